@@ -224,6 +224,9 @@ def fit_basis_expansion_regressor(
     basis_rows: _Rows | None,
     normalization: str,
     C: float | None,
+    loss: str,
+    epsilon: float | None,
+    quantile: float | None,
     has_intercept: bool,
     common: _Common,
 ) -> tuple[Model, list[tuple[list[str], str, float | None, str | None, int, float]]]:

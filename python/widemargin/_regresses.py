@@ -65,17 +65,35 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         """Fitted attributes from a model file's header."""
         self.report_ = told["report"]
         self.C_, points = told["C"], told["path"]
+        # Of a fit with another loss.
+        for name in ("loo_error_", "fold_error_", "epsilon_"):
+            self.__dict__.pop(name, None)
+        if told.get("loss", "squared-error") != "squared-error":
+            self._describe_losses(told)
+            return
         self.path_ = {name: np.array([point[name] for point in points]) for name in ("C", "loo_r2", "loo_rmse")}
         taken = [point for point in points if point["C"] == self.C_]
         errors = np.array(taken[0]["loo_rmse"] if taken else [np.nan] * told["n_outputs"])
         self.loo_error_ = float(errors[0]) if self._is_flat else errors
         self.estimated_score_ = float(taken[0]["loo_r2"]) if taken else float("nan")
 
+    def _describe_losses(self, told: dict[str, Any]) -> None:
+        """The attributes of losses that are not squared: by leave-one-out, of the quantile loss by folds."""
+        by, points = "fold" if told["loss"] == "quantile" else "loo", told.get("loss_path", [])
+        columns = {"C": "C", f"{by}_d2": "d2", f"{by}_loss": "loss"}
+        self.path_ = {name: np.array([point[key] for point in points]) for name, key in columns.items()}
+        taken = [point for point in points if point["C"] == self.C_]
+        errors = np.array(taken[0]["loss"] if taken else [np.nan] * told["n_outputs"])
+        setattr(self, f"{by}_error_", float(errors[0]) if self._is_flat else errors)
+        self.estimated_score_ = float(taken[0]["d2"]) if taken else float("nan")
+
     def _facts(self) -> dict[str, str]:
         facts = super()._facts()
+        measure = "R²" if "loo_rmse" in self.path_ else "D²"
+        whose = "left-out folds" if "fold_d2" in self.path_ else "left-out samples"
         return {
             "C": f"{self.C_:.3g}",
-            "R² of left-out samples": f"{self.estimated_score_:.4f}",
+            f"{measure} of {whose}": f"{self.estimated_score_:.4f}",
             **{name: facts[name] for name in ("seconds", "of these") if name in facts},
         }
 

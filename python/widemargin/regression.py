@@ -25,6 +25,7 @@ from ._specs import any_kind, is_auto, n_polynomials_of
 from .similarity import resolve
 from .thin_plate import LANDMARKS, kernel_of, standardize_of
 
+LOSSES = ("squared", "huber", "squared_epsilon_insensitive", "quantile")
 _TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seconds")
 _TRIED_SPLINE = ("kernel", "standardized", "loo_r2", "problem", "n_samples", "seconds")
 _ON_ANY = (
@@ -34,36 +35,59 @@ _ON_ANY = (
 
 
 class BasisExpansionRegressor(Compares, FittedRegressor):
-    """Ridge regression for any similarity, definite or not, at the cost of a linear one.
+    """Regression for any similarity, definite or not, at the cost of a linear one.
 
     Samples are compared with a number of bases, the similarities are normalised, as for `BasisExpansionSVC`, and on
-    these features ½‖w‖² + C Σ (y − f)² is minimised in closed form, with an intercept that is not penalised. With a
-    positive definite kernel and all samples as bases this is kernel ridge regression. What is "auto" is chosen by the
-    leave-one-out error, which has a closed form.
+    these features ½‖w‖² + C Σ loss(y − f) is minimised, with an intercept that is not penalised. With the squared loss
+    this is ridge regression, in closed form; with a positive definite kernel and all samples as bases it is kernel
+    ridge regression. Huber's loss resists outliers, the squared ε-insensitive loss ignores small errors, and the
+    quantile loss predicts quantiles. What is "auto" is chosen by an estimate of the error of other samples, which is
+    by leave-one-out but for the quantile loss.
 
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
         As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
         with the gamma of the best kernels; of dense vectors also weights of columns, learned from the derivatives of
-        the fitted function.
+        the fitted function. Candidates are always compared by the squared loss, whatever `loss` is.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
         How bases are selected from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
         their row numbers.
     normalization : str, default="auto"
-        As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out.
+        As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out
+        with the squared loss.
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖w‖² + C Σ (y − f)², above 0. "auto" is the C with the least leave-one-out squared
-        error; of several outputs, the one C with the largest mean R².
+        The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the least estimated loss: by
+        leave-one-out, for "quantile" by five folds, which share the features. Of several outputs, it is the one C with
+        the largest mean R², or D² of another loss. The path of another loss than the squared one ends when C is a
+        hundred times the best.
+    loss : {"squared", "huber", "squared_epsilon_insensitive", "quantile"}, default="squared"
+        With r = y − f(x):
+
+        - "squared": r².
+        - "huber": r² from −ε to ε, beyond it 2ε abs(r) − ε².
+        - "squared_epsilon_insensitive": max(0, abs(r) − ε)².
+        - "quantile": qr for r > 0, (q − 1)r below: f is the quantile q of the targets at x.
+    epsilon : float or "auto", default="auto"
+        ε of "huber", above 0, and of "squared_epsilon_insensitive", at least 0, in the unit of the targets (in
+        scikit-learn's `HuberRegressor` it is in units of a scale that is estimated with the coefficients). "auto" is
+        chosen for each output, by the spread of the left-out residuals of a first fit, 1.4826 times their median
+        absolute deviation: for "huber" 1.35 times the spread, after a fit whose own ε is 1.35 times the spread of the
+        targets; for the other 3σ √(ln n / n), with n samples and σ the spread after a fit with ε = 0. Other losses take
+        no number.
+    quantile : float, default=0.5
+        q of "quantile", above 0 and below 1. Other losses take no other value.
     fit_intercept : bool, default=True
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds, half of which the search for a similarity may take. The fit itself cannot be cut short.
+        Seconds, half of which the search for a similarity may take. The fit with the squared loss cannot be cut short;
+        of the others, the choice of ε and C takes at most half of the time that is left, and the solution ends with
+        what it has.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
 
@@ -71,14 +95,24 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     ----------
     C_ : float
         The C of the model, given or selected.
+    epsilon_ : float or ndarray of shape (n_outputs,)
+        ε, given or chosen, in the unit of the targets, if the loss has one.
     path_ : dict of ndarray
         For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was
-        given the same, for it alone.
+        given the same, for it alone. Of other losses than the squared one "loo_d2" and "loo_loss" instead, the mean
+        loss; of the quantile loss these are named "fold_d2" and "fold_loss".
     loo_error_ : float or ndarray of shape (n_outputs,)
-        The root of the mean squared error of each sample by the fit without one copy of it, at `C_`, in the unit of the
-        targets: exact for the features of the fit, whose bases stay as they are. NaN where it says nothing.
+        With the squared loss the root of the mean squared error of each sample by the fit without one copy of it, at
+        `C_`, in the unit of the targets: exact for the features of the fit, whose bases stay as they are. With "huber"
+        and "squared_epsilon_insensitive" the mean loss of these residuals, in the unit of the squared targets, with
+        each refit approximated by one Newton step from the solution: exact where a refit moves no other sample over a
+        corner of the loss. NaN where it says nothing. Not for "quantile".
+    fold_error_ : float or ndarray of shape (n_outputs,)
+        For "quantile": the mean loss of each sample by the fit without its fold, one of five, at `C_`, in the unit of
+        the targets. Copies of a sample are in one fold. NaN for a single sample.
     estimated_score_ : float
-        R² of the same predictions, the mean over the outputs that are not constant.
+        R² of the same predictions, the mean over the outputs that are not constant. Of other losses than the squared
+        one it is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit.
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
@@ -106,12 +140,17 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     >>> regressor = BasisExpansionRegressor("z-score/rbf").fit(X[:300], y[:300])
     >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
     True
+    >>> upper = BasisExpansionRegressor("z-score/rbf", loss="quantile", quantile=0.9).fit(X[:300], y[:300])
+    >>> bool(0.8 < (y[300:] <= upper.predict(X[300:])).mean() < 1.0)
+    True
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
+        "epsilon": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
         "fit_intercept": ["boolean"],
         **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
         "layout": [str],
@@ -125,6 +164,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         basis: Any = "index",
         normalization: str = "auto",
         C: float | str = "auto",
+        loss: str = "squared",
+        epsilon: float | str = "auto",
+        quantile: float = 0.5,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -137,6 +179,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         self.basis = basis
         self.normalization = normalization
         self.C = C
+        self.loss = loss
+        self.epsilon = epsilon
+        self.quantile = quantile
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -163,6 +208,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
             The fitted estimator itself.
         """
         normalization = one_of("normalization", self.normalization, (*NORMALIZATIONS, "auto"), estimator=self)
+        loss, epsilon, quantile = self._loss()
         basis, basis_rows = basis_of(self.basis, self)
         searches = is_auto(self.similarity)
         resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
@@ -192,6 +238,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
                 basis_rows=basis_rows,
                 normalization=given,
                 C=c_of(self),
+                loss=loss,
+                epsilon=epsilon,
+                quantile=quantile,
                 has_intercept=bool(self.fit_intercept),
                 common=self._common(progress),
             )
@@ -202,6 +251,13 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
             self._python_bases = pick(X, self.basis_indices_)
         return self
 
+    def _loss(self) -> tuple[str, float | None, float | None]:
+        """The loss as the library names it, and what is given of its parameters."""
+        loss = one_of("loss", self.loss, LOSSES, estimator=self)
+        epsilon = None if isinstance(self.epsilon, str) else float(self.epsilon)
+        # The default belongs to every loss.
+        return loss, epsilon, None if self.quantile == 0.5 else float(self.quantile)
+
     def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
         return np.zeros(len(y), dtype=np.uint32)
 
@@ -211,6 +267,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         self.normalization_ = told["normalization"].replace("-", "_")
         self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
+        if "epsilon" in told:
+            epsilon = np.array(told["epsilon"])
+            self.epsilon_ = float(epsilon[0]) if self._is_flat else epsilon
         if getattr(self, "_columns", None) is not None:
             self.basis_indices_ = self._base_rows
 
@@ -248,11 +307,16 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         self.set_params(
             C=told["C"],
             normalization=told["normalization"].replace("-", "_"),
+            loss="squared" if told["loss"] == "squared-error" else told["loss"].replace("-", "_"),
+            quantile=told.get("quantile", 0.5),
             fit_intercept=told["intercept"] != "none",
             n_basis=shape.get("n", self.n_basis),
         )
         if told["basis"] in BASES:
             self.set_params(basis=told["basis"])
+        # Outputs that each have their own are refitted with what is chosen.
+        if len(epsilon := set(told.get("epsilon", []))) == 1:
+            self.set_params(epsilon=epsilon.pop())
         super()._restore(model, told)
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]

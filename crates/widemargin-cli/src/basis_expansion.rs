@@ -5,15 +5,15 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args, Command, FromArgMatches};
 use serde_json::{Value, json};
-use widemargin::Result;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, Labels, Source, Targets};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Regressor};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Intercept, Penalty};
+use widemargin::problem::{AnyLoss, Intercept, Penalty, RegressionLoss};
 use widemargin::select::{RegressionSearch, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
+use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
 use crate::args::Common;
@@ -51,9 +51,17 @@ pub struct BasisExpansionArgs {
     /// samples if there are more)
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
-    /// Loss: hinge, squared-hinge or logistic
-    #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
-    loss: Vec<AnyLoss>,
+    /// Loss: hinge, squared-hinge or logistic; with --task regression squared, huber (linear for large residuals),
+    /// squared-epsilon-insensitive or quantile [default: squared-hinge; squared for regression]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    loss: Vec<LossArg>,
+    /// With --loss huber the residual above which it is linear, with squared-epsilon-insensitive half of the width of the tube,
+    /// both in the unit of the targets; auto follows the spread of the residuals [default: auto]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "NUMBER")]
+    epsilon: Vec<OrAuto<f64>>,
+    /// With --loss quantile: which quantile of the targets is predicted, above 0 and below 1 [default: 0.5]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "NUMBER")]
+    quantile: Vec<f64>,
     /// Penalty on the weights: l2, or l1, which keeps only the bases it needs (with the hinge: the LP machine)
     #[arg(long, value_delimiter = ',', default_value = "l2", value_name = "NAME")]
     penalty: Vec<Penalty>,
@@ -128,6 +136,25 @@ impl<T: fmt::Display> fmt::Display for OrAuto<T> {
     }
 }
 
+/// A loss of classes, or the name of one of numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LossArg {
+    Classes(AnyLoss),
+    Numbers(&'static str),
+}
+
+impl FromStr for LossArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if let Some(name) = RegressionLoss::NAMES.into_iter().find(|name| *name == text) {
+            return Ok(LossArg::Numbers(name));
+        }
+        let others = RegressionLoss::NAMES.join(", ");
+        text.parse().map(LossArg::Classes).map_err(|error: Error| format!("{error}; with --task regression {others}"))
+    }
+}
+
 /// What a fit takes: a search decides what is open.
 #[derive(Clone)]
 pub struct Settings {
@@ -165,6 +192,10 @@ impl Settings {
 struct RegressionSettings {
     specs: Specs,
     normalization: OrAuto<Normalization>,
+    loss: &'static str,
+    /// Given only with a loss that has it.
+    epsilon: Option<f64>,
+    quantile: Option<f64>,
     /// The similarity stands for those of the specs.
     params: BasisExpansionRegressorParams<AdditiveKernel>,
 }
@@ -177,8 +208,9 @@ impl RegressionSettings {
         RegressionSettings { params: set(self.params), ..self }
     }
 
-    fn regression(self) -> Regression {
-        let RegressionSettings { specs, normalization, params } = self;
+    fn regression(self) -> Result<Regression> {
+        let RegressionSettings { specs, normalization, loss, epsilon, quantile, params } = self;
+        let params = params.loss(RegressionLoss::new(loss, epsilon, quantile)?);
         let search = RegressionSearch::of(&params, &specs.0, normalization.given());
         let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
             let view = samples.view()?;
@@ -186,7 +218,7 @@ impl RegressionSettings {
             let model = found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?;
             Ok(Box::new(model.with_notes(found.told())) as Box<dyn Regressor>)
         };
-        Regression { fit: Box::new(fit) }
+        Ok(Regression { fit: Box::new(fit) })
     }
 }
 
@@ -194,11 +226,34 @@ fn specs_json(specs: &Specs) -> Value {
     if specs.0.is_empty() { "auto".into() } else { json!(specs.0) }
 }
 
+fn epsilon_json(epsilon: &OrAuto<f64>) -> Value {
+    epsilon.given().map_or_else(|| text(epsilon), |epsilon| json!(epsilon))
+}
+
 fn n_basis_json(n: &OrAuto<usize>) -> Value {
     n.given().map_or_else(|| text(n), |n| json!(n))
 }
 
 impl BasisExpansionArgs {
+    /// The losses of classes that are given, or the usual one.
+    fn losses_of_classes(&self) -> Vec<AnyLoss> {
+        let of_classes = |loss: &LossArg| match loss {
+            LossArg::Classes(loss) => Some(*loss),
+            LossArg::Numbers(_) => None,
+        };
+        let given: Vec<AnyLoss> = self.loss.iter().filter_map(of_classes).collect();
+        if given.is_empty() { vec![AnyLoss::default()] } else { given }
+    }
+
+    /// The same of numbers.
+    fn losses_of_numbers(&self) -> Vec<&'static str> {
+        let of_numbers = |loss: &LossArg| match loss {
+            LossArg::Classes(_) => None,
+            LossArg::Numbers(name) => Some(*name),
+        };
+        self.loss.iter().filter_map(of_numbers).collect()
+    }
+
     /// Every combination of the alternatives of `--similarity`.
     fn specs(&self) -> Vec<Specs> {
         // Each flag multiplies what there is by its alternatives.
@@ -234,13 +289,14 @@ impl Method for BasisExpansionArgs {
                 OrAuto::Given(given) => s.with(|p| p.normalization(given)),
             }
         });
+        let loss = Axis::new("loss", &self.losses_of_classes(), text, |s: Settings, loss| s.with(|p| p.loss(loss)));
         vec![
             Axis { n_given: alternatives.max().unwrap_or(1), ..similarity },
             Axis::new("C", &self.c, c_json, |s: Settings, c| s.with(|p| p.c(c))),
             Axis { head: "bases", ..n_basis },
             Axis::new("basis", &self.basis, text, |s: Settings, basis| s.with(|p| p.basis(basis))),
             normalization,
-            Axis::new("loss", &self.loss, text, |s: Settings, loss| s.with(|p| p.loss(loss))),
+            Axis { n_given: self.loss.len(), ..loss },
             Axis::new("penalty", &self.penalty, text, |s: Settings, penalty| s.with(|p| p.penalty(penalty))),
             Axis::new("intercept", &self.intercept, text, |s: Settings, i| s.with(|p| p.intercept(i))),
         ]
@@ -275,7 +331,7 @@ impl Method for BasisExpansionArgs {
 
     fn regressions(&self, common: &Common, _: Option<u64>) -> std::result::Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
-            ("--loss", self.loss != [AnyLoss::default()]),
+            ("--loss", self.loss.iter().any(|loss| matches!(loss, LossArg::Classes(_)))),
             ("--penalty", self.penalty != [Penalty::default()]),
             ("--max-basis", self.max_basis.is_some()),
             ("--intercept penalised", self.intercept.contains(&Intercept::Penalised)),
@@ -286,7 +342,7 @@ impl Method for BasisExpansionArgs {
             OrAuto::Auto => s,
             OrAuto::Given(n) => s.with(|p| p.n_basis(n)),
         });
-        let axes = [
+        let mut axes = vec![
             Axis::new("similarity", &self.specs(), specs_json, |s: Chosen, specs| Chosen { specs, ..s }),
             Axis::new("C", &self.c, c_json, |s: Chosen, c| s.with(|p| p.c(c))),
             Axis { head: "bases", ..n_basis },
@@ -300,10 +356,48 @@ impl Method for BasisExpansionArgs {
             }),
         ];
         let params = BasisExpansionRegressorParams::new(AdditiveKernel::Chi2).seed(common.seed).threads(common.threads);
-        let params = RegressionSettings { specs: Specs(Vec::new()), normalization: OrAuto::Auto, params };
+        // Those that are not given are no columns of a table.
+        if !self.loss.is_empty() {
+            let losses = self.losses_of_numbers();
+            axes.push(Axis::new("loss", &losses, text, |s: Chosen, loss| Chosen { loss, ..s }));
+        }
+        if !self.epsilon.is_empty() {
+            axes.push(Axis::new("epsilon", &self.epsilon, epsilon_json, |s: Chosen, epsilon| Chosen {
+                epsilon: epsilon.given(),
+                ..s
+            }));
+        }
+        if !self.quantile.is_empty() {
+            axes.push(Axis::new(
+                "quantile",
+                &self.quantile,
+                |q| json!(q),
+                |s: Chosen, quantile| Chosen { quantile: Some(quantile), ..s },
+            ));
+        }
+        let params = RegressionSettings {
+            specs: Specs(Vec::new()),
+            normalization: OrAuto::Auto,
+            loss: RegressionLoss::default().name(),
+            epsilon: None,
+            quantile: None,
+            params,
+        };
         let json = json!({ "task": "regression", "seed": common.seed });
         let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
-        Ok(points.map(|point| point.map(RegressionSettings::regression)).collect())
+        let fits = points.map(|Point { params, json, cells }| Ok(Point { params: params.regression()?, json, cells }));
+        fits.collect()
+    }
+
+    fn check_classes(&self) -> std::result::Result<(), Failure> {
+        let of_numbers = self.losses_of_numbers().first().map(|name| format!("--loss {name}"));
+        let epsilon = (!self.epsilon.is_empty()).then(|| "--epsilon".to_owned());
+        let quantile = (!self.quantile.is_empty()).then(|| "--quantile".to_owned());
+        match of_numbers.or(epsilon).or(quantile) {
+            Some(flag) => Err(Failure::input(format!("{flag} is of numbers, and not of classes"))
+                .help("add --task regression to predict numbers, or leave it out")),
+            None => Ok(()),
+        }
     }
 
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

@@ -143,6 +143,11 @@ pub trait Method: Args {
         true
     }
 
+    /// Refuses flags of numbers, where classes are to be predicted.
+    fn check_classes(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// A fit of its regression model for every combination of the given values, which were checked as those of a
     /// classifier.
     fn regressions(&self, _: &Common, _: Option<u64>) -> Result<Vec<Point<Regression>>, Failure> {

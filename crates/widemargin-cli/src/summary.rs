@@ -6,6 +6,7 @@ use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::model::{Classifier, Regressor};
+use widemargin::problem::RegressionLoss;
 use widemargin::solve::Report;
 use widemargin_io::Table;
 
@@ -156,14 +157,23 @@ impl<'a> RegressionSummary<'a> {
     pub fn summary(&self) -> String {
         let report = self.model.report();
         let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
-        let found = self.model.chosen().map_or_else(
-            || format!("C = {:.4e}; leave-one-out says nothing\n", self.model.c()),
-            |point| {
-                let errors: Vec<String> = point.loo_rmse.iter().map(|error| format!("{error:.4e}")).collect();
-                let (c, r2) = (point.c, point.loo_r2);
-                format!("C = {c:.4e}; of left-out samples R² {r2:.4}, root mean squared error {}\n", errors.join(", "))
-            },
-        );
+        let c = self.model.c();
+        let numbers = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.4e}")).collect::<Vec<_>>().join(", ");
+        let found = match (self.model.chosen(), self.model.chosen_loss()) {
+            (Some(point), _) => {
+                let (r2, errors) = (point.loo_r2, numbers(&point.loo_rmse));
+                format!("C = {c:.4e}; of left-out samples R² {r2:.4}, root mean squared error {errors}\n")
+            }
+            (None, Some(point)) => {
+                let whose = match self.model.loss() {
+                    RegressionLoss::Quantile { .. } => "left-out folds",
+                    _ => "left-out samples",
+                };
+                let (loss, d2, losses) = (self.model.loss().name(), point.d2, numbers(&point.loss));
+                format!("C = {c:.4e}; of {whose} D² {d2:.4}, mean {loss} loss {losses}\n")
+            }
+            (None, None) => format!("C = {c:.4e}; leave-one-out says nothing\n"),
+        };
         format!(
             "{}, regression\n{found}{notes}{:.2} s: read {:.2}, {}\n{}: {}",
             self.samples.extent,

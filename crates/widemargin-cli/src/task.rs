@@ -9,6 +9,7 @@ use widemargin::Result;
 use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::Regressor;
 use widemargin::monitor::Monitor;
+use widemargin::problem::RegressionLoss;
 use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
@@ -60,8 +61,13 @@ impl Regression {
     /// Refuses flags of classes, each with whether it was given.
     pub fn check(flags: &[(&str, bool)]) -> std::result::Result<(), Failure> {
         match flags.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Failure::input(format!("{flag} is of classes, and not of --task regression"))
-                .help("leave it out: a regression minimises the squared error")),
+            Some((flag, _)) => {
+                let help = match *flag {
+                    "--loss" => format!("losses of numbers are {}", RegressionLoss::NAMES.join(", ")),
+                    _ => "leave it out".into(),
+                };
+                Err(Failure::input(format!("{flag} is of classes, and not of --task regression")).help(help))
+            }
             None => Ok(()),
         }
     }

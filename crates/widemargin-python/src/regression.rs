@@ -4,6 +4,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::Targets;
 use widemargin::model::{BasisExpansionRegressorParams, CChoice};
+use widemargin::problem::RegressionLoss;
 use widemargin::select::{RegressionSearch, TriedRegression};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
@@ -17,7 +18,7 @@ use crate::work::conduct;
 /// Trains a regression on a basis expansion, on similarities of the library's, of Python's, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, targets, weights, *, similarity, search, n_basis, basis, basis_rows, normalization, C,
-    has_intercept, common))]
+    loss, epsilon, quantile, has_intercept, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_basis_expansion_regressor(
@@ -32,6 +33,9 @@ pub(crate) fn fit_basis_expansion_regressor(
     basis_rows: Option<PyReadonlyArray1<'_, i64>>,
     normalization: &str,
     C: Option<f64>,
+    loss: &str,
+    epsilon: Option<f64>,
+    quantile: Option<f64>,
     has_intercept: bool,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<TriedFacts>)> {
@@ -42,6 +46,7 @@ pub(crate) fn fit_basis_expansion_regressor(
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
+        .loss(RegressionLoss::new(loss, epsilon, quantile).map_err(raise)?)
         .intercept(has_intercept)
         .seed(common.seed)
         .threads(common.threads);

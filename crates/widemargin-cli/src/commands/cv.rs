@@ -99,6 +99,7 @@ impl Task for Options {
 
 impl Options {
     fn compare_classes<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
+        method.check_classes()?;
         let points = method.grid(&context.common, self.memory.memory)?;
         let scoring = self.scoring.map_or(Ok(Scoring::default()), AnyScoring::of_classes)?;
         let (table, seconds_read) = self.read(context)?;

@@ -59,6 +59,8 @@ impl Inspect {
     fn numbers(&self, model: &dyn Regressor, size: u64) -> Result<(), Failure> {
         let report = model.report();
         if self.json {
+            // Of the squared loss, or of another.
+            let path = if model.loss_path().is_empty() { json!(model.path()) } else { json!(model.loss_path()) };
             return print_json(&json!({
                 "model": self.model.display().to_string(),
                 "method": model.method(),
@@ -67,7 +69,7 @@ impl Inspect {
                 "n_features": model.n_features(),
                 "feature_names": model.feature_names(),
                 "n_weights": model.n_weights(),
-                "path": model.path(),
+                "path": path,
                 "model_bytes": size,
                 "report": report_json(report),
             }));

@@ -28,6 +28,7 @@ pub struct Train {
 
 /// A method, or the one that suits the samples.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, of one command")]
 enum Trainable {
     /// Whichever method suits the samples, with nothing to choose: `train DATA` is `train auto DATA`
     Auto(Chosen<Files, AutoArgs>),
@@ -65,8 +66,7 @@ struct Files {
     #[command(flatten)]
     folders: Folders,
     /// Whether labels are classes or numbers to predict. Without it they are classes, and labels that may be either are
-    /// refused: numbers with fractions, or many different ones. basis-expansion and thin-plate predict numbers, with the
-    /// squared error
+    /// refused: numbers with fractions, or many different ones. basis-expansion and thin-plate predict numbers
     #[arg(long, value_name = "TASK")]
     task: Option<TaskName>,
     /// Print one JSON object instead of a summary
@@ -92,11 +92,17 @@ impl Task for Files {
         check_model_file(output, &files.input)?;
         files.folders.check(&files.input)?;
         if files.task == Some(TaskName::Regression) {
-            // As many as there are points: one.
-            let regression = method.regressions(&context.common, files.memory.memory)?.swap_remove(0);
+            let mut regressions = method.regressions(&context.common, files.memory.memory)?;
+            if regressions.len() > 1 {
+                let failure = format!("{} combinations of values given, `train` takes one", regressions.len());
+                let help = format!("`widemargin cv {}` searches lists of values", M::NAME);
+                return Err(Failure::input(failure).help(help));
+            }
+            let regression = regressions.swap_remove(0);
             let is_in_memory = !(M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory));
             return files.run_regression(&regression, is_in_memory, context);
         }
+        method.check_classes()?;
         let started = Instant::now();
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);

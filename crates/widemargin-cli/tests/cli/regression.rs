@@ -167,6 +167,80 @@ fn cross_validation_of_numbers_is_training_and_evaluating_fold_by_fold() {
 }
 
 #[test]
+fn losses_are_trained_told_and_searched() {
+    let folder = folder();
+    let fit = format!("train basis-expansion {TRAIN} --similarity rbf --normalization z-score");
+    for (flags, loss, name) in [
+        ("--loss huber", "huber", "loo_d2"),
+        ("--loss squared-epsilon-insensitive --epsilon 0.5 -C 10", "squared-epsilon-insensitive", "loo_d2"),
+        ("--loss quantile --quantile 0.9", "quantile", "fold_d2"),
+    ] {
+        let told = folder.run(&format!("{fit} {flags} --json")).json();
+        assert_eq!(told["chosen"]["loss"], loss);
+        let d2 = told["chosen"][name].as_f64().unwrap();
+        let summary = folder.run(&format!("{fit} {flags}")).well().err;
+        assert!(summary.contains(&format!("D² {d2:.4}, mean {loss} loss")), "{summary}");
+        let inspected = folder.run("inspect m --json").json();
+        assert_eq!(inspected["parameters"]["loss"], loss);
+        let path = inspected["path"].as_array().unwrap();
+        assert!(path.iter().any(|point| point["d2"].as_f64() == Some(d2)), "{inspected}");
+        assert_eq!(path.len() == 1, flags.contains("-C"));
+        assert!(folder.run("inspect m").well().out.contains(name));
+        if loss == "quantile" {
+            assert_eq!(inspected["parameters"]["quantile"].as_f64(), Some(0.9));
+            let out = folder.run("predict m test.csv --label price").well().out;
+            let above = out.lines().zip(prices(&table(2, 60))).filter(|(f, y)| *y <= f.parse().unwrap()).count();
+            assert!((45..60).contains(&above), "{above}");
+        } else {
+            let epsilon = inspected["parameters"]["epsilon"][0].as_f64().unwrap();
+            assert!(if flags.contains("--epsilon") { epsilon == 0.5 } else { epsilon > 0.0 });
+        }
+    }
+
+    let search =
+        "cv basis-expansion train.csv --label price --task regression --similarity rbf -C 1 --normalization z-score";
+    let told = folder.run(&format!("{search} --loss huber --epsilon auto,0.5,2 --json")).json();
+    let points = told["points"].as_array().unwrap();
+    let epsilons: Vec<&Value> = points.iter().map(|point| &point["parameters"]["epsilon"]).collect();
+    assert_eq!(epsilons, [&Value::from("auto"), &Value::from(0.5), &Value::from(2.0)]);
+    let shown = folder.run(&format!("{search} --loss squared,huber,quantile")).well().out;
+    assert!(["loss", "squared", "huber", "quantile"].iter().all(|word| shown.contains(word)), "{shown}");
+    assert_eq!(
+        folder.run(&format!("{search} --loss quantile --quantile 0.1,0.9 --json")).json()["points"][1]["parameters"]["quantile"],
+        0.9
+    );
+}
+
+#[test]
+fn losses_that_cannot_be_are_refused_in_words() {
+    let folder = folder();
+    let fit = format!("train basis-expansion {TRAIN}");
+    for (flags, words) in [
+        ("--loss absolute", "quantile"),
+        ("--loss huber --epsilon 0", "--epsilon 0 is not allowed"),
+        ("--loss huber --epsilon=-1", "above 0"),
+        ("--loss squared-epsilon-insensitive --epsilon=-1", "at least 0"),
+        ("--loss quantile --quantile 1.5", "below 1"),
+        ("--epsilon 1", "belongs to huber"),
+        ("--loss huber --quantile 0.5", "belongs to quantile"),
+        ("--loss huber --epsilon 1,2", "`train` takes one"),
+        ("--loss huber,quantile", "2 values given"),
+        ("--loss squared-hinge", "--loss is of classes"),
+    ] {
+        folder.run(&format!("{fit} {flags}")).fails(2, &[words]);
+    }
+    let classes = (0..40).fold("a,label\n".to_owned(), |text, row| text + &format!("{row},{}\n", row / 20));
+    folder.write("classes.csv", classes);
+    for (flags, words) in
+        [("--loss huber", "--loss huber is of numbers"), ("--epsilon 1", "--epsilon"), ("--quantile 0.5", "--quantile")]
+    {
+        let refused = folder.run(&format!("train basis-expansion classes.csv -o m {flags}")).fails(2, &[words]);
+        assert!(refused.err.contains("--task regression"), "{}", refused.err);
+        folder.run(&format!("cv basis-expansion classes.csv {flags}")).fails(2, &[words]);
+    }
+}
+
+#[test]
 fn the_best_point_of_numbers_is_written_and_groups_are_kept_together() {
     let folder = folder();
     let search = "cv thin-plate train.csv --label price --task regression -C 0.001,1 --kernel distance";

@@ -10,6 +10,7 @@ mod explain;
 mod explanation;
 mod file;
 mod header;
+mod loss_path;
 mod origin;
 mod power_mean;
 mod regression_path;
@@ -32,6 +33,7 @@ pub use file::{
     Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
 };
 pub use header::header_of_bytes;
+pub use loss_path::LossPoint;
 pub use origin::TrainingSettings;
 pub use power_mean::{
     PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,

@@ -7,12 +7,13 @@ use std::path::Path;
 use super::classifier::{Classifier, Parameters};
 use super::file::{self, Array, NO_FILE, Reader};
 use super::{
-    BasisExpansionRegressor, RegressionPoint, ThinPlateRegressor, TrainingSettings, basis_expansion, classifier,
-    thin_plate,
+    BasisExpansionRegressor, LossPoint, RegressionPoint, ThinPlateRegressor, TrainingSettings, basis_expansion,
+    classifier, thin_plate,
 };
 use crate::data::{AnySamples, DenseMatrix, Kind, SamplesView, TableColumns, Vectors};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::problem::RegressionLoss;
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
@@ -42,12 +43,28 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The weight C of the losses.
     fn c(&self) -> f64;
 
-    /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone.
+    /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone. Of the squared loss
+    /// only.
     fn path(&self) -> &[RegressionPoint];
 
     /// The point of the path that was taken; none where leave-one-out says nothing.
     fn chosen(&self) -> Option<&RegressionPoint> {
         self.path().iter().find(|point| point.c == self.c())
+    }
+
+    /// The loss.
+    fn loss(&self) -> RegressionLoss {
+        RegressionLoss::Squared
+    }
+
+    /// The same of losses that are not squared: the loss that is expected of other samples.
+    fn loss_path(&self) -> &[LossPoint] {
+        &[]
+    }
+
+    /// The point of this path that was taken; none where there is no estimate.
+    fn chosen_loss(&self) -> Option<&LossPoint> {
+        self.loss_path().iter().find(|point| point.c == self.c())
     }
 
     /// The parameters that the model was fitted with and does not show otherwise.
@@ -250,20 +267,42 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
         self.weights.len()
     }
 
+    fn loss(&self) -> RegressionLoss {
+        self.loss
+    }
+
+    fn loss_path(&self) -> &[LossPoint] {
+        &self.loss_path
+    }
+
     fn parameters(&self) -> Parameters {
         let chosen = Regressor::chosen(self);
-        Parameters::of(serde_json::json!({
+        let mut parameters = serde_json::json!({
             "similarity": self.expansion.similarity().specs(),
             "samples": self.kind(),
             "normalization": self.expansion.normalization().to_string(),
             "n_basis": self.n_bases(),
             "basis": self.basis,
             "C": self.c,
-            "loss": "squared-error",
+            "loss": self.loss_name(),
             "intercept": if self.has_intercept { "free" } else { "none" },
-            "loo_rmse": chosen.map(|point| &point.loo_rmse),
-            "loo_r2": chosen.map(|point| point.loo_r2),
-        }))
+        });
+        if let RegressionLoss::Quantile { quantile } = self.loss {
+            parameters["quantile"] = quantile.into();
+        }
+        if !self.epsilons.is_empty() {
+            parameters["epsilon"] = self.epsilons.clone().into();
+        }
+        let estimated = Regressor::chosen_loss(self);
+        let (errors, scores) = match self.loss {
+            RegressionLoss::Squared => ("loo_rmse", "loo_r2"),
+            RegressionLoss::Quantile { .. } => ("fold_loss", "fold_d2"),
+            _ => ("loo_loss", "loo_d2"),
+        };
+        parameters[errors] =
+            serde_json::json!(chosen.map(|point| &point.loo_rmse).or(estimated.map(|point| &point.loss)));
+        parameters[scores] = serde_json::json!(chosen.map(|point| point.loo_r2).or(estimated.map(|point| point.d2)));
+        Parameters::of(parameters)
     }
 
     fn bases(&self) -> Option<&AnySamples> {

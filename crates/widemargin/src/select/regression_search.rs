@@ -1,4 +1,5 @@
-//! Which similarity for a regression: candidates on some of the samples, judged by the leave-one-out squared error.
+//! Which similarity for a regression: candidates on some of the samples, judged by the leave-one-out squared error, whatever
+//! the loss of the fit.
 //!
 //! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples with
 //! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
@@ -126,7 +127,7 @@ impl RegressionChoice {
             }
         };
         let told: Vec<String> = ranked.iter().map(one).collect();
-        Some(format!("R² of left-out predictions on {n_samples} samples: {}", told.join(", ")))
+        Some(format!("R² of left-out predictions by the squared loss on {n_samples} samples: {}", told.join(", ")))
     }
 }
 

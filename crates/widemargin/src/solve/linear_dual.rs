@@ -357,7 +357,7 @@ impl Descent<'_> {
 /// Number of accumulators, to hide the latency of additions.
 const LANES: usize = 8;
 
-fn dot(row: &[f32], weights: &[f64]) -> f64 {
+pub(super) fn dot(row: &[f32], weights: &[f64]) -> f64 {
     let mut sums = [0.0f64; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
     let (heads, tail) = weights.as_chunks::<LANES>();
@@ -373,6 +373,6 @@ fn square(row: &[f32]) -> f64 {
     row.iter().map(|&x| f64::from(x) * f64::from(x)).sum()
 }
 
-fn add(row: &[f32], step: f64, weights: &mut [f64]) {
+pub(super) fn add(row: &[f32], step: f64, weights: &mut [f64]) {
     weights.iter_mut().zip(row).for_each(|(w, x)| *w += step * f64::from(*x));
 }

@@ -9,6 +9,7 @@ pub mod linear_dual;
 pub mod lp_machine;
 pub mod newton;
 mod report;
+pub(crate) mod residuals;
 pub(crate) mod ridge;
 pub(crate) mod sparse_dual;
 pub mod thin_plate;

@@ -511,7 +511,7 @@ impl<'a> FeatureRidge<'a> {
 }
 
 /// `take(row, column, value)` of all numbers but zeros of sparse rows.
-fn each_non_zero(phi: &Vectors, mut take: impl FnMut(usize, usize, f64)) -> Result<()> {
+pub(super) fn each_non_zero(phi: &Vectors, mut take: impl FnMut(usize, usize, f64)) -> Result<()> {
     match phi {
         Vectors::Dense(dense) => {
             let numbers = dense.values.iter().enumerate();
@@ -528,7 +528,7 @@ fn each_non_zero(phi: &Vectors, mut take: impl FnMut(usize, usize, f64)) -> Resu
 }
 
 /// The lower triangle of φφᵀ.
-fn products(phi: &Vectors) -> Result<Matrix> {
+pub(super) fn products(phi: &Vectors) -> Result<Matrix> {
     match phi {
         Vectors::Dense(dense) => {
             let wide =
@@ -580,7 +580,7 @@ fn shared(numbers: &Matrix, row: usize, output: usize) -> f64 {
 }
 
 /// The first of ascending eigenvalues that is not rounding.
-fn first_kept(values: &[f64]) -> usize {
+pub(super) fn first_kept(values: &[f64]) -> usize {
     let largest = values.last().copied().unwrap_or(0.0).max(0.0);
     let least = ROUNDING * values.len() as f64 * largest;
     values.iter().position(|value| *value > least).unwrap_or(values.len())

@@ -34,6 +34,7 @@ mod own_kernels;
 mod power_mean_blocks;
 mod predictions_are_watched;
 mod probabilities;
+mod regression_losses;
 mod resources_common;
 mod same_answer_every_time;
 mod several_labels;

@@ -1,8 +1,9 @@
-//! Regression on a basis expansion: ridge regression for any similarity at the cost of a linear one.
+//! Regression on a basis expansion: for any similarity at the cost of a linear one.
 //!
 //! Samples are compared with a few bases and the similarities normalised, as for the classifier ([`Expander`]); on these
-//! features the squared loss is minimised in closed form, with an unpenalised intercept ([`FeatureRidge`]). With a Nyström map
-//! of a positive definite kernel and all samples as bases this is kernel ridge regression.
+//! features the squared loss is minimised in closed form, with an unpenalised intercept ([`FeatureRidge`]), and other losses by
+//! Newton's method ([`residuals`]). With the squared loss, a Nyström map of a positive definite kernel and all samples as
+//! bases this is kernel ridge regression.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,33 +12,36 @@ use super::expand::{Expander, Learned};
 use super::learn_weights::unweighted;
 use super::products::products;
 use crate::basis::BasisChoice;
-use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets};
+use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Normalization};
 use crate::linalg::factor::Matrix;
 use crate::macros::getters;
-use crate::model::CChoice;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings, tells_origin};
 use crate::model::regression_path::{Chosen, RegressionPoint, StandardTargets};
+use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::RegressionLoss;
 use crate::similarity::Similarity;
+use crate::solve::residuals::{self, FeatureRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
-use crate::solve::{Report, Status};
+use crate::solve::{Report, Stage, Status};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 #[derive(Clone)]
 pub struct BasisExpansionRegressorParams<S: Similarity> {
     pub(crate) expander: Expander<S>,
     c: CChoice,
+    loss: RegressionLoss,
     has_intercept: bool,
     pub(crate) threads: usize,
 }
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
-    /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, C by leave-one-out, an unpenalised
-    /// intercept, one thread per core.
+    /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, the squared loss, C by leave-one-out,
+    /// an unpenalised intercept, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionRegressorParams {
             expander: Expander {
@@ -49,6 +53,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 seed: 0,
             },
             c: CChoice::Auto,
+            loss: RegressionLoss::Squared,
             has_intercept: true,
             threads: 0,
         }
@@ -58,8 +63,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionRegressorParams<T> {
         let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
         let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
-        let BasisExpansionRegressorParams { c, has_intercept, threads, .. } = self;
-        BasisExpansionRegressorParams { expander, c, has_intercept, threads }
+        let BasisExpansionRegressorParams { c, loss, has_intercept, threads, .. } = self;
+        BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads }
     }
 
     /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
@@ -87,10 +92,17 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// The weight C of the losses in ½‖w‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the least
-    /// leave-one-out squared error (of several outputs, the largest mean R²).
+    /// The weight C of the losses in ½‖w‖² + C Σ loss(y − f): a number above 0, or [`CChoice::Auto`], the C with the least
+    /// estimated loss of other samples (of several outputs, the largest mean R², or D² of a loss that is not squared). The
+    /// estimate is leave-one-out, for the quantile loss five folds.
     pub fn c(mut self, c: impl Into<CChoice>) -> Self {
         self.c = c.into();
+        self
+    }
+
+    /// The loss.
+    pub fn loss(mut self, loss: RegressionLoss) -> Self {
+        self.loss = loss;
         self
     }
 
@@ -118,6 +130,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         self.c.check()?;
+        self.loss.check()?;
         if !unweighted(&self.expander.similarity).is_empty() {
             return Err(Error::parameter(
                 "weight",
@@ -145,8 +158,11 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
     ///
-    /// The leave-one-out errors in the model are exact for the features of the fit: those of refits without one copy of each
-    /// sample, with the same bases and the same normalization.
+    /// The leave-one-out errors in the model are for the features of the fit: of refits without one copy of each sample, with
+    /// the same bases and the same normalization. They are exact for the squared loss, and one Newton step from the solution
+    /// for Huber's and the squared ε-insensitive loss: exact where a refit moves no other sample over a corner of the loss. Of
+    /// the quantile loss the model has the loss of refits without one of five folds, which share the features too. A time limit
+    /// ends the choice of C and the solution of these losses early; the squared loss is not cut short.
     ///
     /// # Errors
     /// Invalid parameters, targets or samples, each saying which and what is expected; [`Error::Memory`] if the features
@@ -161,8 +177,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model)
     }
 
-    /// The same, with what each of the caller's samples gets from the fit without one copy of it, samples × outputs; of
-    /// samples without weight the targets.
+    /// The same by the squared loss, with what each of the caller's samples gets from the fit without one copy of it, samples ×
+    /// outputs; of samples without weight the targets.
     pub(crate) fn fit_left_out(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -170,7 +186,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
-        self.solve(samples, targets, sample_weight, true, monitor)
+        let squared = BasisExpansionRegressorParams { loss: RegressionLoss::Squared, ..self };
+        squared.solve(samples, targets, sample_weight, true, monitor)
     }
 
     fn solve(
@@ -199,56 +216,170 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let units = weights.iter().map(|weight| weight.min(1.0)).collect();
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
-        let solver = FeatureRidge::new(&made.phi, self.has_intercept, fitted, &pool, monitor)?;
-        let chosen = Chosen::of(solver.ridge(), &standard, self.c, monitor)?;
-        let FeatureSolution { mut weights, mut intercepts } = solver.solution(chosen.lambda)?;
-        let mut left_out = Matrix::zeros(0, intercepts.len());
-        if leaves_out {
-            let values = solver.ridge().left_out_values(chosen.lambda);
-            left_out = Matrix::zeros(all.len(), values.n_cols());
-            for output in 0..values.n_cols() {
-                let (mean, scale) = (standard.means[output], standard.scales[output]);
-                for (row, &place) in distinct.places.iter().enumerate() {
-                    let value =
-                        if place == ABSENT { all.row(row)[output] } else { mean + scale * values.at(place, output) };
-                    left_out.set(row, output, value);
-                }
-            }
-        }
-        drop(solver);
+        let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };
+        let (mut solution, left_out) = match self.loss {
+            RegressionLoss::Squared => problem.squared(fitted, self.c, leaves_out, monitor)?,
+            loss => (problem.by_residuals(&fitted, self.c, loss, seed, monitor)?, Matrix::zeros(0, all.n_outputs())),
+        };
         let d = made.expansion.n_features();
-        let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
-        for (output, intercept) in intercepts.iter_mut().enumerate() {
+        for (output, intercept) in solution.intercepts.iter_mut().enumerate() {
             let scale = standard.scales[output];
-            weights[output * d..][..d].iter_mut().for_each(|weight| *weight *= scale);
+            solution.weights[output * d..][..d].iter_mut().for_each(|weight| *weight *= scale);
             *intercept = standard.means[output] + scale * *intercept;
         }
         clock.end("solve")?;
 
-        let k = intercepts.len();
-        // The solution is in closed form: there is no gap.
-        let none = vec![0.5 * norms / k as f64; k];
-        let n_support = vec![u32::try_from(distinct.weights.len()).unwrap_or(u32::MAX); k];
-        let (status, iterations) = (vec![Status::Converged; k], vec![1; k]);
-        let mut report = Report::of(&status, iterations, (&none, &none), vec![0.0; k], n_support, clock.stages);
+        let mut report = (solution.report)(clock.stages);
         let (notes, warnings) = made.expansion.of_definiteness();
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
-        report.warnings.extend(chosen.warning(&standard));
+        report.warnings.extend(solution.warning);
         let model = BasisExpansionRegressor {
             expansion: made.expansion,
             basis: made.basis,
             basis_rows: made.chosen.rows,
-            c: chosen.c(),
-            path: chosen.path,
+            c: solution.c,
+            path: solution.path,
+            loss: self.loss,
+            epsilons: solution.epsilons,
+            loss_path: solution.loss_path,
             has_intercept: self.has_intercept,
-            weights,
-            intercepts,
+            weights: solution.weights,
+            intercepts: solution.intercepts,
             report,
             decision: OnceLock::new(),
             origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
         };
-        Ok((model, left_out))
+        let of_callers = left_out_of_callers(&left_out, &distinct.places, all, &standard);
+        Ok((model, of_callers))
+    }
+}
+
+/// The left-out values of the caller's samples, from those of distinct samples and standard targets; none of none.
+fn left_out_of_callers(left_out: &Matrix, places: &[usize], targets: &Targets, standard: &StandardTargets) -> Matrix {
+    if left_out.n_rows() == 0 {
+        return left_out.clone();
+    }
+    let mut values = Matrix::zeros(targets.len(), left_out.n_cols());
+    for output in 0..left_out.n_cols() {
+        let (mean, scale) = (standard.means[output], standard.scales[output]);
+        for (row, &place) in places.iter().enumerate() {
+            let value =
+                if place == ABSENT { targets.row(row)[output] } else { mean + scale * left_out.at(place, output) };
+            values.set(row, output, value);
+        }
+    }
+    values
+}
+
+/// Features, and standard targets.
+struct Problem<'a> {
+    phi: &'a Vectors,
+    standard: &'a StandardTargets,
+    has_intercept: bool,
+    pool: &'a Pool,
+}
+
+/// A solution for the standard targets, and what is told of it.
+struct Solution {
+    weights: Vec<f64>,
+    intercepts: Vec<f64>,
+    c: f64,
+    path: Vec<RegressionPoint>,
+    epsilons: Vec<f64>,
+    loss_path: Vec<LossPoint>,
+    warning: Option<String>,
+    report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
+}
+
+impl Problem<'_> {
+    /// By the squared loss, with the left-out values of the samples if they are asked for.
+    fn squared(
+        &self,
+        fitted: Fitted,
+        c: CChoice,
+        leaves_out: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Solution, Matrix)> {
+        let n = fitted.weights.len();
+        let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted, self.pool, monitor)?;
+        let chosen = Chosen::of(solver.ridge(), self.standard, c, monitor)?;
+        let FeatureSolution { weights, intercepts } = solver.solution(chosen.lambda)?;
+        let k = intercepts.len();
+        let left_out = if leaves_out { solver.ridge().left_out_values(chosen.lambda) } else { Matrix::zeros(0, k) };
+        // The solution is in closed form: there is no gap.
+        let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
+        let report = move |stages| {
+            let none = vec![0.5 * norms / k as f64; k];
+            let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
+            let (status, iterations) = (vec![Status::Converged; k], vec![1; k]);
+            Report::of(&status, iterations, (&none, &none), vec![0.0; k], n_support, stages)
+        };
+        let solution = Solution {
+            weights,
+            intercepts,
+            c: chosen.c(),
+            warning: chosen.warning(self.standard),
+            path: chosen.path,
+            epsilons: Vec::new(),
+            loss_path: Vec::new(),
+            report: Box::new(report),
+        };
+        Ok((solution, left_out))
+    }
+
+    /// By another loss.
+    fn by_residuals(
+        &self,
+        fitted: &Fitted,
+        c: CChoice,
+        loss: RegressionLoss,
+        seed: u64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let samples = residuals::Samples {
+            rows: &FeatureRows::new(self.phi, &fitted.weights, self.has_intercept)?,
+            targets: &fitted.targets,
+            scales: &self.standard.scales,
+            weights: &fitted.weights,
+            units: &fitted.units,
+            has_intercept: self.has_intercept,
+        };
+        let choice = residuals::Choice { loss, c: c.given(), seed };
+        let fit = residuals::fit(samples, choice, self.pool, monitor)?;
+        let point = |point: residuals::Estimate| LossPoint { c: point.c, loss: point.losses, d2: point.d2 };
+        let loss_path: Vec<LossPoint> = fit.path.into_iter().map(point).collect();
+        let d2 = loss_path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
+        let no_better =
+            |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
+        let warning = match d2 {
+            _ if self.standard.are_constant() => {
+                Some("no better than a constant: all samples have the same target".into())
+            }
+            Some(d2) if d2 <= 0.0 => Some(no_better(d2)),
+            _ => None,
+        };
+        let solved = fit.solved;
+        let report = move |stages| {
+            let status: Vec<Status> = solved.iter().map(|one| one.status).collect();
+            let (primal, dual): (Vec<f64>, Vec<f64>) = solved.iter().map(|one| (one.primal, one.dual)).unzip();
+            let (iterations, n_support) = solved.iter().map(|one| (one.iterations, one.n_support)).unzip();
+            let gaps = solved.iter().map(|one| one.gap()).collect();
+            let mut report = Report::of(&status, iterations, (&primal, &dual), gaps, n_support, stages);
+            let at_limit = format!("after {} Newton steps", report.max_iterations());
+            report.warn_unless_converged(&at_limit, None);
+            report
+        };
+        Ok(Solution {
+            weights: fit.weights,
+            intercepts: fit.intercepts,
+            c: fit.c,
+            path: Vec::new(),
+            epsilons: fit.epsilons,
+            loss_path,
+            warning,
+            report: Box::new(report),
+        })
     }
 }
 
@@ -257,6 +388,7 @@ impl<S: Similarity> fmt::Debug for BasisExpansionRegressorParams<S> {
         f.debug_struct("BasisExpansionRegressorParams")
             .field("similarity", &self.expander.similarity.spec())
             .field("n_basis", &self.expander.n_basis)
+            .field("loss", &self.loss)
             .field("C", &self.c)
             .finish_non_exhaustive()
     }
@@ -272,6 +404,10 @@ pub struct BasisExpansionRegressor<S: Similarity> {
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) c: f64,
     pub(crate) path: Vec<RegressionPoint>,
+    pub(crate) loss: RegressionLoss,
+    /// ε of each output, of the losses that have one.
+    pub(crate) epsilons: Vec<f64>,
+    pub(crate) loss_path: Vec<LossPoint>,
     pub(crate) has_intercept: bool,
     /// `[output][feature]`.
     pub(crate) weights: Vec<f64>,
@@ -360,8 +496,16 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         intercepts: &[f64];
         /// The weight C of the losses, given or selected.
         copy c: f64;
-        /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone.
+        /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone. Of the squared
+        /// loss only.
         path: &[RegressionPoint];
+        /// The loss, as it was asked for.
+        copy loss: RegressionLoss;
+        /// ε of each output, given or chosen, in the unit of its targets; empty for losses that have none.
+        epsilons: &[f64];
+        /// What is expected of other samples at each C that was tried, by ascending C; of the C that was given alone. Of losses
+        /// that are not squared.
+        loss_path: &[LossPoint];
         /// Whether there is an intercept.
         copy has_intercept: bool;
         /// The report of the fit.

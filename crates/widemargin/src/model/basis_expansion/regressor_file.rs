@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::file::{Array, Reader, array, check_finite, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
-use crate::model::{BasisExpansionRegressor, RegressionPoint};
+use crate::model::{BasisExpansionRegressor, LossPoint, RegressionPoint};
+use crate::problem::RegressionLoss;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::Report;
 
@@ -24,6 +25,15 @@ pub(crate) struct Header {
     basis: String,
     basis_rows: Vec<usize>,
     loss: String,
+    /// Of each output, of the losses that have one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    epsilon: Vec<f64>,
+    /// Of the quantile loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantile: Option<f64>,
+    /// Of losses that are not squared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    loss_path: Vec<LossPoint>,
     #[serde(rename = "C")]
     c: f64,
     path: Vec<RegressionPoint>,
@@ -34,8 +44,23 @@ pub(crate) struct Header {
     origin: Origin,
 }
 
-/// The only loss.
-const LOSS: &str = "squared-error";
+/// The squared loss.
+const SQUARED: &str = "squared-error";
+
+impl Header {
+    /// The loss, whose ε is given where all outputs have the same.
+    fn loss(&self) -> Result<RegressionLoss> {
+        let name = if self.loss == SQUARED { RegressionLoss::Squared.name() } else { &self.loss };
+        let of_all = self.epsilon.first().copied().filter(|first| self.epsilon.iter().all(|epsilon| epsilon == first));
+        let loss = RegressionLoss::new(name, of_all, self.quantile)?;
+        let has_epsilon = !matches!(loss, RegressionLoss::Squared | RegressionLoss::Quantile { .. });
+        if self.epsilon.len() != if has_epsilon { self.n_outputs } else { 0 } {
+            let found = format!("{} values of epsilon for {} outputs", self.epsilon.len(), self.n_outputs);
+            return Err(Error::shape(&self.loss, found, "one for each output of a loss that has one"));
+        }
+        Ok(loss)
+    }
+}
 
 impl BasisExpansionRegressor<AnySimilarity> {
     file_methods!(METHOD);
@@ -66,6 +91,11 @@ impl BasisExpansionRegressor<AnySimilarity> {
 }
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
+    /// The loss as files and the command line name it.
+    pub(crate) fn loss_name(&self) -> &'static str {
+        if self.loss == RegressionLoss::Squared { SQUARED } else { self.loss.name() }
+    }
+
     /// Serialises everything except the similarity and the bases, which the caller stores.
     ///
     /// # Errors
@@ -124,7 +154,13 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
             expansion,
             basis: self.basis.clone(),
             basis_rows: self.basis_rows.clone(),
-            loss: LOSS.into(),
+            loss: self.loss_name().into(),
+            epsilon: self.epsilons.clone(),
+            quantile: match self.loss {
+                RegressionLoss::Quantile { quantile } => Some(quantile),
+                _ => None,
+            },
+            loss_path: self.loss_path.clone(),
             c: self.c,
             path: self.path.clone(),
             intercept: if self.has_intercept { "free" } else { "none" }.into(),
@@ -140,9 +176,10 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     ) -> Result<Self> {
         let header: Header = reader.parse()?;
         let retold = |error: Error| reader.wrong(error.to_string());
-        if header.n_outputs == 0 || header.loss != LOSS {
-            return Err(reader.wrong(format!("{} outputs of loss '{}' cannot be", header.n_outputs, header.loss)));
+        if header.n_outputs == 0 {
+            return Err(reader.wrong("0 outputs cannot be".into()));
         }
+        let loss = header.loss().map_err(retold)?;
         header.origin.check(header.expansion.n_features()).map_err(retold)?;
         let has_intercept = match header.intercept.as_str() {
             "free" => true,
@@ -159,6 +196,9 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
             basis_rows: header.basis_rows,
             c: header.c,
             path: header.path,
+            loss,
+            epsilons: header.epsilon,
+            loss_path: header.loss_path,
             has_intercept,
             weights,
             intercepts,

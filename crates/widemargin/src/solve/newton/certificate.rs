@@ -31,7 +31,7 @@ pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 
 }
 
 /// (primal − dual) / primal; 0 if both are zero.
-pub(super) fn relative_gap(primal: f64, dual: f64) -> f64 {
+pub(in crate::solve) fn relative_gap(primal: f64, dual: f64) -> f64 {
     // Not with `max`, which ignores NaN.
     let gap = if primal <= 0.0 { 0.0 } else { (primal - dual) / primal };
     if gap < 0.0 { 0.0 } else { gap }

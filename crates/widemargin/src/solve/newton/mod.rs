@@ -26,6 +26,7 @@ use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::Monitor;
 use crate::problem::Objective;
 
+pub(in crate::solve) use certificate::relative_gap;
 pub use settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning};
 
 /// Minimises every problem of `objective`, from `start` or from 0.

@@ -1,0 +1,17 @@
+//! What is expected of other samples by losses that are not the squared one.
+
+use serde::{Deserialize, Serialize};
+
+/// The estimated loss of other samples at one C: by leave-one-out for Huber's and the squared ε-insensitive loss, by five folds
+/// for the quantile loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LossPoint {
+    /// C of ½‖w‖² + C Σ loss(y − f).
+    #[serde(rename = "C")]
+    pub c: f64,
+    /// The weighted mean loss of each output, in the unit of its targets (of the quantile loss) or of their squares.
+    pub loss: Vec<f64>,
+    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are none.
+    pub d2: f64,
+}

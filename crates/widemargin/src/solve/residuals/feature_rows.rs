@@ -1,0 +1,225 @@
+//! Centred features of samples, never more than there are samples.
+
+use std::ops::Range;
+
+use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
+use crate::error::{Error, Result};
+use crate::linalg::factor::{self, Matrix};
+use crate::linalg::{self, Columns, add_gram, eigen};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::solve::linear_dual;
+use crate::solve::ridge::{each_non_zero, first_kept, products};
+
+/// Rows in a task.
+const ROWS: usize = 512;
+
+/// Rows of features less their weighted mean.
+pub(crate) struct FeatureRows<'a> {
+    held: Held<'a>,
+    n: usize,
+    d: usize,
+    /// 0 without an intercept.
+    centre: Vec<f64>,
+}
+
+enum Held<'a> {
+    Dense(&'a DenseMatrix<f32>),
+    /// Sparse features, written out.
+    Written(DenseMatrix<f32>),
+    /// Of more features than samples: with ΦΦᵀ = U S Uᵀ, the rows of U √S, and U / √S, by which weights of these become
+    /// weights of the features.
+    Rotated {
+        rows: Vec<f64>,
+        back: Matrix,
+        phi: &'a Vectors,
+    },
+}
+
+impl<'a> FeatureRows<'a> {
+    /// Of features, of samples with weights.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features that do not fit in memory if they are written out, or
+    /// products of samples that do not.
+    pub fn new(phi: &'a Vectors, weights: &[f64], has_intercept: bool) -> Result<Self> {
+        let (n, features) = (weights.len(), phi.n_cols());
+        let held = match phi {
+            Vectors::Dense(dense) if n > features => Held::Dense(dense),
+            Vectors::Sparse(sparse) if n > features => Held::Written(written(sparse)?),
+            _ => {
+                let bytes = crate::memory::product(&[n, n, 8 * 4]);
+                let what = || format!("the products of {n} samples of {features} features with each other");
+                crate::memory::check(bytes, what, crate::memory::FEWER_COLUMNS)?;
+                let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
+                let mut gram = products(phi)?;
+                gram.mirror_lower();
+                let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
+                let first = first_kept(&decomposed.values);
+                let (mut rows, mut back) = (
+                    Matrix::zeros(n, n - first),
+                    Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first),
+                );
+                for (at, value) in decomposed.values[first..].iter().enumerate() {
+                    let root = value.sqrt();
+                    rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
+                    back.col_mut(at).iter_mut().for_each(|u| *u /= root);
+                }
+                Held::Rotated { rows: rows.transposed().into_values(), back, phi }
+            }
+        };
+        let d = match &held {
+            Held::Rotated { back, .. } => back.n_cols(),
+            _ => features,
+        };
+        let mut rows = FeatureRows { held, n, d, centre: vec![0.0; d] };
+        if has_intercept {
+            let total: f64 = weights.iter().sum();
+            let (mut centre, mut row) = (vec![0.0; d], vec![0.0; d]);
+            for (at, weight) in weights.iter().enumerate() {
+                rows.fill(at, &mut row);
+                factor::add_scaled(&mut centre, weight / total, &row);
+            }
+            rows.centre = centre;
+        }
+        Ok(rows)
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Number of features, at most that of the rows.
+    pub fn n_features(&self) -> usize {
+        self.d
+    }
+
+    /// Writes a row.
+    pub fn fill(&self, row: usize, out: &mut [f64]) {
+        match self.raw(row) {
+            Raw::Single(values) => out
+                .iter_mut()
+                .zip(values)
+                .zip(&self.centre)
+                .for_each(|((out, x), centre)| *out = f64::from(*x) - centre),
+            Raw::Double(values) => {
+                out.iter_mut().zip(values).zip(&self.centre).for_each(|((out, x), centre)| *out = x - centre);
+            }
+        }
+    }
+
+    fn raw(&self, row: usize) -> Raw<'_> {
+        let range = row * self.d..(row + 1) * self.d;
+        match &self.held {
+            Held::Dense(dense) => Raw::Single(&dense.values[range]),
+            Held::Written(dense) => Raw::Single(&dense.values[range]),
+            Held::Rotated { rows, .. } => Raw::Double(&rows[range]),
+        }
+    }
+
+    /// The product of every row with `weights`.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn times(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let centre = factor::dot(&self.centre, weights);
+        let dot = |row| match self.raw(row) {
+            Raw::Single(values) => linear_dual::dot(values, weights),
+            Raw::Double(values) => factor::dot(values, weights),
+        };
+        let some = |rows: Range<usize>| {
+            monitor.go_on("solve")?;
+            Ok::<_, Error>(rows.map(|row| dot(row) - centre).collect::<Vec<f64>>())
+        };
+        let mut products = Vec::with_capacity(self.n);
+        pool.fold_chunks(self.n, ROWS, some, |part| {
+            products.extend(part);
+            Ok(())
+        })?;
+        Ok(products)
+    }
+
+    /// The sum of the rows, each times its number.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn transposed_times(&self, numbers: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let some = |rows: Range<usize>| {
+            monitor.go_on("solve")?;
+            let mut sums = vec![0.0; self.d];
+            for row in rows.filter(|&row| numbers[row] != 0.0) {
+                match self.raw(row) {
+                    Raw::Single(values) => linear_dual::add(values, numbers[row], &mut sums),
+                    Raw::Double(values) => factor::add_scaled(&mut sums, numbers[row], values),
+                }
+            }
+            Ok::<_, Error>(sums)
+        };
+        let mut sums = vec![0.0; self.d];
+        pool.fold_chunks(self.n, ROWS, some, |part| {
+            linalg::add(&mut sums, &part);
+            Ok(())
+        })?;
+        factor::add_scaled(&mut sums, -numbers.iter().sum::<f64>(), &self.centre);
+        Ok(sums)
+    }
+
+    /// The lower triangle of Σ v φφᵀ over some rows, row-major.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn gram(&self, rows: &[usize], weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let d = self.d;
+        let some = |range: Range<usize>| {
+            monitor.go_on("solve")?;
+            let mut block = vec![0.0; range.len() * d];
+            for (out, &row) in block.chunks_mut(d.max(1)).zip(&rows[range]) {
+                self.fill(row, out);
+                let root = weights[row].sqrt();
+                out.iter_mut().for_each(|x| *x *= root);
+            }
+            let mut gram = vec![0.0; d * d];
+            if d > 0 {
+                add_gram(&mut gram, Columns::new(&block, d, 0, d));
+            }
+            Ok::<_, Error>(gram)
+        };
+        let mut gram = vec![0.0; d * d];
+        pool.fold_chunks(rows.len(), ROWS, some, |part| {
+            linalg::add(&mut gram, &part);
+            Ok(())
+        })?;
+        Ok(gram)
+    }
+
+    /// The weights of the features as given, and what centring adds to the intercept.
+    ///
+    /// # Errors
+    /// Those of the features.
+    pub fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
+        let shift = -factor::dot(&self.centre, weights);
+        let Held::Rotated { back, phi, .. } = &self.held else { return Ok((weights.to_vec(), shift)) };
+        let (alphas, mut given) = (back.times(weights), vec![0.0; phi.n_cols()]);
+        each_non_zero(phi, |row, feature, value| given[feature] += alphas[row] * value)?;
+        Ok((given, shift))
+    }
+}
+
+enum Raw<'a> {
+    Single(&'a [f32]),
+    Double(&'a [f64]),
+}
+
+/// Sparse features, written out.
+fn written(sparse: &CsrMatrix<f32>) -> Result<DenseMatrix<f32>> {
+    let view = sparse.view()?;
+    let (n, d) = (view.n_rows(), view.n_cols());
+    let what = || format!("{n} sparse samples of {d} features, written out");
+    crate::memory::check(crate::memory::product(&[n, d, 4]), what, crate::memory::FEWER_COLUMNS)?;
+    let mut values = vec![0.0f32; n * d];
+    for row in 0..n {
+        view.for_each_nonzero(row, |column, value| values[row * d + column] = value as f32);
+    }
+    Ok(DenseMatrix { values, n_rows: n, n_cols: d })
+}

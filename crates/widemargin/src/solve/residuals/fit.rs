@@ -1,0 +1,241 @@
+//! The fit of all outputs: ε, C, and the solutions.
+
+use super::feature_rows::FeatureRows;
+use super::folds::Folds;
+use super::left_out::left_out;
+use super::loss::{ResidualLoss, Rounded};
+use super::newton::{Solved, State, Task};
+use super::path::{Estimate, best, costs, walk};
+use super::spread::{quantile, spread};
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::RegressionLoss;
+
+/// The relative gap to which problems are solved.
+const TOL: f64 = 1e-8;
+const PINBALL_TOL: f64 = 1e-6;
+
+/// Values of C a factor of ten: of the losses with leave-one-out, and of the pinball loss, whose folds cost more.
+const A_DECADE: i32 = 4;
+const PINBALL_A_DECADE: i32 = 2;
+
+/// Huber's ε in units of the spread of the residuals: 95 % as efficient as least squares where these are normal.
+const HUBER: f64 = 1.35;
+
+/// The part of the time that the choice of ε and C may take.
+const TIME: f64 = 0.5;
+
+/// What is fitted.
+#[derive(Clone, Copy)]
+pub(crate) struct Samples<'a> {
+    pub rows: &'a FeatureRows<'a>,
+    /// Samples × outputs, each output divided by its scale.
+    pub targets: &'a Matrix,
+    pub scales: &'a [f64],
+    /// Above 0.
+    pub weights: &'a [f64],
+    /// The part of each weight that is one copy.
+    pub units: &'a [f64],
+    pub has_intercept: bool,
+}
+
+/// What is given of the parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    /// In the unit of the targets, as is C.
+    pub loss: RegressionLoss,
+    pub c: Option<f64>,
+    /// Seed of the folds.
+    pub seed: u64,
+}
+
+/// The fit.
+pub(crate) struct Fit {
+    /// Of the given features, one output after another, of the scaled targets.
+    pub weights: Vec<f64>,
+    /// Of the scaled targets.
+    pub intercepts: Vec<f64>,
+    /// ε of each output, in the unit of its targets; empty for the pinball loss.
+    pub epsilons: Vec<f64>,
+    pub c: f64,
+    /// In the unit of the targets; one point where C was given.
+    pub path: Vec<Estimate>,
+    /// Of the problems in the unit of the targets.
+    pub solved: Vec<Solved>,
+}
+
+/// Fits all outputs.
+///
+/// # Errors
+/// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`].
+pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &Monitor<'_>) -> Result<Fit> {
+    let k = samples.targets.n_cols();
+    let choosing = &monitor.with_part_of_time(TIME);
+    let patient = &choosing.without_time_limit().without_progress();
+    let task = |output: usize, monitor| Task {
+        rows: samples.rows,
+        targets: samples.targets.col(output),
+        weights: samples.weights,
+        has_intercept: samples.has_intercept,
+        pool,
+        monitor,
+    };
+    let is_pinball = matches!(choice.loss, RegressionLoss::Quantile { .. });
+    let a_decade = if is_pinball { PINBALL_A_DECADE } else { A_DECADE };
+    let grid = match choice.c {
+        Some(_) => Vec::new(),
+        None => costs(samples.rows, samples.weights, a_decade, pool, monitor)?,
+    };
+    let losses: Vec<ResidualLoss> = (0..k)
+        .map(|output| {
+            let scale = samples.scales[output];
+            let chosen = |first: fn(&Task<'_>) -> ResidualLoss| {
+                let task = task(output, patient);
+                residual_spread(&task, first(&task), samples.units, choice.c, &grid, choosing)
+            };
+            Ok(match choice.loss {
+                RegressionLoss::Quantile { quantile } => ResidualLoss::Pinball(quantile),
+                RegressionLoss::Huber { epsilon: Some(epsilon) } => ResidualLoss::Huber(epsilon / scale),
+                RegressionLoss::Huber { epsilon: None } => ResidualLoss::Huber(above_zero(HUBER * chosen(wide_huber)?)),
+                RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(epsilon) } => {
+                    ResidualLoss::Tube(epsilon / scale)
+                }
+                RegressionLoss::SquaredEpsilonInsensitive { epsilon: None } => {
+                    let n = samples.weights.iter().sum::<f64>().max(1.0);
+                    ResidualLoss::Tube(3.0 * (n.ln() / n).sqrt() * chosen(|_| ResidualLoss::Tube(0.0))?)
+                }
+                RegressionLoss::Squared => ResidualLoss::Tube(0.0),
+            })
+        })
+        .collect::<Result<_>>()?;
+    // In the unit of its targets, each of the other losses is the scale's square times that of the scaled targets, as
+    // ½‖w‖² is; the pinball loss is the scale times, so that C is divided by it.
+    let factor = |output: usize| if is_pinball { 1.0 / samples.scales[output] } else { 1.0 };
+    let mean_scale = if is_pinball { samples.scales.iter().sum::<f64>() / k as f64 } else { 1.0 };
+    let costs: Vec<f64> = match choice.c {
+        Some(c) => vec![c],
+        None => grid.iter().map(|c| c * mean_scale).collect(),
+    };
+    let constant: Vec<f64> =
+        (0..k).map(|output| loss_of_constant(&task(output, patient), losses[output])).collect::<Result<_>>()?;
+    let path = if is_pinball {
+        let mut folds: Vec<Option<Folds>> =
+            (0..k).map(|_| Folds::new(samples.weights, choice.seed)).collect::<Result<_>>()?;
+        walk(&costs, &constant, choosing, |c| {
+            let of = |(output, folds): (usize, &mut Option<Folds>)| match folds {
+                Some(folds) => folds.loss(&task(output, patient), losses[output], c * factor(output)),
+                None => Ok(f64::INFINITY),
+            };
+            folds.iter_mut().enumerate().map(of).collect()
+        })?
+    } else {
+        let mut states: Vec<State> = (0..k).map(|_| State::new(samples.rows)).collect();
+        walk(&costs, &constant, choosing, |c| {
+            let of = |(output, state): (usize, &mut State)| {
+                left_out_loss(&task(output, patient), losses[output], c, samples.units, state)
+            };
+            states.iter_mut().enumerate().map(of).collect()
+        })?
+    };
+    let c = choice.c.or_else(|| best(&path)).ok_or_else(|| {
+        let expected =
+            "a number above 0: without some of its samples there is nothing left to fit, which the choice of C needs";
+        Error::parameter("C", "auto", expected)
+    })?;
+    let (mut weights, mut intercepts, mut solved) = (Vec::new(), Vec::new(), Vec::new());
+    for (output, &loss) in losses.iter().enumerate() {
+        let mut state = State::new(samples.rows);
+        let tol = if is_pinball { PINBALL_TOL } else { TOL };
+        let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
+        let square = samples.scales[output].powi(2);
+        solved.push(Solved { primal: square * one.primal, dual: square * one.dual, ..one });
+        let (own, shift) = samples.rows.given(&state.point.weights)?;
+        weights.extend(own);
+        intercepts.push(if samples.has_intercept { state.point.intercept + shift } else { 0.0 });
+    }
+    let in_unit = |output: usize| samples.scales[output] * if is_pinball { 1.0 } else { samples.scales[output] };
+    let path = path.into_iter().map(|point| Estimate {
+        losses: point.losses.iter().enumerate().map(|(output, loss)| loss * in_unit(output)).collect(),
+        ..point
+    });
+    let epsilon = |output: usize| match (losses[output], choice.loss) {
+        // Not rounded by the scale.
+        (
+            _,
+            RegressionLoss::Huber { epsilon: Some(given) }
+            | RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(given) },
+        ) => Some(given),
+        (ResidualLoss::Huber(epsilon) | ResidualLoss::Tube(epsilon), _) => Some(epsilon * samples.scales[output]),
+        (ResidualLoss::Pinball(_), _) => None,
+    };
+    let epsilons = (0..k).filter_map(epsilon).collect();
+    Ok(Fit { weights, intercepts, epsilons, c, path: path.collect(), solved })
+}
+
+/// Huber's loss for residuals that are the targets themselves.
+fn wide_huber(task: &Task<'_>) -> ResidualLoss {
+    ResidualLoss::Huber(above_zero(HUBER * spread(task.targets, task.weights)))
+}
+
+/// ε where all residuals are 0: any will do.
+fn above_zero(epsilon: f64) -> f64 {
+    if epsilon > 0.0 { epsilon } else { 1.0 }
+}
+
+/// The spread of left-out residuals, at the C that is given or the best one.
+fn residual_spread(
+    task: &Task<'_>,
+    loss: ResidualLoss,
+    units: &[f64],
+    c: Option<f64>,
+    grid: &[f64],
+    choosing: &Monitor<'_>,
+) -> Result<f64> {
+    let mut state = State::new(task.rows);
+    let c = match c {
+        Some(c) => c,
+        None => {
+            let constant = [loss_of_constant(task, loss)?];
+            // Every other value will do.
+            let coarse: Vec<f64> = grid.iter().step_by(2).copied().collect();
+            let path =
+                walk(&coarse, &constant, choosing, |c| Ok(vec![left_out_loss(task, loss, c, units, &mut state)?]))?;
+            state = State::new(task.rows);
+            best(&path).unwrap_or(grid[0])
+        }
+    };
+    task.solve(loss, c, &mut state, TOL)?;
+    let left = left_out(task, Rounded { loss, width: 0.0 }, c, units, &mut state)?;
+    // Those that leave-one-out says nothing of have no part in it.
+    let known = left.iter().zip(task.weights).filter(|(residual, _)| residual.is_finite());
+    let (left, weights): (Vec<f64>, Vec<f64>) = known.map(|(residual, weight)| (*residual, *weight)).unzip();
+    Ok(spread(&left, &weights))
+}
+
+/// The weighted mean loss of left-out samples, from the state on.
+fn left_out_loss(task: &Task<'_>, loss: ResidualLoss, c: f64, units: &[f64], state: &mut State) -> Result<f64> {
+    task.solve(loss, c, state, TOL)?;
+    let left = left_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
+    Ok(mean_loss(loss, left.into_iter(), task.weights))
+}
+
+/// The weighted mean loss of the best constant, or of 0 without an intercept.
+fn loss_of_constant(task: &Task<'_>, loss: ResidualLoss) -> Result<f64> {
+    let constant = match loss {
+        _ if !task.has_intercept => 0.0,
+        ResidualLoss::Pinball(q) => quantile(task.targets.iter().copied(), task.weights, q),
+        _ => {
+            let mut state = State::new(task.rows);
+            task.centre(Rounded { loss, width: 0.0 }, &mut state)?;
+            state.point.intercept
+        }
+    };
+    Ok(mean_loss(loss, task.targets.iter().map(|y| y - constant), task.weights))
+}
+
+fn mean_loss(loss: ResidualLoss, residuals: impl Iterator<Item = f64>, weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    residuals.zip(weights).map(|(residual, weight)| weight / total * loss.value(residual)).sum()
+}

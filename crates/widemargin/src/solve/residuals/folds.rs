@@ -1,0 +1,82 @@
+//! The loss of samples by fits without their folds, on features that are shared.
+
+use super::feature_rows::FeatureRows;
+use super::loss::ResidualLoss;
+use super::newton::{Point, State, Task};
+use super::path::N_FOLDS;
+use crate::data::{Labels, stratified_folds};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+
+/// The relative gap to which fits without a fold are solved.
+const TOL: f64 = 1e-3;
+
+/// Fits of one output, each without a fold, from one C to the next.
+pub(super) struct Folds {
+    fits: Vec<FoldFit>,
+}
+
+struct FoldFit {
+    /// The samples left out.
+    left_out: Vec<usize>,
+    /// The weights of all samples, 0 for those.
+    weights: Vec<f64>,
+    point: Option<Point>,
+}
+
+impl Folds {
+    /// Samples divided at random by a seed; none if there are fewer than two.
+    ///
+    /// # Errors
+    /// None of those of the division.
+    pub fn new(weights: &[f64], seed: u64) -> Result<Option<Self>> {
+        let n = weights.len();
+        if n < 2 {
+            return Ok(None);
+        }
+        let n_folds = N_FOLDS.min(n);
+        let of = stratified_folds(&Labels::new(vec![0i64; n]), n_folds, seed)?;
+        let fit = |fold| {
+            let left_out: Vec<usize> = (0..n).filter(|&row| of[row] == fold).collect();
+            let mut weights = weights.to_vec();
+            left_out.iter().for_each(|&row| weights[row] = 0.0);
+            FoldFit { left_out, weights, point: None }
+        };
+        Ok(Some(Folds { fits: (0..n_folds).map(fit).collect() }))
+    }
+
+    /// The weighted mean loss of the samples, each by the fit without its fold.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<f64> {
+        let alone = Pool::new(1)?;
+        let sums = task.pool.map_mut(&mut self.fits, |_, fit| fit.loss(task.rows, task, loss, c, &alone));
+        let total: f64 = task.weights.iter().sum();
+        Ok(sums.into_iter().collect::<Result<Vec<f64>>>()?.iter().sum::<f64>() / total)
+    }
+}
+
+impl FoldFit {
+    /// The weighted sum of the losses of what is left out.
+    fn loss(
+        &mut self,
+        rows: &FeatureRows<'_>,
+        task: &Task<'_>,
+        loss: ResidualLoss,
+        c: f64,
+        alone: &Pool,
+    ) -> Result<f64, Error> {
+        let quiet: Monitor<'_> = task.monitor.without_progress();
+        let own = Task { weights: &self.weights, pool: alone, monitor: &quiet, ..*task };
+        let mut state = State::new(rows);
+        if let Some(point) = self.point.take() {
+            state.point = point;
+        }
+        own.solve(loss, c, &mut state, TOL)?;
+        let residuals = own.residuals(&state.point);
+        self.point = Some(state.point);
+        Ok(self.left_out.iter().map(|&row| task.weights[row] * loss.value(residuals[row])).sum())
+    }
+}

@@ -1,0 +1,117 @@
+//! C on a path of values, from small to large, by an estimate of the loss of other samples.
+
+use super::feature_rows::FeatureRows;
+use crate::error::{Error, Result};
+use crate::linalg::factor::dot;
+use crate::monitor::{Monitor, Progress, Stopped};
+use crate::par::Pool;
+
+/// Folds of the pinball loss.
+pub(super) const N_FOLDS: usize = 5;
+
+/// The smallest λ = 1/(2C) of a path, in units of the mean squared norm of the centred features.
+const LEAST_LAMBDA: f64 = 1e-7;
+
+/// The path ends once C is so many times the best.
+const BEYOND: f64 = 100.0;
+
+/// Power iterations for the largest eigenvalue, which need not be exact.
+const ITERATIONS: usize = 10;
+
+/// What is expected of other samples at one C.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    pub c: f64,
+    /// The weighted mean of the loss of each output.
+    pub losses: Vec<f64>,
+    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are none.
+    pub d2: f64,
+}
+
+/// 1/(2C) from ten times the largest eigenvalue of Σ v φφᵀ, where the fit is nearly constant, to where it follows each
+/// sample; `a_decade` values of C for each factor of ten, ascending.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub(super) fn costs(
+    rows: &FeatureRows<'_>,
+    weights: &[f64],
+    a_decade: i32,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<f64>> {
+    let (mut row, mut norms) = (vec![0.0; rows.n_features()], vec![0.0; rows.n_features()]);
+    for (at, weight) in weights.iter().enumerate() {
+        rows.fill(at, &mut row);
+        norms.iter_mut().zip(&row).for_each(|(norm, x)| *norm += weight * x * x);
+    }
+    let unit = norms.iter().sum::<f64>() / weights.iter().sum::<f64>();
+    if unit <= 0.0 || unit.is_nan() {
+        // No feature varies.
+        return Ok(vec![0.5]);
+    }
+    let (mut largest, mut direction) = (0.0f64, norms);
+    for _ in 0..ITERATIONS {
+        let norm = dot(&direction, &direction).sqrt();
+        direction.iter_mut().for_each(|x| *x /= norm);
+        let along = rows.times(&direction, pool, monitor)?;
+        let weighted: Vec<f64> = along.iter().zip(weights).map(|(x, weight)| weight * x).collect();
+        largest = largest.max(dot(&along, &weighted));
+        direction = rows.transposed_times(&weighted, pool, monitor)?;
+        if dot(&direction, &direction) == 0.0 {
+            break;
+        }
+    }
+    let first = ((10.0 * largest.max(unit) / unit).log10() * f64::from(a_decade)).ceil() as i32;
+    let last = (LEAST_LAMBDA.log10() * f64::from(a_decade)).round() as i32;
+    Ok((last..=first).rev().map(|at| 0.5 / (unit * 10f64.powf(f64::from(at) / f64::from(a_decade)))).collect())
+}
+
+/// The estimates at values of C, ascending, until C is [`BEYOND`] the best or the time is up; those that are not finite
+/// are left out. `constant` has the loss of the best constant of each output.
+///
+/// # Errors
+/// Those of `losses`; [`Error::Cancelled`].
+pub(super) fn walk(
+    costs: &[f64],
+    constant: &[f64],
+    monitor: &Monitor<'_>,
+    mut losses: impl FnMut(f64) -> Result<Vec<f64>>,
+) -> Result<Vec<Estimate>> {
+    let (mut path, mut best): (Vec<Estimate>, Option<(f64, f64)>) = (Vec::new(), None);
+    for (done, &c) in costs.iter().enumerate() {
+        match monitor.ask() {
+            Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "path" }),
+            Err(Stopped::TimeLimit) if !path.is_empty() => break,
+            _ => {}
+        }
+        monitor.tell(Progress { stage: "path", done: done as u64, total: costs.len() as u64, gap: None });
+        let losses = losses(c)?;
+        if !losses.iter().all(|loss| loss.is_finite()) {
+            continue;
+        }
+        let d2 = d2(&losses, constant);
+        if best.is_none_or(|(_, most)| d2 > most) {
+            best = Some((c, d2));
+        }
+        path.push(Estimate { c, losses, d2 });
+        if best.is_some_and(|(at, _)| c > BEYOND * at) {
+            break;
+        }
+    }
+    Ok(path)
+}
+
+/// The C of the largest D², the smallest of those.
+pub(super) fn best(path: &[Estimate]) -> Option<f64> {
+    let better = |best: Option<&Estimate>, point: &Estimate| best.is_none_or(|best| point.d2 > best.d2);
+    path.iter().fold(None, |best, point| if better(best, point) { Some(point) } else { best }).map(|point| point.c)
+}
+
+fn d2(losses: &[f64], constant: &[f64]) -> f64 {
+    let varying = || losses.iter().zip(constant).filter(|(_, constant)| **constant > 0.0);
+    match varying().count() {
+        0 => 1.0,
+        n => 1.0 - varying().map(|(loss, constant)| loss / constant).sum::<f64>() / n as f64,
+    }
+}

@@ -1,0 +1,278 @@
+use proptest::prelude::*;
+
+use super::feature_rows::FeatureRows;
+use super::fit::{Choice, Fit, Samples, fit};
+use super::folds::Folds;
+use super::left_out::left_out;
+use super::loss::{ResidualLoss, Rounded};
+use super::newton::{State, Task};
+use super::path::N_FOLDS;
+use crate::data::{CsrMatrix, DenseMatrix, Vectors};
+use crate::linalg::factor::Matrix;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::RegressionLoss;
+use crate::solve::Status;
+use crate::solve::ridge::{FeatureRidge, Fitted};
+
+const N: usize = 31;
+
+const LOSSES: [ResidualLoss; 5] = [
+    ResidualLoss::Huber(0.1),
+    ResidualLoss::Tube(0.0),
+    ResidualLoss::Tube(0.1),
+    ResidualLoss::Pinball(0.5),
+    ResidualLoss::Pinball(0.9),
+];
+
+fn noise(at: usize) -> f64 {
+    let mixed = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (mixed >> 40) as f64 / (1u64 << 24) as f64 - 0.5
+}
+
+/// Features without structure, some of them 0 where `is_sparse`, and targets that follow the first two, with outliers.
+fn case(n: usize, d: usize, is_sparse: bool) -> (Vectors, Vec<f64>) {
+    let value = |at: usize| if is_sparse && at % d % 3 == 0 { 0.0 } else { noise(at) as f32 + 0.3 };
+    let values: Vec<f32> = (0..n * d).map(value).collect();
+    let target = |row: usize| {
+        let linear = f64::from(values[row * d + 1]) - 0.5 * f64::from(values[row * d + 2]);
+        linear + 0.3 * noise(row + 9000) + if row % 7 == 3 { 2.0 } else { 0.0 }
+    };
+    let targets = (0..n).map(target).collect();
+    let dense = DenseMatrix { values, n_rows: n, n_cols: d };
+    if !is_sparse {
+        return (Vectors::Dense(dense), targets);
+    }
+    let mut matrix = CsrMatrix::empty(d);
+    for row in dense.values.chunks(d) {
+        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            matrix.indices.push(column as u32);
+            matrix.values.push(value);
+        }
+        matrix.indptr.push(matrix.values.len());
+    }
+    (Vectors::Sparse(matrix), targets)
+}
+
+fn weights(n: usize) -> Vec<f64> {
+    (0..n).map(|row| [1.0, 2.0, 0.4, 3.0][row % 4]).collect()
+}
+
+/// The solution of one problem in terms of the given features: weights, intercept, and how it was solved.
+fn solved(
+    phi: &Vectors,
+    targets: &[f64],
+    weights: &[f64],
+    (loss, c, has_intercept): (ResidualLoss, f64, bool),
+) -> (Vec<f64>, f64, super::newton::Solved) {
+    let (rows, pool) = (FeatureRows::new(phi, weights, has_intercept).unwrap(), Pool::new(2).unwrap());
+    let task = Task { rows: &rows, targets, weights, has_intercept, pool: &pool, monitor: &Monitor::none() };
+    let mut state = State::new(&rows);
+    let tol = if loss.is_pinball() { 1e-7 } else { 1e-10 };
+    let solved = task.solve(loss, c, &mut state, tol).unwrap();
+    let (own, shift) = rows.given(&state.point.weights).unwrap();
+    (own, state.point.intercept + shift, solved)
+}
+
+/// ½‖w‖² + C Σ v loss.
+fn objective(phi: &Vectors, targets: &[f64], weights: &[f64], loss: ResidualLoss, c: f64, w: &[f64], b: f64) -> f64 {
+    let dense = phi.dense().unwrap();
+    let losses = dense.values.chunks(dense.n_cols).zip(targets).zip(weights).map(|((row, y), weight)| {
+        let value: f64 = row.iter().zip(w).map(|(x, w)| f64::from(*x) * w).sum();
+        c * weight * loss.value(y - value - b)
+    });
+    0.5 * w.iter().map(|w| w * w).sum::<f64>() + losses.sum::<f64>()
+}
+
+#[test]
+fn every_solution_is_certified_and_the_objective_is_that_of_its_weights() {
+    for (d, is_sparse) in [(5, false), (50, false), (6, true), (60, true)] {
+        let (phi, targets) = case(N, d, is_sparse);
+        for loss in LOSSES {
+            for (c, intercept) in [(0.01, true), (1.0, true), (300.0, true), (1.0, false), (1e5, true)] {
+                let (w, b, solved) = solved(&phi, &targets, &weights(N), (loss, c, intercept));
+                let what = format!("{d} {is_sparse} {loss:?} {c} {intercept}: {solved:?}");
+                assert_eq!(solved.status, Status::Converged, "{what}");
+                assert!(solved.gap() <= 1e-7, "{what}");
+                let found = objective(&phi, &targets, &weights(N), loss, c, &w, b);
+                assert!((found - solved.primal).abs() <= 1e-6 * solved.primal, "{what}: {found}");
+                assert!(intercept || b == 0.0, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_corner_it_is_ridge_regression() {
+    for d in [5, 50] {
+        let (phi, targets) = case(N, d, false);
+        let (weights, pool) = (weights(N), Pool::new(1).unwrap());
+        let fitted = Fitted {
+            targets: Matrix::from_columns(targets.clone(), N, 1),
+            weights: weights.clone(),
+            units: weights.clone(),
+        };
+        let ridge = FeatureRidge::new(&phi, true, fitted, &pool, &Monitor::none()).unwrap();
+        for c in [0.02, 5.0] {
+            let truth = ridge.solution(0.5 / c).unwrap();
+            for loss in [ResidualLoss::Tube(0.0), ResidualLoss::Huber(1e3)] {
+                let (w, b, _) = solved(&phi, &targets, &weights, (loss, c, true));
+                let off = w.iter().zip(&truth.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(off < 1e-6 && (b - truth.intercepts[0]).abs() < 1e-6, "{d} {c} {loss:?}: {off}");
+            }
+        }
+    }
+}
+
+#[test]
+fn left_out_residuals_are_those_of_refits_where_no_other_sample_crosses_a_corner() {
+    let (phi, targets) = case(N, 5, false);
+    let (weights, pool, monitor) = (weights(N), Pool::new(1).unwrap(), Monitor::none());
+    let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
+    for loss in [ResidualLoss::Huber(0.5), ResidualLoss::Tube(0.1), ResidualLoss::Tube(0.0)] {
+        for c in [0.5, 20.0] {
+            let rows = FeatureRows::new(&phi, &weights, true).unwrap();
+            let of = |weights: &[f64], state: &mut State| {
+                let task = Task {
+                    rows: &rows,
+                    targets: &targets,
+                    weights,
+                    has_intercept: true,
+                    pool: &pool,
+                    monitor: &monitor,
+                };
+                task.solve(loss, c, state, 1e-12).unwrap();
+                task.residuals(&state.point)
+            };
+            let mut state = State::new(&rows);
+            let whole = of(&weights, &mut state);
+            let task = Task {
+                rows: &rows,
+                targets: &targets,
+                weights: &weights,
+                has_intercept: true,
+                pool: &pool,
+                monitor: &monitor,
+            };
+            let rounded = Rounded { loss, width: 0.0 };
+            let told = left_out(&task, rounded, c, &units, &mut state).unwrap();
+            let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
+            for row in 0..N {
+                let mut fewer = weights.clone();
+                fewer[row] -= units[row];
+                let refit = of(&fewer, &mut State::new(&rows));
+                let curves = |residual: f64| rounded.at(residual, 0.0).curvature > 0.0;
+                let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
+                if same {
+                    n_exact += 1;
+                    assert!((told[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
+                }
+                mean += weights[row] * loss.value(told[row]);
+                truth += weights[row] * loss.value(refit[row]);
+            }
+            assert!(n_exact > 0 && (loss != ResidualLoss::Tube(0.0) || n_exact == N), "{loss:?} {c}: {n_exact}");
+            assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
+        }
+    }
+}
+
+#[test]
+fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
+    let (phi, targets) = case(N, 5, false);
+    let (weights, pool, loss) = (weights(N), Pool::new(2).unwrap(), ResidualLoss::Pinball(0.7));
+    let rows = FeatureRows::new(&phi, &weights, true).unwrap();
+    let monitor = Monitor::none();
+    let task =
+        Task { rows: &rows, targets: &targets, weights: &weights, has_intercept: true, pool: &pool, monitor: &monitor };
+    let mut folds = Folds::new(&weights, 3).unwrap().unwrap();
+    let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS, 3).unwrap();
+    let dense = phi.dense().unwrap();
+    for c in [0.1, 1.0, 30.0] {
+        let told = folds.loss(&task, loss, c).unwrap();
+        let mut truth = 0.0;
+        for fold in 0..N_FOLDS {
+            let kept: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
+            let values = kept.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
+            let part = Vectors::Dense(DenseMatrix { values, n_rows: kept.len(), n_cols: 5 });
+            let y: Vec<f64> = kept.iter().map(|&row| targets[row]).collect();
+            let v: Vec<f64> = kept.iter().map(|&row| weights[row]).collect();
+            let (w, b, _) = solved(&part, &y, &v, (loss, c, true));
+            for row in (0..N).filter(|&row| of[row] == fold) {
+                let value: f64 = dense.values[row * 5..][..5].iter().zip(&w).map(|(x, w)| f64::from(*x) * w).sum();
+                truth += weights[row] * loss.value(targets[row] - value - b);
+            }
+        }
+        truth /= weights.iter().sum::<f64>();
+        assert!((told / truth - 1.0).abs() < 0.01, "{c}: {told} {truth}");
+    }
+}
+
+fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: RegressionLoss, threads: usize) -> Fit {
+    let (rows, n) = (FeatureRows::new(phi, weights, true).unwrap(), weights.len());
+    let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
+    let samples = Samples {
+        rows: &rows,
+        targets: &Matrix::from_columns(targets.to_vec(), n, 1),
+        scales: &[1.0],
+        weights,
+        units: &units,
+        has_intercept: true,
+    };
+    let pool = Pool::new(threads).unwrap();
+    fit(samples, Choice { loss, c: None, seed: 0 }, &pool, &Monitor::none()).unwrap()
+}
+
+#[test]
+fn threads_change_no_bit_and_the_chosen_point_is_the_best() {
+    let (phi, targets) = case(700, 5, false);
+    for name in RegressionLoss::NAMES {
+        let loss = RegressionLoss::new(name, None, None).unwrap();
+        let one = whole_fit(&phi, &targets, &weights(700), loss, 1);
+        let two = whole_fit(&phi, &targets, &weights(700), loss, 2);
+        assert_eq!((&one.weights, &one.intercepts, &one.path), (&two.weights, &two.intercepts, &two.path), "{name}");
+        assert_eq!((one.c, &one.epsilons), (two.c, &two.epsilons), "{name}");
+        let best = one.path.iter().map(|point| point.d2).fold(f64::NEG_INFINITY, f64::max);
+        assert!(one.path.iter().any(|point| point.c == one.c && point.d2 == best), "{name}");
+        assert!(one.path.is_sorted_by(|a, b| a.c < b.c) && one.solved[0].status == Status::Converged, "{name}");
+    }
+}
+
+#[test]
+fn quantiles_leave_their_part_of_the_samples_below() {
+    let (phi, targets) = case(700, 4, false);
+    let dense = phi.dense().unwrap();
+    for quantile in [0.1, 0.5, 0.9] {
+        let fit = whole_fit(&phi, &targets, &[1.0; 700], RegressionLoss::Quantile { quantile }, 1);
+        let below = dense.values.chunks(4).zip(&targets).filter(|(row, y)| {
+            let value: f64 = row.iter().zip(&fit.weights).map(|(x, w)| f64::from(*x) * w).sum();
+            **y < value + fit.intercepts[0]
+        });
+        // At most as many samples as features and the intercept lie on the function.
+        let part = below.count() as f64 / 700.0;
+        assert!((part - quantile).abs() <= 5.0 / 700.0 + 1e-9, "{quantile}: {part}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The dual objective is a lower bound of the objective at every point.
+    #[test]
+    fn no_point_is_below_the_dual(
+        seed in 0usize..1000,
+        (loss, c) in (0usize..5, -2.0f64..3.0).prop_map(|(at, exponent)| (LOSSES[at], 10f64.powf(exponent))),
+        (point, b) in (prop::collection::vec(-2.0f64..2.0, 5), -2.0f64..2.0),
+    ) {
+        let (phi, mut targets) = case(12, 5, false);
+        targets.iter_mut().enumerate().for_each(|(row, y)| *y += noise(seed * 31 + row));
+        let (w, intercept, solved) = solved(&phi, &targets, &weights(12), (loss, c, true));
+        prop_assert!(objective(&phi, &targets, &weights(12), loss, c, &point, b) >= solved.dual * (1.0 - 1e-12));
+        // Nor is any near the solution.
+        let near: Vec<f64> = w.iter().zip(&point).map(|(w, x)| w + 1e-3 * x).collect();
+        let there = objective(&phi, &targets, &weights(12), loss, c, &near, intercept + 1e-3 * b);
+        prop_assert!(there >= solved.dual * (1.0 - 1e-12));
+        prop_assert!(solved.dual <= solved.primal * (1.0 + 1e-12));
+        prop_assert!(solved.status == Status::Converged, "{solved:?}");
+    }
+}

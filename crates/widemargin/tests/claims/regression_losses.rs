@@ -1,0 +1,209 @@
+//! Regression on a basis expansion by losses that are not squared: copies and weights, threads, files, monitors, several
+//! outputs and what is refused.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use widemargin::Error;
+use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
+use widemargin::expansion::Normalization;
+use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, Regressor};
+use widemargin::monitor::{Monitor, Progress};
+use widemargin::problem::RegressionLoss;
+use widemargin::similarity::AnySimilarity;
+use widemargin::solve::Status;
+
+fn noise(at: usize) -> f64 {
+    ((at as f64 * 12.9898).sin() * 43758.5453).fract()
+}
+
+fn samples(rows: &[usize]) -> AnySamples {
+    let values = rows.iter().flat_map(|row| [noise(2 * row + 1) as f32, noise(2 * row + 2) as f32]).collect();
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: 2 }))
+}
+
+/// A smooth function with noise, and every ninth target far off.
+fn target(row: usize) -> f64 {
+    let smooth = (3.0 * noise(2 * row + 1)).sin() + noise(2 * row + 2);
+    20.0 + smooth + 0.1 * noise(row + 5000) + if row % 9 == 4 { 30.0 } else { 0.0 }
+}
+
+fn params(loss: RegressionLoss) -> BasisExpansionRegressorParams<AnySimilarity> {
+    BasisExpansionRegressorParams::new(AnySimilarity::new(&["rbf:gamma=2"]).unwrap()).n_basis(30).loss(loss)
+}
+
+fn losses() -> [RegressionLoss; 3] {
+    [
+        RegressionLoss::Huber { epsilon: None },
+        RegressionLoss::SquaredEpsilonInsensitive { epsilon: None },
+        RegressionLoss::Quantile { quantile: 0.8 },
+    ]
+}
+
+fn targets(rows: &[usize]) -> Targets {
+    Targets::single(rows.iter().map(|row| target(*row)).collect()).unwrap()
+}
+
+fn values(model: &BasisExpansionRegressor<AnySimilarity>) -> Vec<f64> {
+    model.predict(&samples(&(0..40).collect::<Vec<_>>()), 1).unwrap().values
+}
+
+#[test]
+fn weights_are_copies_for_any_number_of_threads() {
+    let rows: Vec<usize> = (0..90).collect();
+    let weights: Vec<f64> = rows.iter().map(|row| (row % 3) as f64).collect();
+    let copies: Vec<usize> = rows.iter().flat_map(|&row| vec![row; row % 3]).collect();
+    for loss in losses() {
+        let one = params(loss)
+            .threads(1)
+            .fit_with(&samples(&rows), &targets(&rows), Some(&weights), &Monitor::none())
+            .unwrap();
+        let other = params(loss).threads(3).fit(&samples(&copies), &targets(&copies)).unwrap();
+        assert_eq!(values(&one), values(&other), "{loss:?}");
+        assert_eq!((one.c(), one.epsilons(), one.loss_path()), (other.c(), other.epsilons(), other.loss_path()));
+        assert_eq!(one.report().status, Status::Converged);
+    }
+}
+
+#[test]
+fn outliers_move_huber_less_than_the_square() {
+    let rows: Vec<usize> = (0..180).collect();
+    let truth: Vec<f64> = rows.iter().map(|&row| target(row) - if row % 9 == 4 { 30.0 } else { 0.0 }).collect();
+    let error = |loss| {
+        let model = params(loss).fit(&samples(&rows), &targets(&rows)).unwrap();
+        let found = model.predict(&samples(&rows), 1).unwrap().values;
+        (found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 180.0).sqrt()
+    };
+    let (huber, squared) = (error(RegressionLoss::Huber { epsilon: None }), error(RegressionLoss::Squared));
+    assert!(huber < 0.2 && squared > 1.0, "{huber} {squared}");
+}
+
+#[test]
+fn the_unit_of_the_targets_is_that_of_epsilon() {
+    let rows: Vec<usize> = (0..60).collect();
+    let scaled = Targets::single(rows.iter().map(|row| 1000.0 * target(*row) - 7.0).collect()).unwrap();
+    for (plain, large) in [
+        (RegressionLoss::Huber { epsilon: Some(0.2) }, RegressionLoss::Huber { epsilon: Some(200.0) }),
+        (
+            RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(0.2) },
+            RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(200.0) },
+        ),
+        (RegressionLoss::Huber { epsilon: None }, RegressionLoss::Huber { epsilon: None }),
+        (RegressionLoss::Quantile { quantile: 0.3 }, RegressionLoss::Quantile { quantile: 0.3 }),
+    ] {
+        let one = params(plain).fit(&samples(&rows), &targets(&rows)).unwrap();
+        let other = params(large).fit(&samples(&rows), &scaled).unwrap();
+        for (a, b) in values(&one).iter().zip(values(&other)) {
+            assert!((a - (b + 7.0) / 1000.0).abs() < 1e-3, "{plain:?}: {a} {b}");
+        }
+        let factor = if matches!(plain, RegressionLoss::Quantile { .. }) { 1e3 } else { 1.0 };
+        assert!((other.c() / one.c() / factor - 1.0).abs() < 1e-6, "{plain:?}: {} {}", one.c(), other.c());
+        for (a, b) in one.epsilons().iter().zip(other.epsilons()) {
+            assert!((1000.0 * a / b - 1.0).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn several_outputs_are_fitted_as_one_by_one() {
+    let rows: Vec<usize> = (0..60).collect();
+    let both: Vec<f64> = rows.iter().flat_map(|&row| [target(row), 5.0 - 100.0 * noise(row + 77)]).collect();
+    let both = Targets::new(both, 2).unwrap();
+    for loss in losses() {
+        let model = params(loss).c(2.0).fit(&samples(&rows), &both).unwrap();
+        assert_eq!((model.n_outputs(), model.report().gaps.len()), (2, 2));
+        for output in 0..2 {
+            let alone = Targets::single(both.output(output)).unwrap();
+            let alone = params(loss).c(2.0).fit(&samples(&rows), &alone).unwrap();
+            assert_eq!(model.intercepts()[output], alone.intercepts()[0], "{loss:?}");
+            assert_eq!(model.epsilons().get(output), alone.epsilons().first());
+            assert_eq!(model.loss_path()[0].loss[output], alone.loss_path()[0].loss[0]);
+        }
+    }
+}
+
+#[test]
+fn all_samples_and_features_without_a_bound_are_fitted_too() {
+    // As many features as samples, and more.
+    let rows: Vec<usize> = (0..25).collect();
+    for loss in losses() {
+        for specs in [&["rbf:gamma=2"][..], &["rbf:gamma=2", "laplacian"]] {
+            let similarity = AnySimilarity::new(specs).unwrap();
+            let params = BasisExpansionRegressorParams::new(similarity).loss(loss);
+            let model = params.fit(&samples(&rows), &targets(&rows)).unwrap();
+            assert_eq!(model.report().status, Status::Converged, "{loss:?}");
+            assert_eq!(model.weights().len(), 25 * specs.len());
+        }
+    }
+}
+
+#[test]
+fn files_keep_the_loss() {
+    let rows: Vec<usize> = (0..60).collect();
+    for loss in losses() {
+        let model = params(loss).normalization(Normalization::ZScore).fit(&samples(&rows), &targets(&rows)).unwrap();
+        let bytes = model.to_bytes().unwrap();
+        let read = BasisExpansionRegressor::from_bytes(&bytes).unwrap();
+        assert_eq!(values(&model), values(&read));
+        assert_eq!((model.epsilons(), model.loss_path()), (read.epsilons(), read.loss_path()));
+        assert_eq!((read.loss().name(), read.to_bytes().unwrap()), (loss.name(), bytes));
+        assert!(Regressor::chosen_loss(&read).is_some() && read.path().is_empty());
+        // The same C, given.
+        let again =
+            params(loss).normalization(Normalization::ZScore).c(model.c()).fit(&samples(&rows), &targets(&rows));
+        let again = again.unwrap();
+        assert_eq!(again.loss_path().len(), 1);
+        if let RegressionLoss::Quantile { .. } = loss {
+            assert_eq!(values(&model), values(&again));
+        }
+    }
+    let squared = params(RegressionLoss::Squared).fit(&samples(&rows), &targets(&rows)).unwrap();
+    let header = String::from_utf8_lossy(&squared.to_bytes().unwrap()).into_owned();
+    assert!(header.contains("squared-error") && !header.contains("loss_path"));
+}
+
+#[test]
+fn a_fit_can_be_cancelled_and_ends_in_time() {
+    let rows: Vec<usize> = (0..300).collect();
+    for loss in losses() {
+        let cancel = AtomicBool::new(false);
+        let sink = |progress: Progress| {
+            if progress.stage == "path" && progress.done == 3 {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+        let error = params(loss).fit_with(&samples(&rows), &targets(&rows), None, &monitor).unwrap_err();
+        assert!(matches!(error, Error::Cancelled { .. }), "{loss:?}: {error}");
+        let monitor = Monitor::none().with_time_limit(Duration::ZERO);
+        let model = params(loss).fit_with(&samples(&rows), &targets(&rows), None, &monitor).unwrap();
+        assert_eq!(model.loss_path().len(), 1, "{loss:?}");
+        assert!(values(&model).iter().all(|value| value.is_finite()));
+        let report = model.report();
+        assert!(report.status == Status::Converged || report.warnings.iter().any(|text| text.contains("time limit")));
+    }
+}
+
+#[test]
+fn constant_targets_and_single_samples_are_told() {
+    let rows: Vec<usize> = (0..20).collect();
+    let constant = Targets::single(vec![2.5; 20]).unwrap();
+    for loss in losses() {
+        let model = params(loss).fit(&samples(&rows), &constant).unwrap();
+        assert!(values(&model).iter().all(|value| (value - 2.5).abs() < 1e-12), "{loss:?}");
+        assert!(model.report().warnings.iter().any(|text| text.contains("same target")), "{loss:?}");
+    }
+    let quantile = || params(RegressionLoss::Quantile { quantile: 0.5 });
+    let error = quantile().fit(&samples(&[3]), &targets(&[3])).unwrap_err().to_string();
+    assert!(error.contains('C') && error.contains("nothing left to fit"), "{error}");
+    let alone = quantile().c(1.0).fit(&samples(&[3]), &targets(&[3])).unwrap();
+    assert!(alone.loss_path().is_empty() && (alone.intercepts()[0] - target(3)).abs() < 1e-9);
+}
+
+#[test]
+fn invalid_parameters_are_refused() {
+    let refused = |loss| params(loss).check().unwrap_err().to_string();
+    assert!(refused(RegressionLoss::Huber { epsilon: Some(0.0) }).contains("epsilon = 0"));
+    assert!(refused(RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(-1.0) }).contains("at least 0"));
+    assert!(refused(RegressionLoss::Quantile { quantile: 1.0 }).contains("quantile = 1"));
+}

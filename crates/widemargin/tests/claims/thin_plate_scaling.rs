@@ -67,7 +67,9 @@ fn auto_takes_what_leave_one_out_prefers() {
         let fit = |standardize| params(standardize).fit(&view(&rows, d), &labels).unwrap();
         let (auto, yes, no) = (fit(Standardize::Auto), fit(Standardize::Yes), fit(Standardize::No));
         assert_eq!(auto.scale().is_some(), standardised, "{:?}", auto.report().warnings);
-        assert_eq!(loss(&auto), loss(&yes).min(loss(&no)));
+        // Up to rounding: the two begin at other points.
+        let least = loss(&yes).min(loss(&no));
+        assert!((loss(&auto) - least).abs() < 1e-12 * least, "{} {least}", loss(&auto));
         assert!(warned(&auto, "leave-one-out") && warned(&no, "standardise them"));
         // Losses at one C say nothing of two scalings.
         let given = params(Standardize::Auto).c(1.0).fit(&view(&rows, d), &labels).unwrap();

@@ -99,6 +99,8 @@ def written(folder):
         folder / "bits.csv", np.column_stack([bits, y]), "%d", ",", header=",".join(map(str, range(65))), comments=""
     )
     hexadecimal = [f"{np.packbits(row).tobytes().hex()},{label}" for row, label in zip(bits, y, strict=True)]
+    curves = [f"{x},{np.sin(x) + 0.1 * np.cos(50 * x)}" for x in np.linspace(0, 6, 200)]
+    (folder / "curves.csv").write_text("\n".join(["x,y", *curves]))
     (folder / "hex.csv").write_text("\n".join(["fingerprint,active", *hexadecimal]))
     smiles = [f"{'CCO' if label else 'c1ccccc1'}{'C' * (k % 7)},{label},0" for k, label in enumerate(y)]
     (folder / "smiles.csv").write_text("\n".join(["smiles,active,other", *smiles]))
@@ -123,6 +125,7 @@ def written(folder):
             [folder / "smiles.csv", "--label", "active"],
         ],
         "molecules_regression": [[folder / "smiles.csv"], [folder / "smiles.csv", "--target", "active"]],
+        "robust_regression": [[folder / "curves.csv"]],
         "text_intersection": [[folder / "words.train.npz"], [folder / "words.test.npz"]],
         "scattered_2d": [[folder / "points.npz"], [folder / "points.csv"]],
         "own_similarity": [[folder / "points.jsonl"]],

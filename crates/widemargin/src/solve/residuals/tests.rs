@@ -33,7 +33,7 @@ fn noise(at: usize) -> f64 {
 
 /// Features without structure, some of them 0 where `is_sparse`, and targets that follow the first two, with outliers.
 fn case(n: usize, d: usize, is_sparse: bool) -> (Vectors, Vec<f64>) {
-    let value = |at: usize| if is_sparse && at % d % 3 == 0 { 0.0 } else { noise(at) as f32 + 0.3 };
+    let value = |at: usize| if is_sparse && (at % d).is_multiple_of(3) { 0.0 } else { noise(at) as f32 + 0.3 };
     let values: Vec<f32> = (0..n * d).map(value).collect();
     let target = |row: usize| {
         let linear = f64::from(values[row * d + 1]) - 0.5 * f64::from(values[row * d + 2]);

@@ -39,14 +39,15 @@ MOST_STEPS = 2e10
 
 
 def expansion(similarity: str, normalization: str) -> Callable[[], BasisExpansionSVC]:
-    return lambda: BasisExpansionSVC(similarity, n_basis=MOST_BASES, normalization=normalization, n_jobs=1)
+    given = {"n_basis": MOST_BASES, "normalization": normalization, "n_jobs": 1, "random_state": 0}
+    return lambda: BasisExpansionSVC(similarity, **given)
 
 
 ENGINES = {
     "minirocket/linear": expansion("minirocket/linear", "nystrom_clip"),
     "minirocket/distance": expansion("minirocket/distance", "centered_clip"),
     "minirocket/features": expansion("minirocket/features", "z_score"),
-    "nothing given": lambda: BasisExpansionSVC(n_jobs=1),
+    "nothing given": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
 }
 NEIGHBOUR = "aeon, nearest by DTW"
 if MiniRocketClassifier is not None:

@@ -68,15 +68,14 @@ impl Pool {
     ) -> Result<Vec<T>, E> {
         let Some(pool) = &self.pool else { return (0..n).map(work).collect() };
         let size = self.chunk(n);
-        let done: Vec<Mutex<Vec<T>>> = (0..n.div_ceil(size)).map(|_| Mutex::default()).collect();
         let (least, failed) = (AtomicUsize::new(usize::MAX), Mutex::new(None));
-        pool.run(done.len(), &|at| {
+        let done = joined(pool, n, n.div_ceil(size), |at| {
             let rows = at * size..((at + 1) * size).min(n);
             let mut made = Vec::with_capacity(rows.len());
             for i in rows {
                 // What comes before an error still has to be tried: its own error would be the first.
                 if i > least.load(Ordering::Relaxed) {
-                    return;
+                    break;
                 }
                 match work(i) {
                     Ok(value) => made.push(value),
@@ -85,16 +84,13 @@ impl Pool {
                         if i < least.fetch_min(i, Ordering::Relaxed) {
                             *failed = Some(error);
                         }
-                        return;
+                        break;
                     }
                 }
             }
-            *done[at].lock().unwrap_or_else(PoisonError::into_inner) = made;
+            made
         });
-        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(joined(n, done.into_iter())),
-        }
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(done), Err)
     }
 
     /// Folds `work(rows)` over chunks of `chunk` of `n` rows, in order. Only some chunks are in flight at a time, so
@@ -173,20 +169,22 @@ impl Pool {
         };
         let (n, size) = (items.len(), self.chunk(items.len()));
         let chunks: Vec<_> = items.chunks_mut(size).map(|items| Mutex::new(Some(items))).collect();
-        let done: Vec<Mutex<Vec<T>>> = chunks.iter().map(|_| Mutex::default()).collect();
-        pool.run(chunks.len(), &|at| {
+        joined(pool, n, chunks.len(), |at| {
             let items = chunks[at].lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
-            let made = items.iter_mut().enumerate().map(|(i, item)| work(at * size + i, item)).collect();
-            *done[at].lock().unwrap_or_else(PoisonError::into_inner) = made;
-        });
-        joined(n, done.into_iter())
+            items.iter_mut().enumerate().map(|(i, item)| work(at * size + i, item)).collect()
+        })
     }
 }
 
-/// The results of all chunks, one after the other.
-fn joined<T>(n: usize, chunks: impl Iterator<Item = Mutex<Vec<T>>>) -> Vec<T> {
+/// The `n` results of all chunks, one chunk after the other.
+fn joined<T: Send>(pool: &Threads, n: usize, n_chunks: usize, make: impl Fn(usize) -> Vec<T> + Sync) -> Vec<T> {
+    let done: Vec<Mutex<Vec<T>>> = (0..n_chunks).map(|_| Mutex::default()).collect();
+    pool.run(n_chunks, &|at| {
+        let made = make(at);
+        *done[at].lock().unwrap_or_else(PoisonError::into_inner) = made;
+    });
     let mut all = Vec::with_capacity(n);
-    chunks.for_each(|chunk| all.append(&mut chunk.into_inner().unwrap_or_else(PoisonError::into_inner)));
+    done.into_iter().for_each(|chunk| all.append(&mut chunk.into_inner().unwrap_or_else(PoisonError::into_inner)));
     all
 }
 

@@ -1,8 +1,9 @@
 //! Centred features of samples, never more than there are samples.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
+use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{self, Matrix};
 use crate::linalg::{self, Columns, add_gram, eigen};
@@ -24,16 +25,11 @@ pub(crate) struct FeatureRows<'a> {
 }
 
 enum Held<'a> {
-    Dense(&'a DenseMatrix<f32>),
-    /// Sparse features, written out.
-    Written(DenseMatrix<f32>),
+    /// Sparse features are written out.
+    Dense(Cow<'a, DenseMatrix<f32>>),
     /// Of more features than samples: with ΦΦᵀ = U S Uᵀ, the rows of U √S, and U / √S, by which weights of these become
     /// weights of the features.
-    Rotated {
-        rows: Vec<f64>,
-        back: Matrix,
-        phi: &'a Vectors,
-    },
+    Rotated { rows: Vec<f64>, back: Matrix, phi: &'a Vectors },
 }
 
 impl<'a> FeatureRows<'a> {
@@ -44,29 +40,27 @@ impl<'a> FeatureRows<'a> {
     /// products of samples that do not.
     pub fn new(phi: &'a Vectors, weights: &[f64], has_intercept: bool) -> Result<Self> {
         let (n, features) = (weights.len(), phi.n_cols());
-        let held = match phi {
-            Vectors::Dense(dense) if n > features => Held::Dense(dense),
-            Vectors::Sparse(sparse) if n > features => Held::Written(written(sparse)?),
-            _ => {
-                let bytes = crate::memory::product(&[n, n, 8 * 4]);
-                let what = || format!("the products of {n} samples of {features} features with each other");
-                crate::memory::check(bytes, what, crate::memory::FEWER_COLUMNS)?;
-                let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
-                let mut gram = products(phi)?;
-                gram.mirror_lower();
-                let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
-                let first = first_kept(&decomposed.values);
-                let (mut rows, mut back) = (
-                    Matrix::zeros(n, n - first),
-                    Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first),
-                );
-                for (at, value) in decomposed.values[first..].iter().enumerate() {
-                    let root = value.sqrt();
-                    rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
-                    back.col_mut(at).iter_mut().for_each(|u| *u /= root);
-                }
-                Held::Rotated { rows: rows.transposed().into_values(), back, phi }
+        let held = if n > features {
+            Held::Dense(phi.dense()?)
+        } else {
+            let bytes = crate::memory::product(&[n, n, 8 * 4]);
+            let what = || format!("the products of {n} samples of {features} features with each other");
+            crate::memory::check(bytes, what, crate::memory::FEWER_COLUMNS)?;
+            let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
+            let mut gram = products(phi)?;
+            gram.mirror_lower();
+            let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
+            let first = first_kept(&decomposed.values);
+            let (mut rows, mut back) = (
+                Matrix::zeros(n, n - first),
+                Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first),
+            );
+            for (at, value) in decomposed.values[first..].iter().enumerate() {
+                let root = value.sqrt();
+                rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
+                back.col_mut(at).iter_mut().for_each(|u| *u /= root);
             }
+            Held::Rotated { rows: rows.transposed().into_values(), back, phi }
         };
         let d = match &held {
             Held::Rotated { back, .. } => back.n_cols(),
@@ -113,7 +107,6 @@ impl<'a> FeatureRows<'a> {
         let range = row * self.d..(row + 1) * self.d;
         match &self.held {
             Held::Dense(dense) => Raw::Single(&dense.values[range]),
-            Held::Written(dense) => Raw::Single(&dense.values[range]),
             Held::Rotated { rows, .. } => Raw::Double(&rows[range]),
         }
     }
@@ -209,17 +202,4 @@ impl<'a> FeatureRows<'a> {
 enum Raw<'a> {
     Single(&'a [f32]),
     Double(&'a [f64]),
-}
-
-/// Sparse features, written out.
-fn written(sparse: &CsrMatrix<f32>) -> Result<DenseMatrix<f32>> {
-    let view = sparse.view()?;
-    let (n, d) = (view.n_rows(), view.n_cols());
-    let what = || format!("{n} sparse samples of {d} features, written out");
-    crate::memory::check(crate::memory::product(&[n, d, 4]), what, crate::memory::FEWER_COLUMNS)?;
-    let mut values = vec![0.0f32; n * d];
-    for row in 0..n {
-        view.for_each_nonzero(row, |column, value| values[row * d + column] = value as f32);
-    }
-    Ok(DenseMatrix { values, n_rows: n, n_cols: d })
 }

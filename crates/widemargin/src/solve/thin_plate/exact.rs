@@ -29,7 +29,7 @@ pub(crate) struct Exact {
     /// What the space of functions loses with each sample; `None` if nothing.
     pub(super) removals: Option<Removals>,
     /// Every problem starts with all samples as violators: the factorisation is shared.
-    whole: Mutex<Option<(f64, Arc<Factor>)>>,
+    whole: Mutex<Option<Arc<Factor>>>,
 }
 
 /// λR⁻¹ + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
@@ -61,6 +61,7 @@ impl Exact {
         Exact { kernel, unpenalised, removals, whole: Mutex::new(None) }
     }
 
+    /// The factor for a set of violators, which continues from the last one where it can.
     fn factor(
         &self,
         lambda: f64,
@@ -71,44 +72,33 @@ impl Exact {
     ) -> Option<Arc<Factor>> {
         let all = violators.len() == self.kernel.n_rows() && target.weights.is_none();
         if !all {
-            return Some(Arc::new(self.fresh_factor(lambda, violators, target, scores, last)?));
+            let last = last.filter(|last| last.lambda == lambda);
+            let (order, kept) = order(violators, target, scores, last);
+            let leading = last.map(|last| (&last.cholesky, kept));
+            return Some(Arc::new(self.fresh_factor(lambda, order, target, leading)?));
         }
         // Locked while factoring, so that other threads wait for it instead of doing the same.
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, factor)) = whole.as_ref()
-            && *of == lambda
-        {
+        if let Some(factor) = whole.as_ref().filter(|factor| factor.lambda == lambda) {
             return Some(factor.clone());
         }
         // What all problems share depends on none of them.
-        let level = vec![0.0; scores.len()];
-        let factor = Arc::new(self.fresh_factor(lambda, violators, target, &level, None)?);
-        *whole = Some((lambda, factor.clone()));
+        let (order, _) = order(violators, target, &vec![0.0; scores.len()], None);
+        let factor = Arc::new(self.fresh_factor(lambda, order, target, None)?);
+        *whole = Some(factor.clone());
         Some(factor)
     }
 
-    /// Begins with the rows of the last factor for the same λ up to the first that is no violator any more. Near the
-    /// solution only samples close to the margin, which are the last rows, enter or leave.
+    /// The factor of rows in this order, of which the first may be known.
     fn fresh_factor(
         &self,
         lambda: f64,
-        violators: &[usize],
+        order: Vec<usize>,
         target: Target<'_>,
-        scores: &[f64],
-        last: Option<&Factor>,
+        leading: Option<(&Cholesky, usize)>,
     ) -> Option<Factor> {
-        let m = violators.len();
-        let mut is_new = vec![false; self.kernel.n_rows()];
-        violators.iter().for_each(|&i| is_new[i] = true);
-        let last = last.filter(|last| last.lambda == lambda);
-        let mut order: Vec<usize> =
-            last.map_or(Vec::new(), |last| last.order.iter().copied().take_while(|&i| is_new[i]).collect());
-        let kept = order.len();
-        order.iter().for_each(|&i| is_new[i] = false);
-        order.extend(violators.iter().copied().filter(|&i| is_new[i]));
-        order[kept..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
-
-        let mut block = Matrix::zeros(m, m);
+        let kept = leading.map_or(0, |(_, kept)| kept);
+        let mut block = Matrix::zeros(order.len(), order.len());
         for (at, &col) in order.iter().enumerate() {
             let from = self.kernel.col(col);
             let first = at.max(kept);
@@ -119,11 +109,26 @@ impl Exact {
                 block.set(at, at, from[col] + target.noise(lambda, col));
             }
         }
-        let cholesky = Cholesky::with_leading(last.map(|last| (&last.cholesky, kept)), block)?;
+        let cholesky = Cholesky::with_leading(leading, block)?;
         let mut reduced = self.unpenalised.select_rows(&order);
         cholesky.solve_lower(&mut reduced);
         Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, UNDETERMINED)? })
     }
+}
+
+/// Violators from those deepest inside the margin, and how many of them begin as in the last factor: its rows up to the
+/// first that is no violator any more. Near the solution only samples close to the margin, which are the last rows, enter
+/// or leave.
+fn order(violators: &[usize], target: Target<'_>, scores: &[f64], last: Option<&Factor>) -> (Vec<usize>, usize) {
+    let mut is_new = vec![false; scores.len()];
+    violators.iter().for_each(|&i| is_new[i] = true);
+    let mut order: Vec<usize> =
+        last.map_or(Vec::new(), |last| last.order.iter().copied().take_while(|&i| is_new[i]).collect());
+    let kept = order.len();
+    order.iter().for_each(|&i| is_new[i] = false);
+    order.extend(violators.iter().copied().filter(|&i| is_new[i]));
+    order[kept..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
+    (order, kept)
 }
 
 impl System for Exact {

@@ -158,8 +158,9 @@ def test_a_step_among_others(estimator, digits):
     assert search.score(X_test, y_test) > 0.85
     calibrated = CalibratedClassifierCV(clone(estimator), cv=2).fit(X, y)
     np.testing.assert_allclose(calibrated.predict_proba(X_test).sum(axis=1), 1.0)
-    rest = OneVsRestClassifier(clone(estimator)).fit(X, y)
-    assert rest.score(X_test, y_test) > 0.85
+    few = y < 4
+    rest = OneVsRestClassifier(clone(estimator)).fit(X[few], y[few])
+    assert rest.score(X_test[y_test < 4], y_test[y_test < 4]) > 0.85
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)

@@ -69,6 +69,7 @@ __all__ = [
     "Part",
     "State",
     "WeightedLabels",
+    "WeightedTargets",
     "canonical",
     "choose_bases",
     "choose_landmarks",
@@ -80,12 +81,14 @@ __all__ = [
     "fit_auto",
     "fit_basis_expansion",
     "fit_basis_expansion_regressor",
+    "fit_basis_expansion_regressor_remote",
     "fit_basis_expansion_remote",
     "fit_expansion",
     "fit_power_mean",
     "fit_power_mean_remote",
     "fit_thin_plate",
     "fit_thin_plate_regressor",
+    "fit_thin_plate_regressor_remote",
     "fit_thin_plate_remote",
     "header_of",
     "hog",
@@ -273,9 +276,10 @@ def fit_expansion(
 def unnormalized(expansion: Model) -> Model:
     """The same expansion with similarities as they are, without weights."""
 
-def normalised(expansion: Model, normalization: str, rows: object, labels: WeightedLabels) -> Model:
-    """The same expansion with a normalization that is learned from the features that `rows` stands for: its method
-    ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the merged answer."""
+def normalised(expansion: Model, normalization: str, rows: object, total: float) -> Model:
+    """The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights
+    sum to `total`: its method ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the
+    merged answer."""
 
 def fit_basis_expansion_remote(
     expansion: Model,
@@ -291,6 +295,20 @@ def fit_basis_expansion_remote(
 ) -> Model:
     """A classifier of an expansion, by Newton's method over the features that `rows` stands for as for `normalised`.
     `brought` are some rows and their features, which are the start, and make the Hessian."""
+
+def fit_basis_expansion_regressor_remote(
+    expansion: Model,
+    rows: object,
+    targets: WeightedTargets,
+    *,
+    C: float | None,
+    basis: str,
+    basis_rows: Sequence[int],
+    stages: _Stages,
+    common: _Common,
+) -> Model:
+    """A regression on an expansion, by the squared loss over the features that `rows` stands for as for
+    `normalised`."""
 
 @final
 class State:
@@ -310,6 +328,19 @@ class WeightedLabels:
 
     def __new__(cls, target: _Target, class_weight: _ClassWeight, C: float) -> WeightedLabels: ...
     @property
+    def codes(self) -> _Codes:
+        """The class of each sample, or the number of its set of labels."""
+
+    @property
+    def strata(self) -> _Codes:
+        """The class of each sample, or the rarest of its labels, by which samples are drawn."""
+
+    @property
+    def sets(self) -> _Floats | None:
+        """The signed weights of the labels of each set (sets, labels): above 0 where samples have the label, below
+        where they have it not, 0 where it is unknown; None for classes."""
+
+    @property
     def weights(self) -> _Floats:
         """Those of the samples times those of their classes."""
 
@@ -327,6 +358,31 @@ class WeightedLabels:
     def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
         """Rows for the Hessian of `fit_basis_expansion_remote`; None where there are fewer than `fewest` rows, or too
         few to be worth it."""
+
+@final
+class WeightedTargets:
+    """The targets (samples, outputs) and weights of samples that other machines hold; ValueError where they cannot be
+    trained on."""
+
+    def __new__(cls, targets: _Floats, weights: _Floats | None, has_intercept: bool) -> WeightedTargets: ...
+    @property
+    def standard(self) -> _Floats:
+        """The targets with mean 0, where there is an intercept, and a largest magnitude of 1; 0 for samples without
+        weight."""
+
+    @property
+    def weights(self) -> _Floats: ...
+    @property
+    def units(self) -> _Floats:
+        """What leave-one-out takes away: one copy of each."""
+
+    def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
+        """Rows that landmarks are chosen among, of weight above 0, ascending."""
+
+    def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
+
+# The class of each sample or the number of its set, the number of classes or labels, and the sets.
+_Known = tuple[_Codes, int, _Floats | None]
 
 @final
 class Part:
@@ -352,22 +408,33 @@ class Part:
     def pick(self, rows: _Rows) -> _Features:
         """Some rows of dense features."""
 
-    def linear(self, expansion: Model, codes: _Codes, n_classes: int, C: float, loss: str, intercept: str) -> Part:
-        """Features as `expansion` normalises them, with their classes and costs."""
+    def values(self) -> _Features:
+        """The array of the rows."""
+
+    def normalised_features(self, expansion: Model) -> Part:
+        """Features as `expansion` normalises them."""
+
+    def linear(self, expansion: Model, known: _Known, C: float, loss: str, intercept: str) -> Part:
+        """The same with their classes or labels and costs."""
+
+    def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool) -> Part:
+        """The same with standardised targets (samples, outputs) and what leave-one-out takes away."""
 
     def power_mean(
         self,
-        codes: _Codes,
-        n_classes: int,
+        known: _Known,
         C: float,
         loss: str,
         map: _Map,
         factors: Sequence[float] | None,
     ) -> Part:
-        """v(x) of the samples of weight above 0, with their classes and costs."""
+        """v(x) of the samples of weight above 0, with their classes or labels and costs."""
 
-    def on_landmarks(self, codes: _Codes, n_classes: int, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
-        """Features on landmarks of the samples of weight above 0."""
+    def on_landmarks(self, known: _Known, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
+        """Features on landmarks of the samples of weight above 0, with their classes or labels."""
+
+    def spline(self, targets: _Floats, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
+        """The same with standardised targets."""
 
     def __reduce__(self) -> tuple[Any, tuple[int, Any, bytes]]: ...
     def __sizeof__(self) -> int: ...
@@ -450,6 +517,22 @@ def fit_thin_plate_remote(
 ) -> Model:
     """Trains on landmarks (landmarks, features), for the samples that `samples` stands for as for `normalised`:
     `features` makes what stands for features of them, those of polynomials alone and at last all."""
+
+def fit_thin_plate_regressor_remote(
+    samples: object,
+    features: Callable[[LandmarkPlan, _Lift], object],
+    targets: WeightedTargets,
+    *,
+    kernel: str,
+    bases: _Floats,
+    support: Sequence[int],
+    C: float | None,
+    basis: str,
+    stages: _Stages,
+    common: _Common,
+) -> Model:
+    """A smoothing spline on landmarks (landmarks, features), for the samples that `samples` stands for as for
+    `normalised`: `features` makes what stands for features of them."""
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
     """Rows that become bases; not for k-medoids, which would need the similarities."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -130,15 +131,19 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
         phi = self._expanded(X, None, n_basis, self._seed()).astype(np.float64)
         if len(phi) < 2:
             raise ValueError(f"n_samples={len(phi)}: the threshold takes at least 2 samples")
-        fitted = _LeastSquares(phi, float(self.shrinkage))
-        is_base = np.zeros(len(phi), dtype=bool)
+        solved = Solved.of(phi.T @ phi, phi.sum(axis=0), float(self.shrinkage))
+        self._take_solution(solved.weights, solved.left_out(phi))
+        return self
+
+    def _take_solution(self, weights: _Floats, left_out: _Floats) -> None:
+        """Sets the solution, and the threshold by the left-out scores of all samples."""
+        is_base = np.zeros(len(left_out), dtype=bool)
         is_base[self.basis_indices_] = True
         judged = np.flatnonzero(~is_base)
         if len(judged) < _FEWEST:
-            judged = np.arange(len(phi))
-        self.left_out_scores_, self._weights = fitted.left_out, fitted.weights
-        self.offset_ = _quantile(self.left_out_scores_[judged], float(self.quantile))
-        return self
+            judged = np.arange(len(left_out))
+        self.left_out_scores_, self._weights = left_out, weights
+        self.offset_ = _quantile(left_out[judged], float(self.quantile))
 
     def score_samples(self, X: Any) -> _Floats:
         """The value of each sample: about 1 for those like the training samples, towards 0 for others.
@@ -200,23 +205,33 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
             self.offset_, self.quantile, self.shrinkage = (float(number) for number in arrays["numbers"])
 
 
-class _LeastSquares:
+@dataclass(frozen=True)
+class Solved:
     """w with the least Σ (1 − wᵀx)² + κn‖w‖² over n rows x.
 
     With A = Σ x xᵀ + κn I and the leverage h = xᵀA⁻¹x of a row, its value without it is 1 − (1 − wᵀx) / (1 − h): exact,
     at the same penalty κn (Sherman and Morrison).
     """
 
-    def __init__(self, rows: _Floats, shrinkage: float) -> None:
-        squares = rows.T @ rows
+    weights: _Floats
+    # Eigenvectors of A in columns, and their eigenvalues inverted.
+    vectors: _Floats
+    inverse: _Floats
+
+    @classmethod
+    def of(cls, products: _Floats, sums: _Floats, shrinkage: float) -> Solved:
+        """Of Σ x xᵀ and Σ x."""
         # Where all features are 0 any unit will do.
-        unit = float(np.trace(squares)) / len(squares) or 1.0
-        values, vectors = linalg.eigh(squares)
+        unit = float(np.trace(products)) / len(products) or 1.0
+        values, vectors = linalg.eigh(products)
         inverse = 1.0 / (np.maximum(values, 0.0) + shrinkage * unit)
-        along = rows @ vectors
-        self.weights = vectors @ (inverse * along.sum(axis=0))
-        leverages = along**2 @ inverse
-        self.left_out = 1.0 - (1.0 - rows @ self.weights) / np.maximum(1.0 - leverages, np.finfo(float).eps)
+        return cls(vectors @ (inverse * (sums @ vectors)), vectors, inverse)
+
+    def left_out(self, rows: _Floats) -> _Floats:
+        """The values of rows from a w without each."""
+        leverages = (rows @ self.vectors) ** 2 @ self.inverse
+        values: _Floats = 1.0 - (1.0 - rows @ self.weights) / np.maximum(1.0 - leverages, np.finfo(float).eps)
+        return values
 
 
 def _quantile(scores: _Floats, share: float) -> float:

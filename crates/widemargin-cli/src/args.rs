@@ -95,10 +95,6 @@ impl Input {
 
     /// Refuses what samples that are read in blocks do not have.
     pub fn check_blocks(&self) -> Result<(), Failure> {
-        if let Some(LabelColumn::Several(_)) = &self.label {
-            let failure = Failure::input("--label: several labels a sample are trained with in memory");
-            return Err(failure.help("leave --memory out, or train a model a label"));
-        }
         match &self.weight {
             Some(_) => {
                 let failure = Failure::input("--weight: samples that are read in blocks (--memory) have no weights");

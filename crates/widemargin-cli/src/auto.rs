@@ -10,10 +10,11 @@ use widemargin::select::{AutoMethod, AutoParams, Scoring};
 use crate::args::Common;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, Point};
+use crate::method::{Axis, Method, Point};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::task::Regression;
+use crate::training_data::Data;
 
 /// What may be said about a fit that chooses by itself.
 #[derive(Clone, Debug, Args)]

@@ -14,15 +14,15 @@ use widemargin::problem::{AnyLoss, Intercept, Penalty, RegressionLoss};
 use widemargin::select::{RegressionSearch, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use widemargin::{Error, Result};
-use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, Point, c_json, grid, text};
+use crate::method::{Axis, Method, Point, c_json, grid, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::{check_specs, with_names};
 use crate::task::Regression;
+use crate::training_data::Data;
 
 const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to \
      combine similarities. In `cv`, `|` separates alternatives. auto compares candidates for the kind of samples, with \
@@ -212,13 +212,22 @@ impl RegressionSettings {
         let RegressionSettings { specs, normalization, loss, epsilon, quantile, params } = self;
         let params = params.loss(RegressionLoss::new(loss, epsilon, quantile)?);
         let search = RegressionSearch::of(&params, &specs.0, normalization.given());
-        let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
-            let view = samples.view()?;
-            let found = search.choose(&view, targets, weights, monitor)?;
-            let model = found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?;
-            Ok(Box::new(model.with_notes(found.told())) as Box<dyn Regressor>)
+        let in_memory = (loss != RegressionLoss::Squared.name()).then(|| format!("--loss {loss}"));
+        let fit = move |data: Data<'_>, targets: &Targets, monitor: &Monitor<'_>| {
+            let (model, told) = match data {
+                Data::Samples(samples, weights) => {
+                    let view = samples.view()?;
+                    let found = search.choose(&view, targets, weights, monitor)?;
+                    (found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?, found.told())
+                }
+                Data::Store(store, resources) => {
+                    let found = search.choose(store, targets, None, monitor)?;
+                    (found.apply(params.clone())?.fit_blocks(store, targets, None, resources, monitor)?, found.told())
+                }
+            };
+            Ok(Box::new(model.with_notes(told)) as Box<dyn Regressor>)
         };
-        Ok(Regression { fit: Box::new(fit) })
+        Ok(Regression { fit: Box::new(fit), in_memory })
     }
 }
 

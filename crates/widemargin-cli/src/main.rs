@@ -33,6 +33,7 @@ mod takes;
 mod task;
 mod text_table;
 mod thin_plate;
+mod training_data;
 
 use std::process::ExitCode;
 

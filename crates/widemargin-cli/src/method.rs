@@ -5,24 +5,15 @@ use std::rc::Rc;
 use clap::Args;
 use serde_json::{Value, json};
 use widemargin::Result;
-use widemargin::data::{Labels, Resources};
+use widemargin::data::Labels;
 use widemargin::model::CChoice;
 use widemargin::monitor::Monitor;
-use widemargin_io::{Samples, Store};
 
 use crate::args::Common;
 use crate::model::Model;
 use crate::report::Failure;
 use crate::task::Regression;
-
-/// The samples of a fit.
-#[derive(Clone, Copy)]
-pub enum Data<'a> {
-    /// In memory, and the weight of each if they have some.
-    Samples(&'a Samples, Option<&'a [f64]>),
-    /// On the disk, and what there is to work with.
-    Store(&'a Store, &'a Resources<'a>),
-}
+use crate::training_data::Data;
 
 /// One choice of a method's parameters.
 pub struct Point<P> {

@@ -16,10 +16,11 @@ use widemargin::solve::dual::Engine;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, c_json, text};
+use crate::method::{Axis, Method, c_json, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::rows;
+use crate::training_data::Data;
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]

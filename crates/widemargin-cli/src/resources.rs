@@ -11,9 +11,10 @@ use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::method::{Data, Method};
+use crate::method::Method;
 use crate::model::Model;
 use crate::report::{Failure, in_file, shown};
+use crate::training_data::Data;
 
 /// The memory limit of `train` and `cv`.
 #[derive(Clone, Copy, Debug, Args)]
@@ -111,11 +112,19 @@ impl OnDisk {
 
     /// Fits on the samples and their labels.
     pub fn fit<M: Method>(&self, data: &Path, monitor: &Monitor<'_>, params: &M::Params) -> Result<Model, Failure> {
-        let labels = self.store.outline().require_labels(data)?;
+        let labels = self.store.outline().one_or_several_labels(data)?;
+        self.with_samples(data, |samples| M::fit(params, samples, &labels, monitor))
+    }
+
+    /// What `fit` makes of the samples.
+    pub fn with_samples<T>(
+        &self,
+        data: &Path,
+        fit: impl FnOnce(Data<'_>) -> widemargin::Result<T>,
+    ) -> Result<T, Failure> {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
-        M::fit(params, Data::Store(&self.store, &resources), labels, monitor)
-            .map_err(|error| in_file(error, data, self.store.outline(), 0))
+        fit(Data::Store(&self.store, &resources)).map_err(|error| in_file(error, data, self.store.outline(), 0))
     }
 
     /// The contents of the files other than samples.

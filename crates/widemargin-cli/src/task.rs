@@ -10,12 +10,13 @@ use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::Regressor;
 use widemargin::monitor::Monitor;
 use widemargin::problem::RegressionLoss;
-use widemargin_io::{Samples, Table};
+use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::labels::{check_labels, with_fraction};
 use crate::report::{Failure, in_file, shown};
+use crate::training_data::Data;
 
 /// What a model predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -28,9 +29,11 @@ pub enum TaskName {
 
 /// A fit of a regression model.
 pub struct Regression {
-    /// Samples in memory, their targets, and the weight of each if they have some.
+    /// Samples and their targets.
     #[expect(clippy::type_complexity, reason = "it is named here only")]
-    pub fit: Box<dyn Fn(&Samples, &Targets, Option<&[f64]>, &Monitor<'_>) -> Result<Box<dyn Regressor>>>,
+    pub fit: Box<dyn Fn(Data<'_>, &Targets, &Monitor<'_>) -> Result<Box<dyn Regressor>>>,
+    /// Why it takes no samples on the disk, if it does not.
+    pub in_memory: Option<String>,
 }
 
 impl Regression {
@@ -41,8 +44,8 @@ impl Regression {
         targets: &Targets,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Box<dyn Regressor>, Failure> {
-        let model = (self.fit)(&table.samples, targets, table.weights.as_deref(), monitor)
-            .map_err(|error| in_file(error, file, table, 0))?;
+        let samples = Data::Samples(&table.samples, table.weights.as_deref());
+        let model = (self.fit)(samples, targets, monitor).map_err(|error| in_file(error, file, table, 0))?;
         Ok(match &table.columns {
             Some(columns) => {
                 let model = model.with_table_columns(Some(columns.clone()))?;

@@ -13,15 +13,15 @@ use widemargin::model::{
 use widemargin::monitor::Monitor;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, Point, c_json, grid, text};
+use crate::method::{Axis, Method, Point, c_json, grid, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::rows;
 use crate::task::Regression;
+use crate::training_data::Data;
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -223,10 +223,14 @@ impl Method for ThinPlateArgs {
         let params = memory.map_or(params.clone(), |bytes| params.memory_limit(bytes));
         let json = json!({ "task": "regression", "seed": common.seed });
         let regression = |params: Params| {
-            let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
+            let fit = move |data: Data<'_>, targets: &Targets, monitor: &Monitor<'_>| {
+                let Data::Samples(samples, weights) = data else {
+                    let expected = "samples in memory for a smoothing spline".into();
+                    return Err(widemargin::Error::Parameter { name: "task", value: "regression".into(), expected });
+                };
                 Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
             };
-            Regression { fit: Box::new(fit) }
+            Regression { fit: Box::new(fit), in_memory: Some("thin-plate --task regression".into()) }
         };
         let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
         Ok(points.map(|point| point.map(regression)).collect())

@@ -145,7 +145,13 @@ impl SampleReader for WithLabels {
 
 /// Puts the labels of a file beside the samples of a table, of which there must be as many.
 pub(crate) fn label(table: &mut Table, path: &Path) -> Result<()> {
-    let (labels, n) = (read_labels(path)?, table.samples.n_rows());
+    let n = table.samples.n_rows();
+    label_rows(table, path, n)
+}
+
+/// The same beside `n` samples that are elsewhere.
+pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()> {
+    let labels = read_labels(path)?;
     if labels.len() != n {
         let (file, relation) = (path.to_owned(), "");
         return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });
@@ -155,17 +161,4 @@ pub(crate) fn label(table: &mut Table, path: &Path) -> Result<()> {
         Given::Several(several) => table.several = Some(several),
     }
     Ok(())
-}
-
-/// All labels of a file, of which there must be `n`.
-pub(crate) fn labels_of(path: &Path, n: usize) -> Result<Labels> {
-    let labels = read_labels(path)?;
-    let Given::One(labels) = labels else {
-        return Err(IoError::SeveralLabels { file: path.to_owned() });
-    };
-    if labels.len() != n {
-        let (file, relation) = (path.to_owned(), "");
-        return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });
-    }
-    Ok(Labels::new(labels))
 }

@@ -82,17 +82,18 @@ pub(crate) fn unnormalized(expansion: PyRef<'_, Model>) -> PyResult<Model> {
     Ok(Model(Trained::Expansion(ours(&expansion)?.clone().unnormalized())))
 }
 
-/// The same expansion with a normalization that is learned from the features that `rows` stands for.
+/// The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights sum to
+/// `total`.
 #[pyfunction]
 pub(crate) fn normalised(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
     normalization: &str,
     rows: Py<PyAny>,
-    labels: PyRef<'_, WeightedLabels>,
+    total: f64,
 ) -> PyResult<Model> {
     let (expansion, rows) = (ours(&expansion)?.clone(), Arc::new(rows));
-    let (normalization, total) = (normalization.parse().map_err(raise)?, labels.total());
+    let normalization = normalization.parse().map_err(raise)?;
     let expansion = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut rows = Remote::<FeatureRows, _>::new(PythonWorkers::new(&rows, to_caller));
         expansion.normalised(normalization, &mut rows, total, monitor)
@@ -125,6 +126,7 @@ pub(crate) fn fit_basis_expansion_remote(
         path: Vec::new(),
         loss: shape.loss.into(),
         intercept: shape.intercept,
+        several_labels: labels.labels.is_several(),
         classes: labels.labels.classes().to_vec(),
         weights: solution.weights,
         intercepts: solution.intercepts,

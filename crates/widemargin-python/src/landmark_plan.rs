@@ -96,7 +96,8 @@ pub(crate) fn fit_thin_plate_remote(
     })?;
 
     let (n_rows, total) = (labels.n_present(), labels.total());
-    let n_problems = OneVsRest::new(&[], labels.labels.classes().len()).n_problems();
+    let targets = OneVsRest::of(&labels.labels);
+    let (n_problems, mean_weight) = (targets.n_problems(), targets.uneven_weight(&labels.weights));
     let settle = |null_space, separates| plan.settle(&sums, null_space, n_rows, total, separates).map_err(raise);
     let shared = Py::new(py, LandmarkPlan(plan.clone()))?;
     let rows_of = |settled: &SettledPolynomials, only_polynomials: bool| -> PyResult<_> {
@@ -112,7 +113,7 @@ pub(crate) fn fit_thin_plate_remote(
         if free.n_free() > 1 {
             let (rows, shape) = rows_of(&free, true)?;
             separates = conduct(py, &Patience::default(), |monitor, to_caller| {
-                let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
+                let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape).weighed(mean_weight);
                 thin_plate::rows_separate(&mut rows, total, common.threads, monitor)
             })?;
         }
@@ -132,12 +133,12 @@ pub(crate) fn fit_thin_plate_remote(
     let facts = ModelFacts {
         classes: labels.labels.classes().to_vec(),
         class_weights: labels.class_totals(),
-        several_labels: false,
+        several: labels.labels.is_several().then(|| (targets, targets.constant_errors(&labels.weights))),
         support,
         stages: convert::stages(stages),
     };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
+        let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape).weighed(mean_weight);
         Ok(plan.fit(&params, settled, &mut rows, facts, monitor)?.with_training(training))
     })?;
     Model::fitted(model, common.feature_names).map_err(raise)

@@ -23,6 +23,7 @@ mod scores;
 mod spline;
 mod thin_plate;
 mod weighted_labels;
+mod weighted_targets;
 mod work;
 mod workers;
 
@@ -66,4 +67,8 @@ mod _core {
     use crate::thin_plate::fit_thin_plate;
     #[pymodule_export]
     use crate::weighted_labels::WeightedLabels;
+    #[pymodule_export]
+    use crate::weighted_targets::{
+        WeightedTargets, fit_basis_expansion_regressor_remote, fit_thin_plate_regressor_remote,
+    };
 }

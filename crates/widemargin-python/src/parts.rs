@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray2};
+use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -16,6 +16,7 @@ use widemargin::partition::{self, SamplePart, SampleRows};
 use widemargin::problem::{
     BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
 };
+use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, PartRows, RowSums, RowsState};
 use widemargin::{Error, Result};
 
@@ -76,17 +77,68 @@ enum Facts {
     /// system to find it can take longer than to make the similarities. A task that is done twice does not do it twice.
     Features { weights: Vec<f64>, is_normalised: AtomicBool },
     /// Features of a linear model.
-    Linear { codes: Vec<u32>, n_classes: usize, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
+    Linear { answers: Answers, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
     /// Features on landmarks; `units` is what leave-one-out takes away.
-    Landmarks { codes: Vec<u32>, n_classes: usize, n_penalised: usize, roots: Vec<f64>, units: Vec<f64> },
+    Landmarks { answers: Answers, n_penalised: usize, roots: Vec<f64>, units: Vec<f64> },
+    /// Features of a regression, with standardised targets, rows × outputs; the weights of those on landmarks are in them
+    /// already, and the first `n_penalised` are penalised.
+    Ridge { targets: Vec<f64>, weights: Vec<f64>, units: Vec<f64>, of: RidgeKind },
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum RidgeKind {
+    Plain { has_intercept: bool },
+    Lifted { n_penalised: usize },
+}
+
+/// The class of each row, or its set of labels, of which `sets` has the signed weights, sets × labels; none of classes.
+#[derive(Serialize, Deserialize)]
+struct Answers {
+    codes: Vec<u32>,
+    n_classes: usize,
+    sets: Vec<f64>,
+}
+
+/// The same from Python.
+#[derive(FromPyObject)]
+pub(crate) struct Known<'py> {
+    #[pyo3(item(0))]
+    codes: Bound<'py, PyAny>,
+    #[pyo3(item(1))]
+    n_classes: usize,
+    #[pyo3(item(2))]
+    sets: Option<Bound<'py, PyAny>>,
+}
+
+impl Answers {
+    fn of(known: &Known<'_>) -> PyResult<Self> {
+        let sets = match &known.sets {
+            Some(sets) => convert::contiguous(sets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec(),
+            None => Vec::new(),
+        };
+        Ok(Answers { codes: convert::vector(&known.codes)?, n_classes: known.n_classes, sets })
+    }
+
+    /// Of the rows of weight above 0.
+    fn present(self, weights: &[f64]) -> Self {
+        Answers { codes: present(&self.codes, weights), ..self }
+    }
+
+    fn targets(&self) -> OneVsRest<'_> {
+        match self.sets.is_empty() {
+            true => OneVsRest::new(&self.codes, self.n_classes),
+            false => OneVsRest::several(&self.codes, self.n_classes, &self.sets),
+        }
+    }
 }
 
 impl Facts {
     fn n_bytes(&self) -> usize {
         match self {
             Facts::Samples { weights } | Facts::Features { weights, .. } => size_of_val(&weights[..]),
-            Facts::Linear { codes, .. } => 12 * codes.len(),
-            Facts::Landmarks { codes, .. } => 20 * codes.len(),
+            Facts::Linear { costs, .. } => 12 * costs.len(),
+            Facts::Landmarks { roots, .. } => 20 * roots.len(),
+            Facts::Ridge { targets, weights, .. } => size_of_val(&targets[..]) + 16 * weights.len(),
         }
     }
 }
@@ -126,6 +178,42 @@ impl Part {
             Facts::Samples { weights } => Ok(weights),
             _ => Err(PyTypeError::new_err("a part of samples is needed")),
         }
+    }
+
+    /// Features normalised by an expansion, where they are if possible, and the weights of their samples.
+    fn normalised<'py>(&self, py: Python<'py>, expansion: &Model) -> PyResult<(Bound<'py, PyAny>, &[f64])> {
+        let Facts::Features { weights, is_normalised } = &self.facts else {
+            return Err(PyTypeError::new_err("a part of features is needed"));
+        };
+        let mut rows = self.rows.bind(py).clone();
+        let expansion = ours(expansion)?;
+        if expansion.normalization().is_learned() && !is_normalised.load(Ordering::Acquire) {
+            // What came from another worker cannot be written to.
+            let is_own: bool = rows.getattr("flags")?.getattr("writeable")?.extract()?;
+            if !is_own {
+                rows = rows.call_method1("copy", ("C",))?;
+            }
+            let mut values: PyReadwriteArray2<'_, f32> = rows.extract()?;
+            let values = values.as_slice_mut()?;
+            py.detach(|| expansion.apply_in_place(values));
+            is_normalised.store(is_own, Ordering::Release);
+        }
+        Ok((rows, weights))
+    }
+
+    /// Features on landmarks of the samples of weight above 0, or those of the unpenalised polynomials alone, and all weights.
+    fn lifted(&self, py: Python<'_>, plan: &LandmarkPlan, lift: &Lift) -> PyResult<(Py<PyAny>, &[f64])> {
+        let weights = self.weights()?;
+        let samples: Given<'_> = self.rows.bind(py).extract()?;
+        let plan = &plan.0;
+        let view = samples.rows("the thin plate methods")?;
+        let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
+            None => plan.polynomial_features(&view, weights, &lift.columns),
+            Some(cross) => plan.features(&view, weights, &lift.penalised, &lift.columns, cross),
+        })?;
+        let n = weights.iter().filter(|weight| **weight > 0.0).count();
+        let width = features.len().checked_div(n).unwrap_or(0);
+        Ok((convert::shaped(py, features, n, width)?.into_any().unbind(), weights))
     }
 
     /// The answer of features of a linear model, and the state then.
@@ -235,18 +323,33 @@ impl Part {
                 let answer = py.detach(|| partition::answer(FEATURE_QUERIES, query, &mut part, &Monitor::none()));
                 (answer.map_err(raise)?, None)
             }
-            Facts::Linear { codes, n_classes, costs, loss, intercept } => {
-                let targets = OneVsRest::new(codes, *n_classes);
-                self.linear_answer(py, query, state, targets, (costs, (*loss, *intercept)), changes_state)?
+            Facts::Linear { answers, costs, loss, intercept } => {
+                self.linear_answer(py, query, state, answers.targets(), (costs, (*loss, *intercept)), changes_state)?
             }
-            Facts::Landmarks { codes, n_classes, n_penalised, roots, units } => {
+            Facts::Ridge { targets, weights, units, of } => {
+                let (plain, lifted): (PyReadonlyArray2<'_, f32>, PyReadonlyArray2<'_, f64>);
+                let (features, width) = match *of {
+                    RidgeKind::Plain { has_intercept } => {
+                        plain = rows.extract()?;
+                        (RidgeFeatures::Plain { values: plain.as_slice()?, has_intercept }, plain.shape()[1])
+                    }
+                    RidgeKind::Lifted { n_penalised } => {
+                        lifted = rows.extract()?;
+                        (RidgeFeatures::Lifted { values: lifted.as_slice()?, n_penalised }, lifted.shape()[1])
+                    }
+                };
+                let mut part = RidgePart { features, width, targets, weights, units };
+                let answer = py.detach(|| partition::answer(RIDGE_QUERIES, query, &mut part, &Monitor::none()));
+                (answer.map_err(raise)?, None)
+            }
+            Facts::Landmarks { answers, n_penalised, roots, units } => {
                 let state = match state.map(|state| &state.0) {
                     None => RowsState::default(),
                     Some(Remembered::Landmark(state)) => state.clone(),
                     Some(Remembered::Linear(_)) => return Err(wrong("state", "that of rows of a linear model")),
                 };
                 let features: PyReadonlyArray2<'_, f64> = rows.extract()?;
-                let (features, targets) = (features.as_slice()?, OneVsRest::new(codes, *n_classes));
+                let (features, targets) = (features.as_slice()?, answers.targets());
                 let rows = PartRows { features, n_penalised: *n_penalised, targets, roots, units, threads: 1 };
                 let answer =
                     |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, query, rows, &Monitor::none());
@@ -262,38 +365,20 @@ impl Part {
         self.rows.bind(py).get_item(rows)
     }
 
-    /// The features, normalised, with their classes and costs C · weight.
+    /// The features, normalised, with their classes or labels and costs C · weight.
     #[expect(non_snake_case, reason = "C is the parameter's name")]
-    #[expect(clippy::too_many_arguments, reason = "they are what a linear model is fitted to")]
     fn linear(
         &self,
         py: Python<'_>,
         expansion: PyRef<'_, Model>,
-        codes: Bound<'_, PyAny>,
-        n_classes: usize,
+        known: Known<'_>,
         C: f64,
         loss: &str,
         intercept: &str,
     ) -> PyResult<Part> {
-        let Facts::Features { weights, is_normalised } = &self.facts else {
-            return Err(PyTypeError::new_err("a part of features is needed"));
-        };
-        let mut rows = self.rows.bind(py).clone();
-        let expansion = ours(&expansion)?;
-        if expansion.normalization().is_learned() && !is_normalised.load(Ordering::Acquire) {
-            // What came from another worker cannot be written to.
-            let is_own: bool = rows.getattr("flags")?.getattr("writeable")?.extract()?;
-            if !is_own {
-                rows = rows.call_method1("copy", ("C",))?;
-            }
-            let mut values: PyReadwriteArray2<'_, f32> = rows.extract()?;
-            let values = values.as_slice_mut()?;
-            py.detach(|| expansion.apply_in_place(values));
-            is_normalised.store(is_own, Ordering::Release);
-        }
+        let (rows, weights) = self.normalised(py, &expansion)?;
         let facts = Facts::Linear {
-            codes: convert::vector(&codes)?,
-            n_classes,
+            answers: Answers::of(&known)?,
             costs: weights.iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: intercept.parse().map_err(raise)?,
@@ -301,14 +386,39 @@ impl Part {
         Ok(Part { number: self.number, rows: rows.unbind(), facts })
     }
 
+    /// The features, normalised, alone.
+    fn normalised_features(&self, py: Python<'_>, expansion: PyRef<'_, Model>) -> PyResult<Part> {
+        let (rows, weights) = self.normalised(py, &expansion)?;
+        let facts = Facts::Features { weights: weights.to_vec(), is_normalised: AtomicBool::new(true) };
+        Ok(Part { number: self.number, rows: rows.unbind(), facts })
+    }
+
+    /// The array of the rows.
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.rows.bind(py).clone()
+    }
+
+    /// The features, normalised, with standardised targets and what leave-one-out takes away of each weight.
+    fn ridge(
+        &self,
+        py: Python<'_>,
+        expansion: PyRef<'_, Model>,
+        targets: Bound<'_, PyAny>,
+        units: Bound<'_, PyAny>,
+        has_intercept: bool,
+    ) -> PyResult<Part> {
+        let (rows, weights) = self.normalised(py, &expansion)?;
+        let targets = convert::contiguous(&targets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec();
+        let (weights, units, of) = (weights.to_vec(), convert::vector(&units)?, RidgeKind::Plain { has_intercept });
+        Ok(Part { number: self.number, rows: rows.unbind(), facts: Facts::Ridge { targets, weights, units, of } })
+    }
+
     /// v(x) of the samples of weight above 0, with their classes and costs C · weight.
     #[expect(non_snake_case, reason = "C is the parameter's name")]
-    #[expect(clippy::too_many_arguments, reason = "they are what a power mean SVM is made of")]
     fn power_mean(
         &self,
         py: Python<'_>,
-        codes: Bound<'_, PyAny>,
-        n_classes: usize,
+        known: Known<'_>,
         C: f64,
         loss: &str,
         map: MapParts<'_>,
@@ -329,8 +439,7 @@ impl Part {
             }
         };
         let facts = Facts::Linear {
-            codes: present(&convert::vector::<u32>(&codes)?, weights),
-            n_classes,
+            answers: Answers::of(&known)?.present(weights),
             costs: present(weights, weights).into_iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: Intercept::None,
@@ -343,29 +452,40 @@ impl Part {
     fn on_landmarks(
         &self,
         py: Python<'_>,
-        codes: Bound<'_, PyAny>,
-        n_classes: usize,
+        known: Known<'_>,
         units: Bound<'_, PyAny>,
         plan: PyRef<'_, LandmarkPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
-        let weights = self.weights()?;
-        let samples: Given<'_> = self.rows.bind(py).extract()?;
-        let plan = &plan.0;
-        let view = samples.rows("the thin plate SVM")?;
-        let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
-            None => plan.polynomial_features(&view, weights, &lift.columns),
-            Some(cross) => plan.features(&view, weights, &lift.penalised, &lift.columns, cross),
-        })?;
-        let roots: Vec<f64> = present(weights, weights).into_iter().map(f64::sqrt).collect();
-        let width = features.len().checked_div(roots.len()).unwrap_or(0);
-        let features = convert::shaped(py, features, roots.len(), width)?.into_any().unbind();
+        let (features, weights) = self.lifted(py, &plan, &lift)?;
         let facts = Facts::Landmarks {
-            codes: present(&convert::vector::<u32>(&codes)?, weights),
-            n_classes,
+            answers: Answers::of(&known)?.present(weights),
             n_penalised: lift.n_penalised,
             units: present(&convert::vector::<f64>(&units)?, weights),
-            roots,
+            roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
+        };
+        Ok(Part { number: self.number, rows: features, facts })
+    }
+
+    /// The same of a regression, with standardised targets.
+    fn spline(
+        &self,
+        py: Python<'_>,
+        targets: Bound<'_, PyAny>,
+        units: Bound<'_, PyAny>,
+        plan: PyRef<'_, LandmarkPlan>,
+        lift: Lift,
+    ) -> PyResult<Part> {
+        let (features, weights) = self.lifted(py, &plan, &lift)?;
+        let targets = convert::contiguous(&targets)?;
+        let targets: PyReadonlyArray2<'_, f64> = targets.extract()?;
+        let k = targets.shape()[1];
+        let rows = targets.as_slice()?.chunks(k.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
+        let facts = Facts::Ridge {
+            targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
+            units: present(&convert::vector::<f64>(&units)?, weights),
+            weights: present(weights, weights),
+            of: RidgeKind::Lifted { n_penalised: lift.n_penalised },
         };
         Ok(Part { number: self.number, rows: features, facts })
     }
@@ -386,6 +506,8 @@ pub(crate) fn merge<'py>(
             partition::merge(SAMPLE_QUERIES, query, &answers)
         } else if partition::is_about::<FeatureRows>(query) {
             partition::merge(FEATURE_QUERIES, query, &answers)
+        } else if partition::is_about::<RidgeRows>(query) {
+            partition::merge(RIDGE_QUERIES, query, &answers)
         } else {
             partition::merge(LINEAR_QUERIES, query, &answers)
         }

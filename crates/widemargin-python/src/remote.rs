@@ -61,7 +61,7 @@ pub(crate) fn minimise(
             let rows = convert::rows(Some(rows))?.unwrap_or_default();
             let costs: Vec<f64> = labels.weights.iter().map(|weight| c * weight).collect();
             let (codes, costs) = stand_ins(&rows, &labels.labels, &costs);
-            let targets = OneVsRest::new(&codes, labels.labels.classes().len());
+            let targets = OneVsRest::of(&labels.labels).with_codes(&codes);
             let (n_rows, n_cols) = (features.shape()[0], features.shape()[1]);
             let block = Block::from(DenseView::new(features.as_slice()?, n_rows, n_cols).map_err(raise)?);
             conduct(py, &patience, |monitor, to_caller| {
@@ -80,7 +80,7 @@ pub(crate) fn minimise(
     stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
     let report = solution.report(stages, &settings);
     unseen.weights.iter_mut().for_each(|weight| *weight /= c);
-    let calibration = Calibration::fit(&unseen, labels.labels.classes().len(), CalibratedOn::HeldOut);
+    let calibration = Calibration::of(&unseen, OneVsRest::of(&labels.labels), CalibratedOn::HeldOut);
     Ok(Solved { solution, shape, report, calibration })
 }
 

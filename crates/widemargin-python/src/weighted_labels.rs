@@ -1,14 +1,15 @@
 //! The classes and weights of samples that other machines hold.
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
 use widemargin::model::{self, PowerMeanParams, TrainingSettings};
+use widemargin::problem::OneVsRest;
 
 use crate::convert::{self, Common, Factors, Target, labelled};
 use crate::errors::raise;
 
-/// Of all samples, in their order.
+/// Of all samples, in their order; where they have several labels, each with signed weights of its own.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct WeightedLabels {
     pub labels: Labels,
@@ -35,8 +36,11 @@ impl WeightedLabels {
         self.weights.iter().filter(|weight| **weight > 0.0).count()
     }
 
-    /// The sum of the weights of each class.
+    /// The sum of the weights of each class; of several labels, which are compared one by one, that of all and nothing else.
     pub fn class_totals(&self) -> Vec<f64> {
+        if self.labels.is_several() {
+            return vec![OneVsRest::of(&self.labels).total(&self.weights), 0.0];
+        }
         let mut totals = vec![0.0; self.labels.classes().len()];
         self.labels.codes().iter().zip(&self.weights).for_each(|(&code, weight)| totals[code as usize] += weight);
         totals
@@ -55,13 +59,33 @@ impl WeightedLabels {
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
         let (labels, copies) = labelled(&target)?;
-        labels.check_one_class("training on workers").map_err(raise)?;
         let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
         let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
+        let labels = labels.balanced(&class_weight, &weights);
         let copies = |row: usize| copies.map_or(1.0, |copies| copies[row].max(1.0));
         let units = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
         Ok(WeightedLabels { labels, weights, units, class_weight })
+    }
+
+    /// The class of each sample, or its set of labels.
+    #[getter]
+    fn codes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.labels.codes())
+    }
+
+    /// The class of each sample, or the rarest of its labels, by which samples are drawn.
+    #[getter]
+    fn strata<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_vec(py, self.labels.strata().0)
+    }
+
+    /// The signed weights of the labels of each set, sets × labels; `None` where samples have one class.
+    #[getter]
+    fn sets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let Some(sets) = self.labels.signed_sets() else { return Ok(None) };
+        let k = self.labels.classes().len();
+        convert::shaped(py, sets.to_vec(), sets.len() / k, k).map(Some)
     }
 
     #[getter]

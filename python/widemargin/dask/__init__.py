@@ -1,6 +1,6 @@
-"""Training on several machines: the classifiers on Dask arrays, frames and bags.
+"""Training on several machines: the estimators on Dask arrays, frames and bags.
 
-The classifiers here are those of `widemargin` but for where their samples are: partitions become blocks of features
+The estimators here are those of `widemargin` but for where their samples are: partitions become blocks of features
 that stay on the workers that made them, and each step of the solver is a tree of sums over these blocks. What comes of
 it is the ordinary estimator: `widemargin.save` writes it, and it predicts without Dask too.
 """
@@ -13,7 +13,16 @@ except ImportError as error:
     raise ImportError("widemargin.dask needs Dask: pip install 'widemargin[dask]'") from error
 
 from .basis_expansion import BasisExpansionSVC
+from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
+from .regression import BasisExpansionRegressor, ThinPlateRegressor
 from .thin_plate import ThinPlateSVC
 
-__all__ = ["BasisExpansionSVC", "PowerMeanSVC", "ThinPlateSVC"]
+__all__ = [
+    "BasisExpansionOneClass",
+    "BasisExpansionRegressor",
+    "BasisExpansionSVC",
+    "PowerMeanSVC",
+    "ThinPlateRegressor",
+    "ThinPlateSVC",
+]

@@ -1,216 +1,98 @@
-"""What the classifiers on collections of Dask have in common: checks before the work, weights, lazy predictions."""
+"""What the classifiers on collections of Dask have in common: classes, or several labels a sample."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
-import dask.array as da
 import numpy as np
 import numpy.typing as npt
 from dask.base import compute, is_dask_collection
 from dask.delayed import delayed
-from distributed import Client, Future, get_client, wait
-from scipy import sparse
 
 from .. import _core
-from .._base import fitting, labels_of
-from .._progress import Progress
-from .._samples import count, pick
-from . import _tasks, _versions
-from ._partitions import Partition, partitions, pieces
-from ._rows import Rows
+from .._base import labels_of
+from .._label_matrix import has_several, label_names
+from . import _tasks
+from ._estimator import DaskEstimator
+from ._partitions import partitions
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A partition that has samples, and what is known of each."""
-
-    # Among all partitions.
-    number: int
-    samples: Any
-    codes: npt.NDArray[np.uint32]
-    # Those of the samples times those of their classes.
-    weights: npt.NDArray[np.float64]
-    # What leave-one-out takes away.
-    units: npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a fit was given."""
-
-    client: Client
-    X: Any
-    pieces: list[Piece]
-    labels: _core.WeightedLabels
-    width: int | None
-
-    @property
-    def present(self) -> list[Piece]:
-        """The partitions that have samples of weight above 0."""
-        return [piece for piece in self.pieces if (piece.weights > 0).any()]
-
-    def samples(self) -> list[Future]:
-        """Parts of vectors, of the partitions that are present."""
-        made = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
-        return list(self.client.compute(made))
-
-    def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
-        """What belongs to some samples, by their numbers among all and in their order: `take` gives that of some rows
-        of the piece at a place."""
-        ends = np.cumsum([len(piece.codes) for piece in self.pieces])
-        owner = np.searchsorted(ends, rows, side="right")
-        order = np.argsort(owner, kind="stable")
-        found = []
-        for at in np.unique(owner).tolist():
-            found.append(take(at, rows[order][owner[order] == at] - (ends[at] - len(self.pieces[at].codes))))
-        # Back from the order of partitions to the order of the choice.
-        return pick(joined(self.client.gather(found)), np.argsort(order, kind="stable"))
-
-    def picked_samples(self, rows: npt.NDArray[np.int64]) -> Any:
-        """Some samples in one collection of their kind."""
-
-        def take(at: int, mine: npt.NDArray[np.int64]) -> Future:
-            return self.client.compute(delayed(pick)(self.pieces[at].samples, mine))
-
-        return self.picked(rows, take)
-
-
-class Clock:
-    """Seconds of stages."""
-
-    def __init__(self) -> None:
-        self.stages: list[tuple[str, float]] = []
-        self._last = time.perf_counter()
-
-    def end(self, name: str) -> None:
-        now = time.perf_counter()
-        self.stages.append((name, now - self._last))
-        self._last = now
-
-
-class DaskClassifier:
+class DaskClassifier(DaskEstimator):
     """Comes before the ordinary classifier among the bases of a class."""
 
-    # The ordinary classifier.
-    plain: ClassVar[type]
+    _summary = staticmethod(_tasks.label_summary)
 
-    @fitting
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Trains on a collection of Dask.
-
-        Parameters
-        ----------
-        X : dask array or frame of shape (n_samples, n_features); where similarities compare other samples a bag
-            As for the ordinary classifier.
-        y : dask array or series, or an array
-        sample_weight : the same, or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-        """
-        asked, clock = self._checked(), Clock()
-        given = self._given(X, y, sample_weight)
-        clock.end("labels")
-        with self._watched(X=X, y=y) as progress:
-            model, rows = self._train(asked, given, clock, progress)
-        self._keep(model)
-        self.dask_report_ = {"partitions": len(given.pieces), **rows.told()}
-        return self
-
-    def _checked(self) -> Any:
-        """The parameters that need a check before any work is done."""
-        raise NotImplementedError
-
-    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        """The model, and the rows that its solver asked."""
-        raise NotImplementedError
-
-    def _given(self: Any, X: Any, y: Any, sample_weight: Any) -> Given:
-        """Checks what was given and sets `classes_`: all that can be said before any work is done."""
-        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
-            raise ValueError(
-                f"y has {y.shape[1]} columns: on Dask samples have one class each; several are fitted in memory, "
-                f"by {self.plain.__name__}"
-            )
-        client = get_client()
-        _versions.check(client)
-        parts = partitions(X, y, sample_weight, self.plain.__name__)
-        told = summaries(client, parts)
-        kept = [number for number, one in enumerate(told) if one.n > 0]
-        if not kept:
-            raise ValueError("X has no samples: at least one is needed")
-        check_alike(told, kept)
-        there = [told[number] for number in kept]
-        self.classes_ = np.unique(np.concatenate([one.classes for one in there]))
-        codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in there]
-        copies = None if sample_weight is None else np.concatenate([one.weights for one in there])
+    def _known(
+        self: Any, y: Any, there: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    ) -> tuple[_core.WeightedLabels, Callable[[Any], Sequence[Any]]]:
+        """Sets `classes_`."""
         C = float(self.C) if isinstance(self.C, Real) else 1.0
-        target = labels_of(self.classes_), np.concatenate(codes), copies
+        self._several = has_several(y)
+        target: _core._Target
+        if self._several:
+            Y = np.concatenate([one.classes[one.codes] for one in there])
+            self.classes_ = np.arange(Y.shape[1])
+            target = label_names(y, Y.shape[1]), np.ascontiguousarray(Y), copies
+        else:
+            self.classes_ = np.unique(np.concatenate([one.classes for one in there]))
+            codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in there]
+            target = labels_of(self.classes_), np.concatenate(codes), copies
         labels = _core.WeightedLabels(target, self._class_factors(), C)
-        ends = np.cumsum([one.n for one in there])[:-1]
-        samples = [parts[number].samples for number in kept]
-        weights, units = (np.split(all_of, ends) for all_of in (labels.weights, labels.units))
-        pieces = [Piece(*facts) for facts in zip(kept, samples, codes, weights, units, strict=True)]
-        return Given(client, X, pieces, labels, there[0].width)
 
-    def _name_columns(self: Any, given: Given) -> None:
-        """Sets what scikit-learn keeps of the columns of vectors."""
-        if given.width is None:
-            raise TypeError(
-                f"partition {given.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
-                "frame of numbers"
-            )
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = given.width
-        names = np.asarray(getattr(given.X, "columns", ()), dtype=object)
-        if len(names) and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = names
+        def known(ends: Any) -> Sequence[Any]:
+            sets = labels.sets
+            return [(codes, len(self.classes_), sets) for codes in np.split(labels.codes, ends)]
 
-    @property
-    def estimator_(self: Any) -> Any:
-        """What was fitted, without Dask."""
-        plain = self.plain(**self.get_params(deep=False))
-        state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
-        plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
-        return plain
+        return labels, known
+
+    def _answers(self: Any, labels: _core.WeightedLabels, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """The y of some samples."""
+        codes, sets = labels.codes[rows], labels.sets
+        if sets is None:
+            return self.classes_[codes]
+        signed = sets[codes]
+        return np.where(signed == 0, np.nan, (signed > 0).astype(np.float64))
+
+    def _columns_of(self: Any, n_single: int | None) -> Sequence[Any] | None:
+        """The columns of an answer: one for each label; one for each class, where there are more classes than
+        `n_single`, which is None for an answer that has none for classes."""
+        if self._is_several():
+            return list(self.label_names_)
+        return self.classes_ if n_single is not None and len(self.classes_) > n_single else None
 
     def decision_function(self: Any, X: Any) -> Any:
-        """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes a frame, one
-        column a class) with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
+        """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes, or several
+        labels, a frame, one column each) with its index, for an array or a bag an array. Else as those of the ordinary
+        estimator."""
         if is_dask_collection(X):
-            return self._lazily("decision_function", X, np.dtype(np.float64))
+            return self._lazily("decision_function", X, np.dtype(np.float64), self._columns_of(2))
         return super().decision_function(X)  # type: ignore[misc]
 
     def predict(self: Any, X: Any) -> Any:
-        """Classes, lazily for a Dask collection: for a frame a series with its index, for an array or a bag an array.
-        Else as those of the ordinary estimator."""
+        """Classes, lazily for a Dask collection: for a frame a series (for several labels a frame, one column each)
+        with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
         if is_dask_collection(X):
-            return self._lazily("predict", X, self.classes_.dtype)
+            return self._lazily("predict", X, self.classes_.dtype, self._columns_of(None))
         return super().predict(X)  # type: ignore[misc]
 
     def predict_proba(self: Any, X: Any) -> Any:
         """Probabilities, lazily for a Dask collection: for a frame a frame, one column a class, with its index, for an
         array or a bag an array. Else as those of the ordinary estimator."""
         if is_dask_collection(X):
-            return self._lazily("predict_proba", X, np.dtype(np.float64))
+            return self._lazily("predict_proba", X, np.dtype(np.float64), self._columns_of(0))
         return super().predict_proba(X)  # type: ignore[misc]
 
     def predict_log_proba(self: Any, X: Any) -> Any:
         """Their logarithms, likewise."""
         if is_dask_collection(X):
-            return self._lazily("predict_log_proba", X, np.dtype(np.float64))
+            return self._lazily("predict_log_proba", X, np.dtype(np.float64), self._columns_of(0))
         return super().predict_log_proba(X)  # type: ignore[misc]
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; of a Dask collection computed where its partitions are.
+        """Accuracy, of several labels the share of samples of which all are right; of a Dask collection computed where
+        its partitions are.
 
         Parameters
         ----------
@@ -234,99 +116,12 @@ class DaskClassifier:
             raise ValueError("X has no samples of weight above 0: at least one is needed")
         return float(right / total)
 
-    def _lazily(self: Any, method: str, X: Any, dtype: np.dtype[Any]) -> Any:
-        estimator, n_classes = delayed(self.estimator_), len(self.classes_)
-        has_columns = method.endswith("_proba") or (method == "decision_function" and n_classes > 2)
-        columns = (n_classes,) if has_columns else ()
-        if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
-            meta = _framed(np.empty((0, *columns), dtype), X._meta.index[:0], self.classes_)
-            return X.map_partitions(_apply_to_frame, estimator, method, columns, dtype, meta=meta)
-        parts = pieces(X, "X")
-        sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
-        found = [
-            da.from_delayed(delayed(_apply)(part, estimator, method, columns, dtype), (rows, *columns), dtype=dtype)
-            for part, rows in zip(parts, sizes, strict=True)
-        ]
-        return da.concatenate(found, allow_unknown_chunksizes=True)
-
-
-def summaries(client: Client, parts: list[Partition]) -> list[_tasks.Summary]:
-    found = [
-        delayed(_tasks.summary)(number, part.samples, part.labels, part.weights) for number, part in enumerate(parts)
-    ]
-    return list(client.gather(client.compute(found)))
-
-
-def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
-    """Raises ValueError where partitions differ in their columns, naming them."""
-    first = kept[0]
-    for number in kept[1:]:
-        if told[number].width != told[first].width:
-            raise ValueError(
-                f"partition {number} of X has {told[number].width} columns, partition {first} has {told[first].width}: "
-                "they must be the same"
-            )
-        if told[number].names != told[first].names:
-            raise ValueError(
-                f"partition {number} of X has the columns {told[number].names}, partition {first} has "
-                f"{told[first].names}: they must be the same, in one order"
-            )
-
-
-def joined(parts: list[Any]) -> Any:
-    """Samples of several partitions as one collection of their kind."""
-    first = parts[0]
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    if sparse.issparse(first):
-        return sparse.vstack(parts, format="csr")
-    if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat(parts)
-    return [one for part in parts for one in part]
-
-
-def grouped(client: Client, blocks: list[Future]) -> list[Future]:
-    """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
-    partition. They are grouped by where they are when they have been made; a group is made again like any result."""
-    wait(blocks)
-    # What one of them met is raised here.
-    client.gather([block for block in blocks if block.status == "error"])
-    places, threads = client.who_has(blocks), client.nthreads()
-    by_worker: dict[str, list[Future]] = {}
-    for block in blocks:
-        by_worker.setdefault(min(places[block.key]), []).append(block)
-    groups = []
-    for worker, mine in by_worker.items():
-        n = min(threads.get(worker, 1), len(mine))
-        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
-    return groups
-
-
-def _apply(samples: Any, estimator: Any, method: str, columns: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """An empty partition has an empty answer."""
-    return getattr(estimator, method)(samples) if count(samples) else np.empty((0, *columns), dtype)
-
-
-def _apply_to_frame(samples: Any, estimator: Any, *how: Any) -> Any:
-    return _framed(_apply(samples, estimator, *how), samples.index, estimator.classes_)
-
-
-def _framed(values: npt.NDArray[Any], index: Any, classes: npt.NDArray[Any]) -> Any:
-    """Answers with the index of their samples."""
-    import pandas
-
-    if values.ndim == 2:
-        return pandas.DataFrame(values, index=index, columns=classes)
-    return pandas.Series(values, index=index)
-
 
 def _right(number: int, estimator: Any, samples: Any, labels: Any, weights: Any) -> tuple[float, float]:
-    """The weight of the samples of a partition that get their class, and of all of them."""
-    told = _tasks.summary(number, samples, labels, weights)
+    """The weight of the samples of a partition whose answer is right, and of all of them."""
+    told = _tasks.label_summary(number, samples, labels, weights)
     given = np.ones(told.n) if told.weights is None else told.weights
     if told.n == 0:
         return 0.0, 0.0
-    found = _tasks.of_partition(number, lambda: estimator.predict(samples))
-    return float(given[found == told.classes[told.codes]].sum()), float(given.sum())
+    found = _tasks.of_partition(number, lambda: estimator.predict(samples)) == told.classes[told.codes]
+    return float(given[found if found.ndim == 1 else found.all(axis=1)].sum()), float(given.sum())

@@ -32,9 +32,9 @@ def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition
     if not is_dask_collection(X):
         raise TypeError(f"X is {type(X).__name__}, not a collection of Dask: widemargin.{plain} trains in memory")
     samples = pieces(X, "X")
-    labels = _as(y, X, len(samples), "y")
-    weights = [None] * len(samples) if sample_weight is None else _as(sample_weight, X, len(samples), "sample_weight")
-    return [Partition(*parts) for parts in zip(samples, labels, weights, strict=True)]
+    given = (("y", y), ("sample_weight", sample_weight))
+    others = [[None] * len(samples) if one is None else _as(one, X, len(samples), name) for name, one in given]
+    return [Partition(*parts) for parts in zip(samples, *others, strict=True)]
 
 
 def pieces(X: Any, name: str) -> list[Any]:

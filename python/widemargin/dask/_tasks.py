@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from .. import _core
 from .._columns import names_of
+from .._label_matrix import indicator
 from .._samples import count, from_vectors
 from ..transformers import BasisExpansion
 
@@ -23,6 +24,7 @@ T = TypeVar("T")
 class Summary:
     """What is to be known of a partition before a fit."""
 
+    # The distinct answers, in rows where there are several a sample, and which of them each sample has.
     classes: npt.NDArray[Any]
     codes: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float64] | None
@@ -35,7 +37,7 @@ class Summary:
         return len(self.codes)
 
 
-def summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
+def label_summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
     """Checks a partition and tells its labels.
 
     Raises
@@ -44,16 +46,37 @@ def summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
         Naming the partition.
     """
     y, n = np.asarray(labels), count(samples, f"partition {number} of X")
-    if y.ndim != 1:
-        y = y.reshape(len(y), -1)
-        if y.shape[1] != 1:
-            raise ValueError(f"partition {number}: y has {y.shape[1]} columns, one label a row is needed")
-        y = y[:, 0]
-    if len(y) != n:
-        raise ValueError(f"partition {number}: X has {n} rows, y has {len(y)}")
+    if y.ndim > 1 and y.shape[1] != 1 and len(y):
+        # Unknown entries are equal to each other.
+        known = np.nan_to_num(of_partition(number, lambda: indicator(y)), nan=2.0)
+        classes, codes = np.unique(known, axis=0, return_inverse=True)
+        return _summary(number, samples, n, (np.where(classes == 2.0, np.nan, classes), codes), weights)
+    y = y.reshape(-1)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"partition {number}: the label of its row {int(np.argmin(np.isfinite(y)))} is not finite")
-    classes, codes = np.unique(y, return_inverse=True)
+    return _summary(number, samples, n, np.unique(y, return_inverse=True), weights)
+
+
+def target_summary(number: int, samples: Any, targets: Any, weights: Any) -> Summary:
+    """The same of the targets of a regression, in columns."""
+    y, n = np.asarray(targets), count(samples, f"partition {number} of X")
+    y = of_partition(number, lambda: y.astype(np.float64)).reshape(len(y), -1 if len(y) else 1)
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y).all(axis=1)))
+        raise ValueError(f"partition {number}: a target of its row {row} is not finite")
+    return _summary(number, samples, n, (y, np.arange(len(y))), weights)
+
+
+def sample_summary(number: int, samples: Any, nothing: Any, weights: Any) -> Summary:
+    """The same of samples alone."""
+    n = count(samples, f"partition {number} of X")
+    return _summary(number, samples, n, (np.zeros(1), np.zeros(n)), weights)
+
+
+def _summary(number: int, samples: Any, n: int, answers: tuple[Any, Any], weights: Any) -> Summary:
+    classes, codes = answers
+    if len(codes) != n:
+        raise ValueError(f"partition {number}: X has {n} rows, y has {len(codes)}")
     given = None
     if weights is not None:
         given = np.asarray(weights, dtype=np.float64).reshape(-1)

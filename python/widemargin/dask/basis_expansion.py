@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from dask.delayed import delayed
 from sklearn.base import clone
 
 from .. import _bases, _core
@@ -19,18 +18,16 @@ from .._names import one_of
 from .._progress import Progress
 from .._samples import as_contiguous
 from .._specs import is_auto
-from ..similarity import resolve
-from ..transformers import BasisExpansion
 from . import _tasks
-from ._classifier import Clock, DaskClassifier, Given, grouped
+from ._classifier import DaskClassifier
+from ._estimator import Clock, Given, grouped
+from ._features import Features, check_similarity
 from ._rows import Rows
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
 BASES = ("index", "every", "random", "stratified")
 # The dual that the hinge is solved in is no sum over rows.
 LOSSES = ("squared_hinge", "logistic")
-# Normalizations that are learned of all samples; the others are a matter of the bases.
-LEARNED = ("mean-norm", "z-score", "covariance")
 # Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
 # to rounding. From here on the Hessian, which is needed only for a direction, is that of rows that are brought here:
 # conjugate gradients then ask nobody, and the weights are the same to the duality gap.
@@ -97,49 +94,26 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
         c_of(self)
-        if not is_auto(self.similarity) and resolve(self.similarity, self.layout).calls:
-            raise TypeError(
-                "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
-                "object"
-            )
+        check_similarity(self)
         return loss, normalization, basis, basis_rows
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         loss, normalization, basis, basis_rows = asked
-        client, labels, pieces = given.client, given.labels, given.pieces
-        codes, present = np.concatenate([piece.codes for piece in pieces]), np.flatnonzero(labels.weights > 0)
-        decided, chosen_on = self._decided(given, codes, basis_rows, normalization)
+        client, labels = given.client, given.weighted
+        strata, present = labels.strata, np.flatnonzero(labels.weights > 0)
+        decided, chosen_on = self._decided(given, basis_rows, normalization)
         clock.end("choose")
-        normalization, C = decided.normalization, decided.C
-        chosen = self._drawn(codes, present, basis, basis_rows, decided.n_basis)
-        raw = self._expansion(given, chosen, decided)
-        clock.end("bases")
-
-        there = client.submit(_tasks.same, raw, pure=False)
-        made = [delayed(_tasks.feature_part)(one.number, there, one.samples, one.weights) for one in pieces]
-        features = list(client.compute(made))
-        expansion = raw._model
-        if normalization in LEARNED:
-            rows = Rows(client, grouped(client, features))
-            expansion = _core.normalised(expansion, normalization, rows, labels)
-            del rows
-        clock.end("similarity")
-
-        problem = (len(self.classes_), C, loss, self._intercept(loss))
-        there = client.submit(_tasks.same, expansion, pure=False)
-        linear = [
-            client.submit(_tasks.made, part, "linear", there, one.codes, *problem, pure=False)
-            for part, one in zip(features, pieces, strict=True)
-        ]
-        del made, features
-        chosen_rows, brought = labels.brought_rows(raw._n_features_out, FEWEST_ROWS), None
+        C = decided.C
+        chosen = self._drawn(strata, present, basis, basis_rows, decided.n_basis)
+        features = Features(self, given, chosen, decided.similarity, decided.normalization, clock)
+        linear = features.made("linear", [(one.known, C, loss, self._intercept(loss)) for one in given.pieces])
+        chosen_rows, brought = labels.brought_rows(features.width, FEWEST_ROWS), None
         if chosen_rows is not None:
             found = given.picked(chosen_rows, lambda at, mine: client.submit(_tasks.made, linear[at], "pick", mine))
             brought = chosen_rows, as_contiguous(found, np.float32)
-        self._take_columns(raw)
         rows = Rows(client, grouped(client, linear))
         model = _core.fit_basis_expansion_remote(
-            expansion,
+            features.expansion,
             rows,
             labels,
             brought,
@@ -155,7 +129,6 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     def _decided(
         self,
         given: Given,
-        codes: npt.NDArray[np.uint32],
         basis_rows: npt.NDArray[np.int64] | None,
         normalization: str,
     ) -> tuple[Decided, tuple[dict[str, Any], float] | None]:
@@ -169,12 +142,15 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         if similarity is not None and normalization != "auto" and n_basis is not None and C is not None:
             return Decided(similarity, normalization, n_basis, C), None
         seed = self._seed()
-        rows = given.labels.some_rows(min(max(len(codes) // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), seed)
+        rows = given.weighted.some_rows(min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), seed)
         some = _local.BasisExpansionSVC(**self.get_params(deep=False))
-        some.set_params(class_weight=None, verbose=0, random_state=ExactSeed(seed))
+        # The weights of classes are in those of their samples, the weights of labels are not.
+        class_weight = self.class_weight if self._is_several() else None
+        some.set_params(class_weight=class_weight, verbose=0, random_state=ExactSeed(seed))
         if basis_rows is not None:
             some.set_params(basis="index")
-        some.fit(given.picked_samples(rows), self.classes_[codes[rows]], sample_weight=given.labels.weights[rows])
+        answers = self._answers(given.weighted, rows)
+        some.fit(given.picked_samples(rows), answers, sample_weight=given.weighted.weights[rows])
         self.tried_ = some.tried_
         return Decided(
             some.similarities_ if similarity is None else similarity,
@@ -187,27 +163,3 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         super()._describe(told)
         if path := self.__dict__.pop("_chosen", None):
             self.path_, self.estimated_score_ = path
-
-    def _expansion(self, given: Given, chosen: npt.NDArray[np.int64], decided: Decided) -> BasisExpansion:
-        """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""
-        normalization = decided.normalization
-        raw = BasisExpansion(
-            decided.similarity,
-            n_basis=len(chosen),
-            basis=np.arange(len(chosen)),
-            normalization="none" if normalization in LEARNED else normalization,
-            n_jobs=1,
-            layout=self.layout,
-        ).fit(given.picked_samples(chosen))
-        if normalization in LEARNED:
-            # It is learned from similarities as they are.
-            raw._model = _core.unnormalized(raw._model)
-        return raw
-
-    def _take_columns(self, expansion: BasisExpansion) -> None:
-        """Sets what is known of the samples from the expansion that compared them."""
-        self._resolved, self._columns = expansion._resolved, None
-        for name in ("n_features_in_", "feature_names_in_", "_n_channels"):
-            self.__dict__.pop(name, None)
-            if hasattr(expansion, name):
-                setattr(self, name, getattr(expansion, name))

@@ -14,7 +14,8 @@ from .._names import one_of
 from .._progress import Progress
 from .._samples import from_vectors
 from . import _tasks
-from ._classifier import Clock, DaskClassifier, Given, grouped
+from ._classifier import DaskClassifier
+from ._estimator import Clock, Given, grouped
 from ._rows import Rows
 
 # The dual that the hinge is solved in is no sum over rows.
@@ -77,10 +78,10 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, is_scaled)
         clock.end("nodes")
 
-        model = (len(self.classes_), C, loss)
+        model = (C, loss)
         shared = [client.submit(_tasks.same, one, pure=False) for one in (reduced, factors)]
         linear = [
-            client.submit(_tasks.made, part, "power_mean", piece.codes, *model, *shared, pure=False)
+            client.submit(_tasks.made, part, "power_mean", piece.known, *model, *shared, pure=False)
             for part, piece in zip(samples, given.present, strict=True)
         ]
         rows = Rows(client, grouped(client, linear))
@@ -89,7 +90,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         clock.end("features")
         fitted = _core.fit_power_mean_remote(
             rows,
-            given.labels,
+            given.weighted,
             map=reduced,
             nodes=nodes,
             factors=factors,
@@ -104,12 +105,12 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         """What is chosen, on some of the samples, which are brought here."""
         nodes = self._given_nodes()
         factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, is_scaled)
-        some = given.labels.rows_to_choose_on(self._seed())
+        some = given.weighted.rows_to_choose_on(self._seed())
         found = check_array(given.picked_samples(some), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         return _core.choose_power_mean(
             from_vectors(found),
             some.tolist(),
-            given.labels,
+            given.weighted,
             kernel=kernel,
             C=c_of(self),
             n_nodes=self._number_of_nodes(),

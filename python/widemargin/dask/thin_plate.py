@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from distributed import Future
 from scipy.sparse import issparse
-from sklearn.utils import check_array
 
 from .. import _core
 from .. import thin_plate as _local
@@ -16,13 +14,13 @@ from .._base import ExactSeed
 from .._c_choice import c_of
 from .._names import one_of
 from .._progress import Progress
-from .._samples import from_vectors
-from . import _tasks
-from ._classifier import Clock, DaskClassifier, Given, grouped
+from ._classifier import DaskClassifier
+from ._estimator import Clock, Given
+from ._landmarks import Features, landmarks_of
 from ._rows import Rows
 
-# Samples that are brought here to choose a kernel on, and landmarks where their number is not given.
-FEW_TO_CHOOSE, LANDMARKS = 1000, 1000
+# Samples that are brought here to choose a kernel on.
+FEW_TO_CHOOSE = 1000
 
 
 class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
@@ -80,38 +78,19 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, null_space, basis = asked
         self._name_columns(given)
-        client = given.client
         self.tried_ = []
         if kernel == "auto":
             kernel = "distance" if C is not None else self._chosen_kernel(given)
             clock.end("kernel")
-        bases, support = self._landmarks(given, basis)
+        bases, support = landmarks_of(self, given, basis)
         clock.end("landmarks")
 
-        samples = given.samples()
-        looked_at = rows = Rows(client, grouped(client, samples))
-        known = [(piece.codes, len(self.classes_), piece.units) for piece in given.present]
-        shared: Future | None = None
-
-        def features(plan: _core.LandmarkPlan, lift: _core._Lift) -> Rows:
-            nonlocal rows, shared
-            shared = shared or client.submit(_tasks.same, plan, pure=False)
-            given_lift = client.submit(_tasks.same, lift, pure=False)
-            parts = [
-                client.submit(_tasks.made, part, "on_landmarks", *facts, shared, given_lift, pure=False)
-                for part, facts in zip(samples, known, strict=True)
-            ]
-            rows = Rows(client, grouped(client, parts))
-            if lift[-1] is not None:
-                # These are the last features: what nobody holds is dropped by the workers.
-                samples.clear()
-                looked_at.forget()
-            return rows
-
+        known = [(piece.known, piece.units) for piece in given.present]
+        features = Features(given, "on_landmarks", known)
         model = _core.fit_thin_plate_remote(
-            looked_at,
+            features.looked_at,
             features,
-            given.labels,
+            given.weighted,
             kernel=kernel,
             bases=bases,
             support=support.tolist(),
@@ -121,19 +100,15 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
             stages=clock.stages,
             common=self._common(progress),
         )
-        return model, rows
+        return model, features.rows
 
     def _chosen_kernel(self, given: Given) -> str:
         """What an ordinary fit on some of the samples chooses."""
         seed = self._seed()
-        rows = given.labels.some_rows(FEW_TO_CHOOSE, seed)
-        codes = np.concatenate([piece.codes for piece in given.pieces])
-        weights, units = given.labels.weights, given.labels.units
-        # What leaves a sample out is one copy of it, with the weight of its class; part of a copy goes as a whole.
-        of_class = {code: np.unique(units[(codes == code) & (weights > 0)]) for code in np.unique(codes[rows])}
-        by_class = all(len(found) == 1 for found in of_class.values())
-        class_weight = {self.classes_[code]: found[0] for code, found in of_class.items()} if by_class else None
-        copies = (weights / np.where(units > 0, units, 1.0) if by_class else weights)[rows]
+        rows = given.weighted.some_rows(FEW_TO_CHOOSE, seed)
+        class_weight, copies = self.class_weight, given.weighted.weights[rows]
+        if not self._is_several():
+            class_weight, copies = self._copies(given.weighted, rows)
         samples = given.picked_samples(rows)
         if not np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all():
             # The pass that makes the features says which partition it is.
@@ -141,18 +116,16 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         some = _local.ThinPlateSVC(**self.get_params(deep=False))
         some.set_params(n_basis=None, standardize=False, verbose=0, random_state=ExactSeed(seed))
         some.set_params(class_weight=class_weight)
-        some.fit(samples, self.classes_[codes[rows]], sample_weight=copies)
+        some.fit(samples, self._answers(given.weighted, rows), sample_weight=copies)
         self.tried_ = some.tried_
         return some.kernel_.replace("_", "-")
 
-    def _landmarks(self, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Landmarks and the rows that they are, none where they are means."""
-        n_basis, seed = self._n_landmarks(len(given.labels.weights)), self._seed()
-        rows = given.labels.landmark_candidates(basis, n_basis, seed)
-        sample = check_array(given.picked_samples(rows), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        weights = given.labels.weights[rows]
-        bases, chosen = _core.choose_landmarks(from_vectors(sample), weights, basis, n_basis, seed, self._threads())
-        return bases, rows[chosen]
-
-    def _n_landmarks(self, n_samples: int) -> int:
-        return min(LANDMARKS, n_samples) if isinstance(self.n_basis, str) else int(self.n_basis)  # type: ignore[arg-type]
+    def _copies(self, labels: _core.WeightedLabels, rows: npt.NDArray[np.int64]) -> tuple[Any, npt.NDArray[np.float64]]:
+        """The class weights of some samples and how many copies each stands for: what leaves a sample out is one copy
+        of it, with the weight of its class; part of a copy goes as a whole."""
+        codes, weights, units = labels.codes, labels.weights, labels.units
+        of_class = {code: np.unique(units[(codes == code) & (weights > 0)]) for code in np.unique(codes[rows])}
+        if any(len(found) != 1 for found in of_class.values()):
+            return None, weights[rows]
+        class_weight = {self.classes_[code]: found[0] for code, found in of_class.items()}
+        return class_weight, (weights / np.where(units > 0, units, 1.0))[rows]

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::folds::{FoldArgs, Folds};
 use crate::label_scores::{KeptLabels, LabelScores, check_scoring};
 use crate::labels::check_labels;
-use crate::method::{Data, Method, Point};
+use crate::method::{Method, Point};
 use crate::model::named;
 use crate::output::{check_model_file, print, print_json};
 use crate::report::{Failure, in_file};
@@ -29,6 +29,7 @@ use crate::scoring::AnyScoring;
 use crate::summary::{RegressionSummary, Summary, Trained};
 use crate::task::{TaskName, targets_of};
 use crate::text_table::text_table;
+use crate::training_data::Data;
 
 /// Arguments of `cv`.
 #[derive(Debug, Args)]
@@ -162,7 +163,7 @@ impl Options {
         let threads = context.common.threads;
         let (tried, best) = search.try_all(&points, |regression, train, test, monitor| {
             let (part, weights) = search.part(train)?;
-            let model = (regression.fit)(&part, &targets.of_rows(train), weights.as_deref(), monitor)
+            let model = (regression.fit)(Data::Samples(&part, weights.as_deref()), &targets.of_rows(train), monitor)
                 .map_err(|error| in_whole(error, train))?;
             let (part, weights) = search.part(test)?;
             let values = model.predict(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;

@@ -6,18 +6,20 @@ use std::time::Instant;
 
 use clap::{Args, Command, Subcommand};
 use widemargin::data::Targets;
+use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::auto::AutoArgs;
 use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
-use crate::method::{Data, Method, Point};
+use crate::method::{Method, Point};
 use crate::model::named;
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
 use crate::summary::{RegressionSummary, Summary, Trained};
 use crate::task::{Regression, TaskName, check_classes, targets_of};
+use crate::training_data::Data;
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -99,8 +101,8 @@ impl Task for Files {
                 return Err(Failure::input(failure).help(help));
             }
             let regression = regressions.swap_remove(0);
-            let is_in_memory = !(M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory));
-            return files.run_regression(&regression, is_in_memory, context);
+            let in_blocks = M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory);
+            return files.run_regression(&regression, in_blocks, context);
         }
         method.check_classes()?;
         let started = Instant::now();
@@ -138,18 +140,31 @@ impl Task for Files {
 
 impl Files {
     /// Common to all regression models: read, fit, save, report.
-    fn run_regression(&self, point: &Point<Regression>, is_in_memory: bool, context: &Context) -> Result<(), Failure> {
-        if !is_in_memory {
-            let failure = Failure::input("--task regression holds all samples in memory");
+    fn run_regression(&self, point: &Point<Regression>, in_blocks: bool, context: &Context) -> Result<(), Failure> {
+        let (data, output, regression) = (&self.input.data, &self.output, &point.params);
+        if let (true, Some(what)) = (in_blocks, &regression.in_memory) {
+            let failure = Failure::input(format!("{what} holds all samples in memory"));
             return Err(failure.help("leave --memory out, or train on a part of the samples"));
         }
-        let (data, output) = (&self.input.data, &self.output);
+        let started = Instant::now();
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);
-        let (table, seconds_read) = context.read(data, &self.input.options_to_learn())?;
-        let targets = Targets::single(targets_of(table.require_labels(data)?, data, 0)?)?;
-        let model = point.params.model((data, &table), &targets, &monitor)?;
-        let samples = Trained::numbers_of(&table, &*model)?;
+        let targets =
+            |table: &Table| Ok::<_, Failure>(Targets::single(targets_of(table.require_labels(data)?, data, 0)?)?);
+        let (model, samples, seconds_read) = if in_blocks {
+            self.input.check_blocks()?;
+            let on_disk = OnDisk::open(context, data, &self.input.options(), self.memory, (&self.folders, output))?;
+            let seconds = started.elapsed().as_secs_f64();
+            let targets = targets(on_disk.outline())?;
+            let model = on_disk.with_samples(data, |samples| (regression.fit)(samples, &targets, &monitor))?;
+            let model = model.with_feature_names(on_disk.outline().feature_names.clone())?;
+            (model, Trained::on_disk(on_disk.n_samples(), on_disk.extent()), seconds)
+        } else {
+            let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
+            let model = regression.model((data, &table), &targets(&table)?, &monitor)?;
+            let samples = Trained::numbers_of(&table, &*model)?;
+            (model, samples, seconds)
+        };
         let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
         if self.json {
             return print_json(&summary.json(&point.json));

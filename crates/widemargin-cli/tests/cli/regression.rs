@@ -268,6 +268,17 @@ fn the_best_point_of_numbers_is_written_and_groups_are_kept_together() {
 }
 
 #[test]
+fn out_of_core_it_is_that_of_memory() {
+    let folder = folder();
+    let told = |arguments: &str| {
+        folder.run(&format!("train basis-expansion {TRAIN} --similarity z-score/rbf --n-basis 40 {arguments}")).well();
+        folder.run("evaluate m test.csv --label price --json").json()["r2"].as_f64().unwrap()
+    };
+    let (there, here) = (told(""), told("--memory 200MB"));
+    assert!((there - here).abs() < 1e-3, "{here} instead of {there}");
+}
+
+#[test]
 fn what_is_no_regression_is_refused_in_words() {
     let folder = folder();
     let run = |arguments: &str| folder.run(arguments);
@@ -282,7 +293,10 @@ fn what_is_no_regression_is_refused_in_words() {
     run(&format!("{} --intercept free,penalised", search("basis-expansion"))).fails(2, &["--intercept penalised"]);
     run(&format!("train thin-plate {TRAIN} --per-class")).fails(2, &["--per-class is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
-    run(&format!("train basis-expansion {TRAIN} --memory 1GB")).fails(2, &["holds all samples in memory"]);
+    let refused = run(&format!("train basis-expansion {TRAIN} --loss huber --memory 1GB"));
+    refused.fails(2, &["--loss huber holds all samples in memory"]);
+    let refused = run(&format!("train thin-plate {TRAIN} --n-basis 20 --memory 1GB"));
+    refused.fails(2, &["thin-plate --task regression holds all samples in memory"]);
     let head = "a,b,price\n1,2,3.5\n4,5,";
     for (cell, problem) in [("cat", "is no number"), ("inf", "no finite number"), ("nan", "no finite number")] {
         folder.write("bad.csv", format!("{head}{cell}\n"));

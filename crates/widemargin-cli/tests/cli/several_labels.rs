@@ -109,6 +109,19 @@ fn a_file_of_its_own_says_the_same() {
 }
 
 #[test]
+fn out_of_core_they_are_those_of_memory() {
+    let folder = folder();
+    let told =
+        |model: &str| folder.run(&format!("evaluate {model} test.csv {LABELS} --json")).json()["f1_macro"].clone();
+    for method in ["basis-expansion --similarity rbf:gamma=2 -C 1", "thin-plate --n-basis 40 --basis index -C 10"] {
+        folder.run(&format!("train {method} train.csv {LABELS} -o m")).well();
+        folder.run(&format!("train {method} train.csv {LABELS} --memory 200MB -o n")).well();
+        let (there, here) = (told("m").as_f64().unwrap(), told("n").as_f64().unwrap());
+        assert!((there - here).abs() < 0.01, "{method}: {here} instead of {there}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let folder = folder();
     folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
@@ -118,7 +131,7 @@ fn what_is_wrong_is_said() {
         ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
         ("train thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "says not whether"]),
         ("train thin-plate train.csv --label right,near --id near -o n", &["--id", "taken for the labels"]),
-        ("train basis-expansion train.csv --label right,near --memory 200MB -o n", &["--label", "in memory"]),
+        ("train power-mean train.csv --label right,near,upper --memory 200MB -o n", &["several labels", "out of core"]),
         ("train auto train.csv --label right,near -o n", &["several labels"]),
         ("train thin-plate train.csv --label right,near --task regression -o n", &["several labels"]),
         ("cv thin-plate train.csv --label right,near --scoring neg-log-loss", &["of samples with one class each"]),

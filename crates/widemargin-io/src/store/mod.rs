@@ -15,7 +15,7 @@ use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _,
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result};
 
-use crate::label_file::labels_of;
+use crate::label_file::label_rows;
 use crate::table::{Samples, Table};
 use crate::{Format, IoError, ReadOptions, ScratchFile};
 
@@ -73,13 +73,13 @@ impl Store {
         if format == Format::Npy
             && let Some(rows) = InPlace::find(path, &options)?
         {
-            let labels = match &options.label_file {
-                Some(file) => Some(labels_of(file, rows.n_rows())?),
-                None => pass::labels(path, &options, &rows, monitor)?,
-            };
             let shards = rows.shards(path);
             let (samples, label_column) = (no_rows(false, rows.n_cols()), rows.label_column());
-            let outline = Table { samples, labels, label_column, shards, ..Table::default() };
+            let mut outline = Table { samples, label_column, shards, ..Table::default() };
+            match &options.label_file {
+                Some(file) => label_rows(&mut outline, file, rows.n_rows())?,
+                None => outline.labels = pass::labels(path, &options, &rows, monitor)?,
+            }
             return Ok(Store { n_samples: rows.n_rows(), rows: Rows::InPlace(rows), outline });
         }
         let (written, mut outline) = pass::write(path, &options, scratch, monitor)?;

@@ -74,6 +74,10 @@ pub(super) fn write(
         if let Some(block) = &block.table.labels {
             labels.append(block);
         }
+        match (&block.table.several, &mut outline.several) {
+            (Some(block), Some(several)) => several.values.extend(&block.values),
+            (block, several) => several.clone_from(block),
+        }
         append_places(&mut outline, &block.table);
         outline.label_column.clone_from(&block.table.label_column);
         if outline.feature_names.is_none() {

@@ -57,6 +57,11 @@ impl Labels {
         Err(Error::parameter("Y", "several labels a sample", expected))
     }
 
+    /// The signed weights of the sets of several labels, sets × labels; the code of a sample is the number of its set.
+    pub fn signed_sets(&self) -> Option<&[f64]> {
+        self.sets.as_ref().map(LabelSets::signed)
+    }
+
     /// The sets of several labels.
     pub(crate) fn sets(&self) -> Option<&LabelSets> {
         self.sets.as_ref()
@@ -64,7 +69,7 @@ impl Labels {
 
     /// Groups by which samples are drawn, so that what is rare is drawn too: the group of each sample, and their number. Of
     /// classes these are the classes; of several labels each sample counts for the rarest that it has, or for none.
-    pub(crate) fn strata(&self) -> (Vec<u32>, usize) {
+    pub fn strata(&self) -> (Vec<u32>, usize) {
         let Some(sets) = &self.sets else { return (self.codes.clone(), self.classes.len()) };
         let k = self.classes.len();
         let totals = sets.totals(&self.codes, &vec![1.0; self.codes.len()]);
@@ -117,7 +122,7 @@ impl Labels {
 
     /// With balanced weights, for each label by itself the samples that have it weigh as much as those that have it not,
     /// and together as much as before. Classes are left as they are: their weights are those of their samples.
-    pub(crate) fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
+    pub fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         if *class_weight == ClassWeight::Balanced
             && let Some(sets) = &mut self.sets
         {

@@ -18,7 +18,7 @@ use crate::macros::getters;
 use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::partition::{Executor, Query, add};
+use crate::partition::{Executor, Query, add_answer};
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
@@ -594,7 +594,7 @@ impl Executor for Held<'_> {
             query.answer(&mut FeaturePart { values, weights: &self.weights[rows] }, monitor)
         };
         let mut total = None;
-        self.pool.fold_chunks(self.weights.len(), ROWS_A_CHUNK, chunk, |next| add(query, &mut total, next))?;
+        self.pool.fold_chunks(self.weights.len(), ROWS_A_CHUNK, chunk, |next| add_answer(query, &mut total, next))?;
         total.ok_or(Error::NoSamples(""))
     }
 }

@@ -12,6 +12,7 @@ mod file;
 mod header;
 mod loss_path;
 mod origin;
+mod parted_targets;
 mod power_mean;
 mod regression_path;
 mod regressor;
@@ -23,7 +24,7 @@ mod thin_plate;
 
 pub use basis_expansion::{
     Assembled, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, BasisExpansionSvc,
-    Expanded, brought_rows, stand_ins,
+    Expanded, RegressorFacts, brought_rows, stand_ins,
 };
 pub use c_choice::CChoice;
 pub use choose_rows::choose_rows;
@@ -35,6 +36,7 @@ pub use file::{
 pub use header::header_of_bytes;
 pub use loss_path::LossPoint;
 pub use origin::TrainingSettings;
+pub use parted_targets::PartedTargets;
 pub use power_mean::{
     PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,
 };
@@ -46,7 +48,7 @@ pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
     AUTO_KERNELS, ClassPath, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, LandmarkChoice, LandmarkPlan,
-    ModelFacts, SAMPLES_A_LANDMARK, SPLINE_EXACT_UP_TO, SettledPolynomials, Standardize, ThinPlateParams,
+    ModelFacts, SAMPLES_A_LANDMARK, SPLINE_EXACT_UP_TO, SettledPolynomials, SplineFacts, Standardize, ThinPlateParams,
     ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc, TriedSpline, TriedThinPlate, choose_landmarks,
     draw_rows, landmark_candidates,
 };

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::monitor::Monitor;
-use crate::solve::ridge::{LeftOut, Ridge};
+use crate::solve::ridge::{LeftOut, Ridge, Spectrum};
 
 /// What leave-one-out says of one C.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,7 @@ pub struct RegressionPoint {
 }
 
 /// Targets with mean 0, where there is an intercept, and a largest magnitude of 1, and how to undo it.
+#[derive(Clone, Debug)]
 pub(crate) struct StandardTargets {
     /// Samples × outputs.
     pub values: Matrix,
@@ -76,6 +77,16 @@ impl StandardTargets {
         self.variances.iter().all(|variance| *variance == 0.0)
     }
 
+    /// The unit of the targets given back to weights of d features, `[output][feature]`, and to intercepts.
+    pub fn restore(&self, weights: &mut [f64], intercepts: &mut [f64]) {
+        let d = weights.len() / intercepts.len().max(1);
+        for (output, intercept) in intercepts.iter_mut().enumerate() {
+            let scale = self.scales[output];
+            weights[output * d..][..d].iter_mut().for_each(|weight| *weight *= scale);
+            *intercept = self.means[output] + scale * *intercept;
+        }
+    }
+
     /// R² of mean squared errors of the standardised outputs.
     pub fn r2(&self, squared_errors: &[f64]) -> f64 {
         let varying = self.variances.iter().zip(squared_errors).filter(|(variance, _)| **variance > 0.0);
@@ -120,8 +131,20 @@ impl Chosen {
     /// # Errors
     /// [`Error::Parameter`] if C is to be selected and each sample is met whatever the others say; [`Error::Cancelled`].
     pub fn of(ridge: &Ridge<'_>, targets: &StandardTargets, c: CChoice, monitor: &Monitor<'_>) -> Result<Self> {
-        let lambdas = c.given().map_or_else(|| ridge.lambdas(), |c| vec![0.5 / c]);
-        let told = ridge.left_out(&lambdas, monitor)?;
+        let told = ridge.left_out(&Chosen::lambdas(c, ridge.spectrum()), monitor)?;
+        Chosen::best(c, targets, &told)
+    }
+
+    /// The λ of which leave-one-out is asked: all of a path, or that of the C that is given.
+    pub fn lambdas(c: CChoice, spectrum: &Spectrum) -> Vec<f64> {
+        c.given().map_or_else(|| spectrum.lambdas(), |c| vec![0.5 / c])
+    }
+
+    /// The same from what leave-one-out said.
+    ///
+    /// # Errors
+    /// As for [`Chosen::of`].
+    pub fn best(c: CChoice, targets: &StandardTargets, told: &[LeftOut]) -> Result<Self> {
         let finite = told.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
         let mut best: Option<&RegressionPoint> = None;

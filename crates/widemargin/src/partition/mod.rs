@@ -45,7 +45,7 @@ mod samples;
 pub use in_memory::InMemory;
 pub(crate) use out_of_core::{Needs, OutOfCore, Parts};
 pub use query::{Entry, Executor, Kind, Query, answer, is_about, merge};
-pub(crate) use query::{add, from_bytes, to_bytes};
+pub(crate) use query::{add as add_answer, from_bytes, to_bytes};
 pub(crate) use recorded::Recorded;
 pub use remote::{Asked, Remote, Workers};
 pub use samples::{SamplePart, SampleRows, SampleStream};

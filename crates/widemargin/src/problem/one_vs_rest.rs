@@ -26,8 +26,13 @@ impl<'a> OneVsRest<'a> {
         OneVsRest { codes: labels.codes(), n_classes: labels.classes().len(), sets }
     }
 
+    /// Targets for samples with several labels: the number of the set of each, and the signed weights of the sets, sets × labels.
+    pub fn several(codes: &'a [u32], n_labels: usize, sets: &'a [f64]) -> Self {
+        OneVsRest { codes, n_classes: n_labels, sets: Some(sets) }
+    }
+
     /// The same of other samples, with these codes.
-    pub(crate) fn with_codes<'b>(&self, codes: &'b [u32]) -> OneVsRest<'b>
+    pub fn with_codes<'b>(&self, codes: &'b [u32]) -> OneVsRest<'b>
     where
         'a: 'b,
     {
@@ -138,8 +143,14 @@ impl<'a> OneVsRest<'a> {
     }
 
     /// The sum of the samples' weights, averaged over the problems.
-    pub(crate) fn total(&self, weights: &[f64]) -> f64 {
+    pub fn total(&self, weights: &[f64]) -> f64 {
         weights.iter().enumerate().map(|(row, weight)| weight * self.mean_weight(row)).sum()
+    }
+
+    /// Where problems weigh samples differently: the mean weight of a sample in a problem, in units of the sample's, given those
+    /// of all samples.
+    pub fn uneven_weight(&self, weights: &[f64]) -> Option<f64> {
+        (!self.is_even()).then(|| self.total(weights) / weights.iter().sum::<f64>())
     }
 
     /// For each of several labels the weight of the samples whose value `value(problem, row)` is on the wrong side, and of
@@ -158,7 +169,7 @@ impl<'a> OneVsRest<'a> {
     }
 
     /// The share of each problem's weight that always answering the more frequent side has wrong.
-    pub(crate) fn constant_errors(&self, weights: &[f64]) -> Vec<f64> {
+    pub fn constant_errors(&self, weights: &[f64]) -> Vec<f64> {
         let of_problem = |problem: usize| {
             let mut sides = [0.0; 2];
             for (row, weight) in weights.iter().enumerate() {

@@ -105,7 +105,7 @@ impl Calibration {
     }
 
     /// The calibration on these scores of samples with these targets, which number the codes of the scores.
-    pub(crate) fn of(scores: &UnseenScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
+    pub fn of(scores: &UnseenScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
         let k = targets.n_problems();
         if !targets.is_several() {
             return Calibration::fit(scores, targets.n_classes(), on);

@@ -57,7 +57,7 @@ impl Part {
 
     /// The sum of the weights.
     fn total(&self) -> f64 {
-        self.ridge.total_weight()
+        self.ridge.spectrum().total_weight()
     }
 }
 
@@ -73,7 +73,7 @@ impl<'a> LeastSquares<'a> {
     /// The weighted mean of the kernel's diagonal: the unit of λ.
     pub fn unit(&self) -> f64 {
         let sum = |of: fn(&Part) -> f64| self.parts.iter().map(of).sum::<f64>();
-        sum(|part| part.ridge.unit() * part.total()) / sum(Part::total)
+        sum(|part| part.ridge.spectrum().unit() * part.total()) / sum(Part::total)
     }
 
     /// Leave-one-out at one C.

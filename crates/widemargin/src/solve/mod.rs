@@ -10,7 +10,7 @@ pub mod lp_machine;
 pub mod newton;
 mod report;
 pub(crate) mod residuals;
-pub(crate) mod ridge;
+pub mod ridge;
 pub(crate) mod sparse_dual;
 pub mod thin_plate;
 

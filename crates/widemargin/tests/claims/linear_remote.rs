@@ -136,6 +136,7 @@ fn a_machine_of_parts_is_the_machine() {
         path: Vec::new(),
         loss: fitted.loss(),
         intercept: fitted.intercept(),
+        several_labels: false,
         classes: fitted.classes().to_vec(),
         weights,
         intercepts: fitted.intercepts().to_vec(),

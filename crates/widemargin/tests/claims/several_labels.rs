@@ -2,6 +2,8 @@
 //! shared; and so are its leave-one-out error and its probabilities.
 
 use crate::common::histograms;
+use crate::resources_common::Disk;
+use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, DenseView, Label, Labels, SamplesView, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
@@ -212,4 +214,70 @@ fn the_order_of_samples_and_the_number_of_threads_make_no_difference() {
     };
     let (a, b) = (fit(&values, &answers, 1), fit(&turned(&values, D), &turned(&answers, K), 3));
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
+}
+
+/// 2,000 samples, which a small memory does not hold with their features.
+fn many() -> (AnySamples, Labels) {
+    let n = 2000;
+    let (values, _) = histograms(n, D, 3, 11);
+    let of = |at: usize| {
+        let (row, label) = (at / K, at % K);
+        let x = &values[row * D..(row + 1) * D];
+        let is_unknown = (row * 13 + label * 7).is_multiple_of(4);
+        if is_unknown { f64::NAN } else { f64::from(u8::from(x[label] + x[(label + 1) % D] > x[label + 2] + 0.3)) }
+    };
+    let answers: Vec<f64> = (0..n * K).map(of).collect();
+    let values = values.iter().map(|x| *x as f32).collect();
+    let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: D }));
+    (samples, Labels::several(names(), &answers).unwrap())
+}
+
+#[test]
+fn out_of_core_they_are_those_of_memory() {
+    let (samples, labels) = many();
+    let close = |ours: &dyn Classifier, truth: &dyn Classifier, tolerance: f64, what: &str| {
+        assert!(ours.has_several_labels() && ours.classes() == names());
+        let of =
+            |model: &dyn Classifier| model.decision_values(&SamplesView::Other(&samples), 1, &Monitor::none()).unwrap();
+        let (ours, truth) = (of(ours), of(truth));
+        let size = truth.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        for (at, (a, b)) in ours.iter().zip(&truth).enumerate() {
+            assert!((a - b).abs() <= tolerance * size, "{what}, {at}: {a} instead of {b}");
+        }
+    };
+    for class_weight in weights() {
+        let params = || {
+            BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=3"]).unwrap())
+                .basis(BasisChoice::Given((0..30).map(|at| at * 60).collect()))
+                .c(2.0)
+                .tol(1e-6)
+                .class_weight(class_weight.clone())
+        };
+        let truth = params().fit(&samples, &labels).unwrap();
+        for memory in [200_000, 1 << 26] {
+            let disk = Disk::new(None);
+            let resources = disk.resources(memory);
+            let ours = params().fit_blocks(&samples, &labels, None, &resources, &Monitor::none()).unwrap();
+            close(&ours, &truth, 0.01, &format!("basis expansion, {memory} bytes"));
+            assert_eq!(ours.calibration().unwrap().slopes().len(), K);
+        }
+        let params = ThinPlateParams::new(kernel())
+            .n_basis(Some(30))
+            .landmarks(LandmarkChoice::Index)
+            .null_space(NullSpace::Free)
+            .standardize(Standardize::No)
+            .class_weight(class_weight.clone());
+        let AnySamples::Vectors(Vectors::Dense(rows)) = &samples else { unreachable!() };
+        let truth = params.fit(&rows.view().unwrap(), &labels).unwrap();
+        let disk = Disk::new(None);
+        let resources = disk.resources(1 << 24);
+        let ours = params.fit_blocks(&samples, &labels, None, &resources, &Monitor::none()).unwrap();
+        close(&ours, &truth, 1e-4, "thin plate");
+        let (ours, truth) = (ours.calibration().unwrap(), truth.calibration().unwrap());
+        assert_eq!(ours.on(), truth.on());
+        // On every other sample.
+        for (a, b) in ours.slopes().iter().zip(truth.slopes()) {
+            assert!((a / b - 1.0).abs() < 0.25, "{a} instead of {b}");
+        }
+    }
 }

@@ -114,13 +114,8 @@ fn fit(
     let class_weights = (0..labels.classes().len())
         .map(|class| labels.codes().iter().filter(|code| **code as usize == class).count() as f64)
         .collect();
-    let facts = ModelFacts {
-        classes: labels.classes().to_vec(),
-        class_weights,
-        several_labels: false,
-        support,
-        stages: Vec::new(),
-    };
+    let facts =
+        ModelFacts { classes: labels.classes().to_vec(), class_weights, several: None, support, stages: Vec::new() };
     plan.clone().fit(params, settled.clone(), &mut rows, facts, &Monitor::none()).unwrap()
 }
 

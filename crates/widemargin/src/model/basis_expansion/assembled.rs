@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
 use crate::model::origin::Origin;
-use crate::problem::{AnyLoss, Intercept, Penalty, n_problems};
+use crate::problem::{AnyLoss, Intercept, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -26,6 +26,8 @@ pub struct Assembled {
     pub loss: AnyLoss,
     /// How the intercept was treated.
     pub intercept: Intercept,
+    /// Whether samples have several labels, which are the classes.
+    pub several_labels: bool,
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// `[problem][feature]`.
@@ -42,7 +44,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// # Errors
     /// [`Error::Shape`] if weights, intercepts, classes and expansion are inconsistent.
     pub fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
-        let (d, k) = (expansion.n_features(), n_problems(parts.classes.len()));
+        let origin = Origin { several_labels: parts.several_labels, ..Origin::default() };
+        let (d, k) = (expansion.n_features(), origin.n_problems(parts.classes.len()));
         if parts.weights.len() != k * d || parts.intercepts.len() != k {
             return Err(Error::shape(
                 "parts of a machine",
@@ -50,7 +53,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
                 format!("{} and {k}: {k} problems of {d} features", k * d),
             ));
         }
-        let Assembled { basis, basis_rows, c, path, loss, intercept, classes, weights, intercepts, report } = parts;
+        let Assembled { basis, basis_rows, c, path, loss, intercept, classes, weights, intercepts, report, .. } = parts;
         Ok(BasisExpansionSvc {
             expansion,
             basis,
@@ -65,7 +68,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             intercepts,
             report,
             decision: OnceLock::new(),
-            origin: Origin::default(),
+            origin,
         })
     }
 }

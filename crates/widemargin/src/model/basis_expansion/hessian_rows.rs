@@ -66,15 +66,16 @@ pub(in crate::model) fn choose_of_classes(
     rows
 }
 
-/// The classes of some rows, and their costs, scaled so that each class has the total cost of all its samples.
+/// The classes of some rows, and their costs, scaled so that each class has the total cost of all its samples. Of several
+/// labels their sets, scaled so that the samples whose rarest label is the same have their total cost.
 pub fn stand_ins(rows: &[usize], labels: &Labels, costs: &[f64]) -> (Vec<u32>, Vec<f64>) {
-    let n_classes = labels.classes().len();
-    let codes: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
-    let (mut all, mut here) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-    labels.codes().iter().zip(costs).for_each(|(&code, cost)| all[code as usize] += cost);
-    rows.iter().zip(&codes).for_each(|(&row, &code)| here[code as usize] += costs[row]);
-    let stands = |(&row, &code): (&usize, &u32)| costs[row] * (all[code as usize] / here[code as usize]);
-    (codes.clone(), rows.iter().zip(&codes).map(stands).collect())
+    let strata = labels.as_strata();
+    let of_row = |row: usize| strata.codes()[row] as usize;
+    let (mut all, mut here) = (vec![0.0; strata.classes().len()], vec![0.0; strata.classes().len()]);
+    costs.iter().enumerate().for_each(|(row, cost)| all[of_row(row)] += cost);
+    rows.iter().for_each(|&row| here[of_row(row)] += costs[row]);
+    let stands = |&row: &usize| costs[row] * (all[of_row(row)] / here[of_row(row)]);
+    (rows.iter().map(|&row| labels.codes()[row]).collect(), rows.iter().map(stands).collect())
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ impl Manifest {
         }
         let mut codes = Fingerprint::default();
         labels.codes().iter().enumerate().for_each(|(at, &code)| codes.add(at, u64::from(code)));
+        let sets = labels.signed_sets().unwrap_or_default().iter().enumerate();
+        sets.for_each(|(at, signed)| codes.add(labels.len() + at, signed.to_bits()));
         let mut weighed = Fingerprint::default();
         weights.iter().enumerate().for_each(|(at, weight)| weighed.add(at, weight.to_bits()));
         let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();

@@ -11,15 +11,14 @@ use std::sync::Arc;
 
 use super::block_plan::Plan;
 use super::choose_c::{Chosen, ChosenC, choose_c};
-use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
 use super::held_out::{HeldOut, MOST as MOST_HELD_OUT, TOL as HELD_OUT_TOL, judge_rows};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
 use super::manifest::Manifest;
-use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{DenseView, Labels, Resources, Samples, Source, Training, check_costs, effective_weights};
+use super::wanted_bases::Wanted;
+use crate::data::{DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
@@ -62,7 +61,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
-        labels.check_one_class("training out of core")?;
         labels.check(samples.n_samples())?;
         if self.penalty == Penalty::L1 || self.max_basis.is_some() {
             let (name, value) = match self.max_basis {
@@ -77,6 +75,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
         };
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let labels = &labels.clone().balanced(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
         let (parameters, asked) = (self.told(), self.training());
@@ -109,8 +108,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (mut pieces, mut hessian_sample) = learner.learn(stays, &mut clock)?;
 
         let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
-        let codes = hessian_sample.rows.iter().map(|&row| labels.codes()[row]).collect();
-        let of_part = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        let of_part = labels.select(&hessian_sample.rows);
         let copies = vec![1.0; part.len()];
         let samples = Chosen { labels: &of_part, weights: &part, copies: &copies };
         let (seed, threads, intercept) = (expander.seed, self.threads, self.intercept);
@@ -141,7 +139,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         clock.end("solve")?;
 
         let scores = blocks.unseen_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
-        let calibration = Calibration::fit(&scores, labels.classes().len(), CalibratedOn::HeldOut);
+        let calibration = Calibration::of(&scores, targets, CalibratedOn::HeldOut);
         clock.end("hold out")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
@@ -158,60 +156,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
             path: chosen_c.path,
             loss: self.loss,
             intercept: self.intercept,
+            several_labels: labels.is_several(),
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             intercepts: solution.intercepts,
             report,
         };
         Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(asked).with_calibration(calibration))
-    }
-}
-
-/// The bases requested.
-struct Wanted<'a, T> {
-    given: Option<T>,
-    choice: &'a BasisChoice,
-    n_basis: Option<usize>,
-    seed: u64,
-}
-
-impl<T: Samples> Wanted<'_, T> {
-    /// Selects distinct samples, in the order of the samples.
-    fn bases<S>(self, similarity: &S, labels: &Labels, training: &Training<'_, T>) -> Result<(T, Bases)>
-    where
-        S: Similarity<Samples = T>,
-    {
-        if let Some(given) = self.given {
-            if given.is_empty() {
-                let expected = "at least one sample".into();
-                return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
-            }
-            return Ok((given, Bases { rows: Vec::new(), warning: None }));
-        }
-        let mut chosen = if similarity.brings_columns() {
-            Bases { rows: vec![0], warning: None }
-        } else {
-            let (codes, n_classes) = (labels.codes(), labels.classes().len());
-            let n_basis = bases_of(self.n_basis, training.weights);
-            basis::choose(self.choice, n_basis, codes, n_classes, self.seed, similarity, training)?
-        };
-        let is_given = matches!(self.choice, BasisChoice::Given(_));
-        if !is_given {
-            chosen.rows.sort_unstable();
-        }
-        let bases = training.samples.select(&chosen.rows)?;
-        basis::check_sound(similarity, &bases, &chosen.rows)?;
-        if is_given {
-            return Ok((bases, chosen));
-        }
-        let mut seen = HashSet::new();
-        let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| seen.insert(print));
-        let kept: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();
-        if kept.len() == chosen.rows.len() {
-            return Ok((bases, chosen));
-        }
-        chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
-        Ok((Samples::select(&bases, &kept), chosen))
     }
 }
 
@@ -239,8 +190,7 @@ impl<S: Similarity> Blocks<'_, S> {
         monitor: &Monitor<'_>,
     ) -> Result<UnseenScores> {
         let (rows, n_classes) = (&self.hessian_sample.rows, self.labels.classes().len());
-        let codes: Vec<u32> = rows.iter().map(|&row| self.labels.codes()[row]).collect();
-        let labels = Labels::from_codes(self.labels.classes().to_vec(), codes)?;
+        let labels = self.labels.select(rows);
         let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
         let samples = Chosen { labels: &labels, weights: &of_rows, copies: &vec![1.0; rows.len()] };
         let bases: HashSet<usize> = bases.iter().copied().collect();
@@ -281,7 +231,7 @@ impl<S: Similarity> Blocks<'_, S> {
         let Targets { loss, intercept, costs, .. } = self.problem;
         let d = self.pieces.expansion.n_features();
         let (codes, stand) = stand_ins(&self.hessian_sample.rows, self.labels, costs);
-        let targets = OneVsRest::new(&codes, self.labels.classes().len());
+        let targets = OneVsRest::of(self.labels).with_codes(&codes);
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
         let mut of_resident = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
         // Close to the solution of all rows a solution of these is a detour.

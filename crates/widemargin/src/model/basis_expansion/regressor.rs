@@ -33,9 +33,9 @@ use crate::solve::{Report, Stage, Status};
 #[derive(Clone)]
 pub struct BasisExpansionRegressorParams<S: Similarity> {
     pub(crate) expander: Expander<S>,
-    c: CChoice,
-    loss: RegressionLoss,
-    has_intercept: bool,
+    pub(super) c: CChoice,
+    pub(super) loss: RegressionLoss,
+    pub(super) has_intercept: bool,
     pub(crate) threads: usize,
 }
 
@@ -221,12 +221,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             RegressionLoss::Squared => problem.squared(fitted, self.c, leaves_out, monitor)?,
             loss => (problem.by_residuals(&fitted, self.c, loss, seed, monitor)?, Matrix::zeros(0, all.n_outputs())),
         };
-        let d = made.expansion.n_features();
-        for (output, intercept) in solution.intercepts.iter_mut().enumerate() {
-            let scale = standard.scales[output];
-            solution.weights[output * d..][..d].iter_mut().for_each(|weight| *weight *= scale);
-            *intercept = standard.means[output] + scale * *intercept;
-        }
+        standard.restore(&mut solution.weights, &mut solution.intercepts);
         clock.end("solve")?;
 
         let mut report = (solution.report)(clock.stages);
@@ -272,6 +267,13 @@ fn left_out_of_callers(left_out: &Matrix, places: &[usize], targets: &Targets, s
     values
 }
 
+/// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the weights.
+pub(super) fn of_closed_form(norms: f64, n: usize, k: usize, stages: Vec<Stage>) -> Report {
+    let half = vec![0.5 * norms / k as f64; k];
+    let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
+    Report::of(&vec![Status::Converged; k], vec![1; k], (&half, &half), vec![0.0; k], n_support, stages)
+}
+
 /// Features, and standard targets.
 struct Problem<'a> {
     phi: &'a Vectors,
@@ -307,14 +309,8 @@ impl Problem<'_> {
         let FeatureSolution { weights, intercepts } = solver.solution(chosen.lambda)?;
         let k = intercepts.len();
         let left_out = if leaves_out { solver.ridge().left_out_values(chosen.lambda) } else { Matrix::zeros(0, k) };
-        // The solution is in closed form: there is no gap.
         let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
-        let report = move |stages| {
-            let none = vec![0.5 * norms / k as f64; k];
-            let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
-            let (status, iterations) = (vec![Status::Converged; k], vec![1; k]);
-            Report::of(&status, iterations, (&none, &none), vec![0.0; k], n_support, stages)
-        };
+        let report = move |stages| of_closed_form(norms, n, k, stages);
         let solution = Solution {
             weights,
             intercepts,

@@ -9,7 +9,7 @@ use crate::model::origin::Origin;
 use crate::model::{PowerMeanParams, PowerMeanSvc};
 use crate::monitor::Monitor;
 use crate::partition::{Executor, SampleRows};
-use crate::problem::{Loss, n_problems};
+use crate::problem::Loss;
 use crate::solve::Report;
 
 /// Scaling and reduced kernel for samples wherever they are: the largest values are looked at without a scaling too,
@@ -43,6 +43,8 @@ pub struct PowerMeanParts {
     pub scaling: Option<FeatureMax>,
     /// Number of features of the training samples.
     pub n_features: usize,
+    /// Whether samples have several labels, which are the classes.
+    pub several_labels: bool,
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// `[problem][feature * n_nodes + node]`, the weights of a linear model on
@@ -58,8 +60,9 @@ impl PowerMeanSvc {
     /// # Errors
     /// [`Error::Shape`] if weights, factors, features and classes are inconsistent.
     pub fn assembled(parts: PowerMeanParts) -> Result<Self> {
-        let PowerMeanParts { map, loss, c, scaling, n_features, classes, weights, report } = parts;
-        let (d, k) = (n_features * map.n_nodes(), n_problems(classes.len()));
+        let PowerMeanParts { map, loss, c, scaling, n_features, several_labels, classes, weights, report } = parts;
+        let origin = Origin { several_labels, ..Origin::default() };
+        let (d, k) = (n_features * map.n_nodes(), origin.n_problems(classes.len()));
         let n_factors = scaling.as_ref().map_or(n_features, |scaling| scaling.factors().len());
         if weights.len() != k * d || n_factors != n_features {
             return Err(Error::shape(
@@ -69,17 +72,6 @@ impl PowerMeanSvc {
             ));
         }
         let weights = transposed(&weights, k, d);
-        Ok(PowerMeanSvc {
-            map,
-            loss,
-            c,
-            scaling,
-            n_features,
-            classes,
-            weights,
-            report,
-            origin: Origin::default(),
-            choice: None,
-        })
+        Ok(PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin, choice: None })
     }
 }

@@ -142,11 +142,8 @@ impl ThinPlateParams {
             // Several labels are compared one by one, below.
             let class_weights =
                 if labels.is_several() { vec![targets.total(weights), 0.0] } else { labels.class_weights(weights) };
-            let (mut model, left_out) = near.fitted(&mut fit, taken, classes.to_vec(), class_weights)?;
-            if let Some(point) = model.chosen().filter(|_| labels.is_several()) {
-                let warning = point.no_better_than_constant(classes, &targets.constant_errors(weights));
-                model.report.warnings.extend(warning);
-            }
+            let several = labels.is_several().then(|| (targets, targets.constant_errors(weights)));
+            let (model, left_out) = near.fitted(&mut fit, taken, classes.to_vec(), (class_weights, several))?;
             return Ok(calibrated(model, &left_out, fit.problems));
         }
         if taken.labels.is_several() {
@@ -165,7 +162,7 @@ impl ThinPlateParams {
             // That one class is no better than the others says nothing of all.
             let class_weights = vec![weights.iter().sum(), 0.0];
             let two = [0, 1].map(Label::Integer).to_vec();
-            let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, class_weights)?;
+            let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, (class_weights, None))?;
             models.push(model);
             left_out.push(of_model.into_iter().next().unwrap_or_default());
         }
@@ -179,9 +176,9 @@ impl ThinPlateParams {
         fit: &mut Fit<'_, '_>,
         taken: Taken<'_>,
         classes: Vec<Label>,
-        class_weights: Vec<f64>,
+        (class_weights, several): (Vec<f64>, Option<(OneVsRest<'_>, Vec<f64>)>),
     ) -> Result<(ThinPlateSvc, Vec<Vec<f64>>)> {
-        let Taken { rows, scale, training, mut warnings, distinct, labels: taken_labels, .. } = taken;
+        let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
         let attempt = fit.attempt(rows, fit.space(rows)?)?;
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
@@ -191,7 +188,7 @@ impl ThinPlateParams {
         let facts = ModelFacts {
             classes,
             class_weights,
-            several_labels: taken_labels.is_several(),
+            several,
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: fit.clock.stages.clone(),
         };
@@ -208,19 +205,22 @@ impl ThinPlateParams {
         &self,
         (fitted, bases, space): (Fitted, Vec<f64>, PolynomialSpace),
         scale: Option<Vec<f64>>,
-        facts: ModelFacts,
+        facts: ModelFacts<'_>,
         warnings: Vec<String>,
     ) -> Result<ThinPlateSvc> {
-        let ModelFacts { classes, class_weights, several_labels, support, stages } = facts;
+        let ModelFacts { classes, class_weights, several, support, stages } = facts;
         let mut report = self.report(&fitted, stages, &class_weights)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
         let some = &fitted.outcome.best.some;
-        // That of several labels is on all left-out values.
-        let calibration = match several_labels {
-            true => Calibration::assumed(2),
-            false => Calibration::fit(some, classes.len(), CalibratedOn::LeftOut),
+        let calibration = match &several {
+            Some((targets, _)) => Calibration::of(some, *targets, CalibratedOn::LeftOut),
+            None => Calibration::fit(some, classes.len(), CalibratedOn::LeftOut),
         };
+        if let Some((_, constant)) = &several {
+            report.warnings.extend(point.no_better_than_constant(&classes, constant));
+        }
+        let several_labels = several.is_some();
         Ok(ThinPlateSvc {
             kernel: self.kernel,
             c: point.c,

@@ -22,7 +22,7 @@ pub use class_path::ClassPath;
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
-pub use regressor::{SPLINE_EXACT_UP_TO, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
+pub use regressor::{SPLINE_EXACT_UP_TO, SplineFacts, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
     choose_landmarks, draw_rows, landmark_candidates,

@@ -15,7 +15,7 @@ use crate::model::clock::Clock;
 use crate::model::scale_rows::scale_rows;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::problem::{OneVsRest, n_problems};
+use crate::problem::OneVsRest;
 use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_blocks, memory};
 
@@ -53,7 +53,6 @@ impl ThinPlateParams {
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
         self.check()?;
-        labels.check_one_class("training out of core")?;
         labels.check(samples.n_samples())?;
         if let Some(kernels) = self.open_kernels() {
             let (kernel, note) = self.best_kernel(kernels, samples, labels, sample_weight, monitor)?;
@@ -74,10 +73,11 @@ impl ThinPlateParams {
         }
         let stream = Stream::new(samples)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let labels = &labels.clone().balanced(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let pool = Pool::new(self.threads)?;
         let mut clock = Clock::start(monitor);
-        let (n, d, k) = (stream.n(), stream.n_features, n_problems(labels.classes().len()));
+        let (n, d, k) = (stream.n(), stream.n_features, OneVsRest::of(labels).n_problems());
 
         // Leave-one-out removes one copy, whose weight is that of its class.
         let copies = |row: usize| sample_weight.map_or(1.0, |given| given[row].max(1.0));
@@ -149,7 +149,11 @@ impl ThinPlateParams {
             &weighted_polynomials(&space, &bases, d, &ones),
         )?;
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-        let class_weights = labels.class_weights(&weights);
+        let targets = OneVsRest::of(labels);
+        // Several labels are compared one by one.
+        let class_weights =
+            if labels.is_several() { vec![targets.total(&weights), 0.0] } else { labels.class_weights(&weights) };
+        let several = labels.is_several().then(|| (targets, targets.constant_errors(&weights)));
         drop(weights);
         let source = RowSource::Stream(stream, scale.as_deref());
         let rows =
@@ -159,7 +163,7 @@ impl ThinPlateParams {
             lifts: false,
             checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
         };
-        let facts = RowFacts { targets: OneVsRest::of(labels), roots: &roots, units: &units };
+        let facts = RowFacts { targets, roots: &roots, units: &units };
         let spreads = rows.space.spreads(self.kernel.dilation_exponent());
         let facts = (facts, &spreads[..]);
         let seen = || clock.end("features");
@@ -169,7 +173,7 @@ impl ThinPlateParams {
         let facts = ModelFacts {
             classes: labels.classes().to_vec(),
             class_weights,
-            several_labels: false,
+            several,
             support: support.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };
@@ -183,6 +187,9 @@ impl ThinPlateParams {
             all.add(row, u64::from(*code) + 1);
             all.add(row, weight.to_bits());
             all.add(row, unit.to_bits().rotate_left(1));
+        }
+        for (at, signed) in labels.signed_sets().unwrap_or_default().iter().enumerate() {
+            all.add(labels.len() + at, signed.to_bits());
         }
         let c = match self.c {
             CChoice::Auto => "auto".to_owned(),

@@ -19,6 +19,7 @@ use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{Executor, Kind, Query, SampleRows, from_bytes, part_query, to_bytes};
+use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
@@ -124,13 +125,15 @@ pub fn choose_landmarks(
 /// A kernel on landmarks, with its polynomials.
 #[derive(Clone, Debug)]
 pub struct LandmarkPlan {
-    kernel: ConditionalKernel,
-    n_features: usize,
+    pub(super) kernel: ConditionalKernel,
+    pub(super) n_features: usize,
     /// Row-major.
-    bases: Vec<f64>,
+    pub(super) bases: Vec<f64>,
     columns: ColumnSums,
-    space: PolynomialSpace,
-    feature_map: FeatureMap,
+    /// Of the polynomials.
+    degree: Option<u32>,
+    pub(super) space: PolynomialSpace,
+    pub(super) feature_map: FeatureMap,
 }
 
 /// The treatment of the polynomials, determined from the first sums.
@@ -138,18 +141,18 @@ pub struct LandmarkPlan {
 pub struct SettledPolynomials {
     null_space: NullSpace,
     why: Option<WhyNotFree>,
-    settled: Settled,
+    pub(super) settled: Settled,
 }
 
 /// Facts of a fit that its model stores.
 #[derive(Clone, Debug)]
-pub struct ModelFacts {
+pub struct ModelFacts<'a> {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// Sum of the sample weights of each class.
     pub class_weights: Vec<f64>,
-    /// Whether samples have several labels, which are the classes.
-    pub several_labels: bool,
+    /// Where samples have several labels, which are the classes: those, and [`OneVsRest::constant_errors`].
+    pub several: Option<(OneVsRest<'a>, Vec<f64>)>,
     /// Row of each landmark among the samples; empty if landmarks are means of samples.
     pub support: Vec<u64>,
     /// Stages before the path, which appends its own.
@@ -162,13 +165,25 @@ impl LandmarkPlan {
     /// # Errors
     /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these landmarks.
     pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+        LandmarkPlan::of_degree(kernel, kernel.degree(), bases, columns)
+    }
+
+    /// The same for a smoothing spline, whose polynomials are the constant at least.
+    ///
+    /// # Errors
+    /// As for [`LandmarkPlan::new`].
+    pub fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+        LandmarkPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
+    }
+
+    fn of_degree(kernel: ConditionalKernel, degree: Option<u32>, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
         let n_features = columns.mean.len();
         let variances: Vec<f64> = columns.squares.iter().map(|squares| squares / columns.total).collect();
-        let space = PolynomialSpace::of_moments(kernel.degree(), columns.mean.clone(), &variances)?;
+        let space = PolynomialSpace::of_moments(degree, columns.mean.clone(), &variances)?;
         let ones = vec![1.0; bases.len() / n_features.max(1)];
         let between = weighted_gram(kernel, &bases, n_features, &ones, &Pool::new(1)?)?;
         let feature_map = feature_map_of(between, &weighted_polynomials(&space, &bases, n_features, &ones))?;
-        Ok(LandmarkPlan { kernel, n_features, bases, columns, space, feature_map })
+        Ok(LandmarkPlan { kernel, n_features, bases, columns, degree, space, feature_map })
     }
 
     /// As bytes, of which another machine makes it.
@@ -176,7 +191,7 @@ impl LandmarkPlan {
     /// # Errors
     /// None that is known.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        to_bytes(&(self.kernel.to_string(), &self.bases, &self.columns))
+        to_bytes(&(self.kernel.to_string(), self.degree, &self.bases, &self.columns))
     }
 
     /// The plan of these bytes.
@@ -184,8 +199,8 @@ impl LandmarkPlan {
     /// # Errors
     /// [`Error::Parameter`] for bytes that are no plan, and as for [`LandmarkPlan::new`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (kernel, bases, columns): (String, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
-        LandmarkPlan::new(kernel.parse()?, bases, columns)
+        let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
+        LandmarkPlan::of_degree(kernel.parse()?, degree, bases, columns)
     }
 
     /// What all samples tell of the polynomials, wherever they are.
@@ -320,7 +335,7 @@ impl LandmarkPlan {
         params: &ThinPlateParams,
         settled: SettledPolynomials,
         rows: &mut dyn RowSums,
-        facts: ModelFacts,
+        facts: ModelFacts<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
         let SettledPolynomials { null_space, why, settled } = settled;

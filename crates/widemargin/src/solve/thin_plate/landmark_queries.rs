@@ -90,12 +90,18 @@ part_query! { LandmarkRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_F
 pub struct RemoteRowSums<W> {
     rows: Remote<LandmarkRows, W>,
     shape: RowsShape,
+    mean_weight: Option<f64>,
 }
 
 impl<W: Workers> RemoteRowSums<W> {
-    /// `shape` is that of all their rows together.
+    /// `shape` is that of all their rows together, whose problems weigh them equally.
     pub fn new(workers: W, shape: RowsShape) -> Self {
-        RemoteRowSums { rows: Remote::new(workers), shape }
+        RemoteRowSums { rows: Remote::new(workers), shape, mean_weight: None }
+    }
+
+    /// The same of problems that weigh rows differently: with [`OneVsRest::uneven_weight`](crate::problem::OneVsRest::uneven_weight).
+    pub fn weighed(self, mean_weight: Option<f64>) -> Self {
+        RemoteRowSums { mean_weight, ..self }
     }
 
     fn ask<Q: Query<Of = LandmarkRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
@@ -110,6 +116,10 @@ fn add_changes(hessians: &mut Hessians, live: &[usize], changes: &[Vec<f64>]) {
 impl<W: Workers> RowSums for RemoteRowSums<W> {
     fn shape(&self) -> RowsShape {
         self.shape
+    }
+
+    fn mean_weight(&self) -> Option<f64> {
+        self.mean_weight
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {

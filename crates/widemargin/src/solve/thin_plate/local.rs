@@ -205,7 +205,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
     fn mean_weight(&self) -> Option<f64> {
         let RowFacts { targets, roots, .. } = self.facts;
         let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
-        (!targets.is_even()).then(|| targets.total(&weights) / weights.iter().sum::<f64>())
+        targets.uneven_weight(&weights)
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {

@@ -3,7 +3,7 @@
 use super::super::kernel_blocks::dense_rows;
 use super::super::remarks::{crowded, dependent};
 use super::choose::{Choice, TriedSpline};
-use super::task::{Task, exact_bytes};
+use super::task::{Solved, Task, exact_bytes};
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
 use crate::data::{Distinct, Given, Rows, Targets, fingerprints};
 use crate::error::{Error, Result};
@@ -12,7 +12,8 @@ use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::solve::{Report, Status};
+use crate::similarity::ConditionalKernel;
+use crate::solve::{Report, Stage, Status};
 
 impl ThinPlateRegressorParams {
     /// Trains on samples and their targets.
@@ -99,38 +100,54 @@ impl ThinPlateRegressorParams {
         let landmarks = n_basis.map_or_else(|| "none".into(), |_| self.landmarks.to_string());
         let training = TrainingSettings { seed: self.seed, landmarks: Some(landmarks), ..TrainingSettings::default() };
 
-        let k = targets.n_outputs();
+        let support = solved.support.iter().map(|&i| distinct.rows[i] as u64).collect();
+        let mut model = solved.into_model(kernel, n_features, n, training, clock.stages);
+        (model.scale, model.support) = (factors, support);
+        model.report.notes.extend(note);
+        model.report.warnings.extend(warnings);
+        Ok((model, tried))
+    }
+}
+
+impl Solved {
+    /// The model of n samples, in the unit of the targets; without factors of columns.
+    pub fn into_model(
+        self,
+        kernel: ConditionalKernel,
+        n_features: usize,
+        n: usize,
+        training: TrainingSettings,
+        stages: Vec<Stage>,
+    ) -> ThinPlateRegressor {
+        let k = self.alphas.len();
         // The solution is in closed form: there is no gap.
         let (status, n_support) = (vec![Status::Converged; k], vec![u32::try_from(n).unwrap_or(u32::MAX); k]);
-        let objectives = (&solved.half_norms[..], &solved.half_norms[..]);
-        let mut report = Report::of(&status, vec![1; k], objectives, vec![0.0; k], n_support, clock.stages);
-        report.notes.extend(note);
-        report.warnings.extend(warnings);
-        let StandardTargets { means, scales, .. } = &solved.standard;
+        let objectives = (&self.half_norms[..], &self.half_norms[..]);
+        let report = Report::of(&status, vec![1; k], objectives, vec![0.0; k], n_support, stages);
+        let StandardTargets { means, scales, .. } = &self.standard;
         let restored = |functions: &[Vec<f64>]| {
             let one = |(values, scale): (&Vec<f64>, &f64)| values.iter().map(|x| x * scale).collect::<Vec<f64>>();
             functions.iter().zip(scales).flat_map(one).collect::<Vec<f64>>()
         };
-        let mut polynomial = restored(&solved.betas);
+        let mut polynomial = restored(&self.betas);
         // The first monomial is the constant.
-        polynomial.iter_mut().step_by(solved.space.len()).zip(means).for_each(|(constant, mean)| *constant += mean);
-        let model = ThinPlateRegressor {
+        polynomial.iter_mut().step_by(self.space.len()).zip(means).for_each(|(constant, mean)| *constant += mean);
+        ThinPlateRegressor {
             kernel,
-            c: solved.chosen.c(),
-            lambda: solved.lambda,
-            rank: solved.rank,
+            c: self.chosen.c(),
+            lambda: self.lambda,
+            rank: self.rank,
             n_features,
             n_outputs: k,
-            scale: factors,
-            coefficients: restored(&solved.alphas),
-            bases: solved.bases,
-            support: solved.support.iter().map(|&i| distinct.rows[i] as u64).collect(),
-            space: solved.space,
+            scale: None,
+            coefficients: restored(&self.alphas),
+            bases: self.bases,
+            support: self.support.iter().map(|&i| i as u64).collect(),
+            space: self.space,
             polynomial,
-            path: solved.chosen.path,
+            path: self.chosen.path,
             report,
             origin: Origin::of(training),
-        };
-        Ok((model, tried))
+        }
     }
 }

@@ -5,10 +5,12 @@ mod file;
 mod fit;
 mod landmark_features;
 mod model;
+mod of_parts;
 mod params;
 mod task;
 
 pub use choose::TriedSpline;
 pub(crate) use file::{Header, METHOD};
 pub use model::ThinPlateRegressor;
+pub use of_parts::SplineFacts;
 pub use params::{SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};

@@ -118,7 +118,7 @@ impl Task<'_> {
         let alphas = merged(&columns(&alphas), &first);
         let support: Vec<usize> = (0..n).filter(|&i| first[i] == i).collect();
         Ok(Solved {
-            lambda: chosen.lambda / ridge.unit(),
+            lambda: chosen.lambda / ridge.spectrum().unit(),
             rank: ridge.n_free(),
             bases: support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect(),
             alphas: alphas.iter().map(|alphas| support.iter().map(|&i| alphas[i]).collect()).collect(),
@@ -155,7 +155,7 @@ impl Task<'_> {
         let chosen = ChosenRegression::of(&ridge, &standard, params.c, self.monitor)?;
         let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
         let weights = ridge.weights(chosen.lambda).ok_or_else(not_finite)?;
-        let (lambda, rank) = (chosen.lambda / ridge.unit(), ridge.n_free());
+        let (lambda, rank) = (chosen.lambda / ridge.spectrum().unit(), ridge.n_free());
         let (alphas, betas) = features.coefficients(&weights, &standard.values);
         let half_norm = |weights: Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
         let half_norms = columns(&weights).into_iter().map(half_norm).collect();
@@ -169,6 +169,6 @@ pub(super) fn exact_bytes(n: usize) -> u64 {
     memory::product(&[8, n, n, 6])
 }
 
-fn columns(matrix: &Matrix) -> Vec<Vec<f64>> {
+pub(super) fn columns(matrix: &Matrix) -> Vec<Vec<f64>> {
     (0..matrix.n_cols()).map(|at| matrix.col(at).to_vec()).collect()
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::{CsrMatrix, Vectors};
 
 const N: usize = 23;
 

@@ -1,0 +1,147 @@
+//! The targets and weights of samples that other machines hold, and regression on these.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use widemargin::data::{Label, Labels, Targets};
+use widemargin::model::{
+    self, BasisExpansionRegressor, CChoice, ColumnSumsOf, PartedTargets, RegressorFacts, SplineFacts,
+};
+use widemargin::partition::{Executor, Remote, SampleRows};
+use widemargin::similarity::ConditionalKernel;
+use widemargin::solve::ridge::RidgeRows;
+use widemargin::solve::thin_plate::NullSpace;
+
+use crate::convert::{self, Common};
+use crate::errors::raise;
+use crate::expansion::ours;
+use crate::landmark_plan::LandmarkPlan;
+use crate::model::Model;
+use crate::work::{Patience, conduct};
+use crate::workers::PythonWorkers;
+
+/// Of all samples, in their order.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct WeightedTargets(pub PartedTargets);
+
+#[pymethods]
+impl WeightedTargets {
+    #[new]
+    fn new(
+        targets: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        has_intercept: bool,
+    ) -> PyResult<Self> {
+        let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        PartedTargets::new(&targets, weights, has_intercept).map(WeightedTargets).map_err(raise)
+    }
+
+    /// The targets with mean 0, where there is an intercept, and a largest magnitude of 1.
+    #[getter]
+    fn standard<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = self.0.values().to_vec();
+        convert::shaped(py, values, self.0.weights().len(), self.0.n_outputs())
+    }
+
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.weights())
+    }
+
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.units())
+    }
+
+    /// Rows that landmarks are chosen among.
+    fn landmark_candidates<'py>(
+        &self,
+        py: Python<'py>,
+        basis: &str,
+        n_basis: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let choice = basis.parse().map_err(raise)?;
+        Ok(convert::row_numbers(py, model::landmark_candidates(self.0.weights(), choice, n_basis, seed)))
+    }
+
+    /// So many rows of weight above 0, to be brought here.
+    fn some_rows<'py>(&self, py: Python<'py>, n_wanted: usize, seed: u64) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let n = self.0.weights().len();
+        let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n]).map_err(raise)?;
+        Ok(convert::row_numbers(py, model::choose_rows(&all_alike, self.0.weights(), n_wanted.min(n), seed)))
+    }
+}
+
+/// A regression on an expansion, by the squared loss over the features that `rows` stands for.
+#[pyfunction]
+#[pyo3(signature = (expansion, rows, targets, *, C, basis, basis_rows, stages, common))]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+#[expect(clippy::too_many_arguments, reason = "they are what a regression is made of, passed by name")]
+pub(crate) fn fit_basis_expansion_regressor_remote(
+    py: Python<'_>,
+    expansion: PyRef<'_, Model>,
+    rows: Py<PyAny>,
+    targets: PyRef<'_, WeightedTargets>,
+    C: Option<f64>,
+    basis: String,
+    basis_rows: Vec<usize>,
+    stages: Vec<(String, f64)>,
+    common: Common<'_>,
+) -> PyResult<Model> {
+    let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
+    let c = C.map_or(CChoice::Auto, CChoice::Value);
+    let facts = RegressorFacts { basis, basis_rows, c, seed: common.seed, stages: convert::stages(stages) };
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
+        BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, facts, monitor)
+    })?;
+    Model::regressor(model, common.feature_names).map_err(raise)
+}
+
+/// A smoothing spline on landmarks: first sums over the samples that `samples` stands for, then a regression on the features
+/// that `features(plan, lift)` makes of them.
+#[pyfunction]
+#[pyo3(signature = (samples, features, targets, *, kernel, bases, support, C, basis, stages, common))]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+#[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
+pub(crate) fn fit_thin_plate_regressor_remote(
+    py: Python<'_>,
+    samples: Py<PyAny>,
+    features: Bound<'_, PyAny>,
+    targets: PyRef<'_, WeightedTargets>,
+    kernel: &str,
+    bases: PyReadonlyArray2<'_, f64>,
+    support: Vec<u64>,
+    C: Option<f64>,
+    basis: String,
+    mut stages: Vec<(String, f64)>,
+    common: Common<'_>,
+) -> PyResult<Model> {
+    let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
+    let (bases, samples, started) = (bases.as_slice()?.to_vec(), Arc::new(samples), Instant::now());
+    let targets = &targets.0;
+    let (plan, settled) = conduct(py, &Patience::default(), |monitor, to_caller| {
+        let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&samples, to_caller));
+        let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
+        let plan = model::LandmarkPlan::for_regression(kernel, bases, columns)?;
+        let sums = plan.first_sums_of(&mut samples, monitor)?;
+        let settled = plan.settle(&sums, NullSpace::Free, targets.n_present(), targets.total(), false)?;
+        Ok((plan, settled))
+    })?;
+    stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));
+    let started = Instant::now();
+    let lift = (settled.n_penalised(), settled.penalised(), settled.columns(), Some(settled.cross()));
+    let rows = Arc::new(features.call1((Py::new(py, LandmarkPlan(plan.clone()))?, lift))?.unbind());
+    stages.push(("features".into(), started.elapsed().as_secs_f64()));
+    let c = C.map_or(CChoice::Auto, CChoice::Value);
+    let facts = SplineFacts { c, landmarks: basis, support, seed: common.seed, stages: convert::stages(stages) };
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
+        plan.fit_spline(settled, targets, &mut rows, facts, monitor)
+    })?;
+    Model::regressor(model, common.feature_names).map_err(raise)
+}

@@ -1,0 +1,188 @@
+//! Regression on a basis expansion of data larger than memory.
+//!
+//! A first pass computes all features to learn the centre of the normalization, a second one its scale; where not all of them
+//! stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes are the fit
+//! ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products, and the left-out residuals at all C.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::block_plan::Plan;
+use super::feature_pieces::FeaturePieces;
+use super::hessian_sample::{HessianSample, Learner};
+use super::manifest::Manifest;
+use super::regressor_of_parts::RegressorFacts;
+use super::wanted_bases::Wanted;
+use crate::data::{Fingerprint, Label, Labels, Resources, Source, Targets, Training};
+use crate::error::{Error, Result};
+use crate::expansion::BasisExpansion;
+use crate::memory;
+use crate::model::clock::Clock;
+use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
+use crate::monitor::{Monitor, Progress};
+use crate::par::Pool;
+use crate::partition::{Executor, Query, Recorded, add_answer};
+use crate::problem::{Pieces, RegressionLoss};
+use crate::similarity::Similarity;
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
+
+/// The checkpoint name of the sums.
+const ANSWERS: &str = "answers";
+
+/// Squares of the features that are held at once, beside one for each thread: the products, their eigenvectors, the rotation
+/// and its copies.
+const SQUARES: usize = 6;
+
+impl<S: Similarity> BasisExpansionRegressorParams<S> {
+    /// Trains by the squared loss on data larger than memory, with at most `resources.memory` bytes for features and their
+    /// products, plus targets and weights (24 bytes per sample and 8 per output) and the similarity's own memory.
+    ///
+    /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding, with its leave-one-out
+    /// errors; bases are stored in the order of the samples. A fit that is killed can be resumed from `resources.checkpoint`
+    /// and gives the same model, bit for bit.
+    ///
+    /// # Errors
+    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with), and [`Error::Parameter`] for another loss, whose solver
+    /// needs all features in memory; [`Error::Memory`] if the limit is too low for the number of bases; [`Error::Checkpoint`]
+    /// for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
+    pub fn fit_blocks(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionRegressor<S>> {
+        self.check()?;
+        if self.loss != RegressionLoss::Squared {
+            let expected = "squared for samples in blocks: the solver of other losses holds all features";
+            return Err(Error::parameter("loss", self.loss.name(), expected));
+        }
+        let n = samples.n_samples();
+        let weights = targets.weights(n, sample_weight)?;
+        let targets = PartedTargets::new(targets, sample_weight, self.has_intercept)?;
+        let mut clock = Clock::start(monitor);
+        let training = Training { samples, weights: &weights, threads: self.threads, monitor };
+        let parameters = self.told(&targets);
+        let (c, threads, expander) = (self.c, self.threads, self.expander);
+        let mut similarity = expander.similarity;
+        similarity.fit(&training)?;
+        clock.end("descriptor")?;
+        let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
+        let (given, choice, seed) = (expander.given, &expander.basis, expander.seed);
+        let wanted = Wanted { given, choice, n_basis: expander.n_basis, seed };
+        let (bases, chosen) = wanted.bases(&similarity, &all_alike, &training)?;
+        clock.end("bases")?;
+        let expansion = BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
+            .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+
+        let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
+        let squares = memory::product(&[8, d, d, SQUARES + pool.threads()]);
+        let plan = Plan::new(resources.memory.saturating_sub(squares), n, d, targets.n_outputs())?;
+        let mut manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;
+        manifest.plan = plan.sizes();
+        if let Some(checkpoint) = resources.checkpoint {
+            manifest = manifest.settle(checkpoint)?;
+        }
+        let plan = plan.with(&manifest.plan)?;
+
+        let present = (0..n).filter(|&row| weights[row] > 0.0).collect();
+        let stays = if plan.is_whole() { present } else { Vec::new() };
+        let pieces = FeaturePieces::new(expansion, samples, pool.clone());
+        let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
+        let (pieces, held) = learner.learn(stays, &mut clock)?;
+        let expansion = pieces.expansion.clone();
+        let of_held = plan.is_whole().then(|| targets.present());
+        let rows = FeaturesInPasses {
+            targets: of_held.as_ref().unwrap_or(&targets),
+            held: plan.is_whole().then_some(held),
+            rows_a_piece: plan.rows_a_piece,
+            pieces,
+            pool: &pool,
+        };
+        let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
+        let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
+        let facts = RegressorFacts { basis, basis_rows: chosen.rows, c, seed, stages: clock.stages };
+        let mut model = BasisExpansionRegressor::of_parts(expansion, &targets, &mut rows, facts, monitor)?;
+        model.report.warnings.extend(chosen.warning);
+        Ok(model)
+    }
+
+    /// All parameters that affect the result, and what identifies the targets.
+    fn told(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
+        let mut values = Fingerprint::default();
+        let all = targets.values().iter().chain(&targets.standard.scales).chain(&targets.standard.means);
+        all.enumerate().for_each(|(at, value)| values.add(at, value.to_bits()));
+        let expander = &self.expander;
+        vec![
+            ("similarity", expander.similarity.spec()),
+            ("n_basis", expander.n_basis.map_or_else(|| "default".into(), |n| n.to_string())),
+            ("basis", expander.basis.to_string()),
+            ("bases", if expander.given.is_some() { "given" } else { "none" }.into()),
+            ("normalization", expander.normalization.to_string()),
+            ("C", self.c.to_string()),
+            ("intercept", self.has_intercept.to_string()),
+            ("seed", expander.seed.to_string()),
+            ("targets", format!("{} outputs, {:032x}", targets.n_outputs(), values.finish())),
+        ]
+    }
+}
+
+/// Rows of normalised features with their targets: held, or a piece at a time.
+struct FeaturesInPasses<'a, S: Similarity> {
+    pieces: FeaturePieces<'a, S>,
+    /// Of the rows that `targets` is of, if they are all held.
+    held: Option<HessianSample>,
+    targets: &'a PartedTargets,
+    rows_a_piece: usize,
+    pool: &'a Pool,
+}
+
+impl<S: Similarity> FeaturesInPasses<'_, S> {
+    /// Adds the answer of some rows, whose features these are.
+    fn add<Q: Query<Of = RidgeRows>>(
+        &self,
+        query: &Q,
+        total: &mut Option<Q::Answer>,
+        (rows, phi): (Range<usize>, &[f32]),
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
+        let (width, k, targets) = (self.pieces.n_features(), self.targets.n_outputs(), self.targets);
+        let answer = |some: Range<usize>| {
+            let own = rows.start + some.start..rows.start + some.end;
+            let values = &phi[some.start * width..some.end * width];
+            let features = RidgeFeatures::Plain { values, has_intercept: targets.has_intercept };
+            let mut part = RidgePart {
+                features,
+                width,
+                targets: &targets.values()[own.start * k..own.end * k],
+                weights: &targets.weights()[own.clone()],
+                units: &targets.units()[own],
+            };
+            query.answer(&mut part, monitor)
+        };
+        self.pool.fold_chunks(rows.len(), ROWS, answer, |next| add_answer(query, total, next))
+    }
+}
+
+impl<S: Similarity> Executor for FeaturesInPasses<'_, S> {
+    type Of = RidgeRows;
+
+    fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        let (mut total, n) = (None, self.targets.weights().len());
+        if let Some(held) = &self.held {
+            self.add(query, &mut total, (0..n, &held.phi), monitor)?;
+            return total.ok_or(Error::NoSamples(""));
+        }
+        let mut phi = Vec::new();
+        for first in (0..n).step_by(self.rows_a_piece) {
+            let rows = first..(first + self.rows_a_piece).min(n);
+            monitor.go_on("solve")?;
+            phi.resize(rows.len() * self.pieces.n_features(), 0.0);
+            self.pieces.fill(rows.clone(), &mut phi)?;
+            self.add(query, &mut total, (rows.clone(), &phi), monitor)?;
+            monitor.tell(Progress { stage: "solve", done: rows.end as u64, total: n as u64, gap: None });
+        }
+        total.ok_or(Error::NoSamples(""))
+    }
+}

@@ -1,0 +1,57 @@
+//! The bases of a fit whose samples are read in passes: samples at their places, in their order.
+
+use std::collections::HashSet;
+
+use super::expand::bases_of;
+use crate::basis::{self, Bases, BasisChoice};
+use crate::data::{Labels, Samples, Training};
+use crate::error::{Error, Result};
+use crate::similarity::Similarity;
+
+/// The bases requested.
+pub(super) struct Wanted<'a, T> {
+    pub given: Option<T>,
+    pub choice: &'a BasisChoice,
+    pub n_basis: Option<usize>,
+    pub seed: u64,
+}
+
+impl<T: Samples> Wanted<'_, T> {
+    /// Selects distinct samples, in the order of the samples.
+    pub fn bases<S>(self, similarity: &S, labels: &Labels, training: &Training<'_, T>) -> Result<(T, Bases)>
+    where
+        S: Similarity<Samples = T>,
+    {
+        if let Some(given) = self.given {
+            if given.is_empty() {
+                let expected = "at least one sample".into();
+                return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
+            }
+            return Ok((given, Bases { rows: Vec::new(), warning: None }));
+        }
+        let mut chosen = if similarity.brings_columns() {
+            Bases { rows: vec![0], warning: None }
+        } else {
+            let (codes, n_classes) = labels.strata();
+            let n_basis = bases_of(self.n_basis, training.weights);
+            basis::choose(self.choice, n_basis, &codes, n_classes, self.seed, similarity, training)?
+        };
+        let is_given = matches!(self.choice, BasisChoice::Given(_));
+        if !is_given {
+            chosen.rows.sort_unstable();
+        }
+        let bases = training.samples.select(&chosen.rows)?;
+        basis::check_sound(similarity, &bases, &chosen.rows)?;
+        if is_given {
+            return Ok((bases, chosen));
+        }
+        let mut seen = HashSet::new();
+        let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| seen.insert(print));
+        let kept: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();
+        if kept.len() == chosen.rows.len() {
+            return Ok((bases, chosen));
+        }
+        chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
+        Ok((Samples::select(&bases, &kept), chosen))
+    }
+}

@@ -1,0 +1,83 @@
+//! The targets of a regression whose samples others hold.
+
+use crate::data::Targets;
+use crate::error::Result;
+use crate::model::StandardTargets;
+
+/// The targets and weights of all samples, standardised: with mean 0, where there is an intercept, and a largest magnitude of
+/// 1. Those who hold the samples are given these, and the model gets its unit back.
+#[derive(Clone, Debug)]
+pub struct PartedTargets {
+    pub(crate) standard: StandardTargets,
+    pub(crate) has_intercept: bool,
+    n_outputs: usize,
+    /// Samples × outputs, row-major; 0 for samples without weight.
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    units: Vec<f64>,
+}
+
+impl PartedTargets {
+    /// Of all samples, in their order, with one weight for each or none.
+    ///
+    /// # Errors
+    /// [`Error::NoSamples`](crate::Error::NoSamples) if there are none or none has a weight;
+    /// [`Error::Weight`](crate::Error::Weight) for a weight that is negative or not finite;
+    /// [`Error::Shape`](crate::Error::Shape) for another number of weights; [`Error::Parameter`](crate::Error::Parameter) for
+    /// targets too large for double precision.
+    pub fn new(targets: &Targets, sample_weight: Option<&[f64]>, has_intercept: bool) -> Result<Self> {
+        let weights = targets.weights(targets.len(), sample_weight)?;
+        let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        let of_present: Vec<f64> = present.iter().map(|&row| weights[row]).collect();
+        let standard = StandardTargets::new(&targets.of_rows(&present), &of_present, has_intercept)?;
+        let k = targets.n_outputs();
+        let mut values = vec![0.0; targets.len() * k];
+        for (at, &row) in present.iter().enumerate() {
+            (0..k).for_each(|output| values[row * k + output] = standard.values.at(at, output));
+        }
+        let units = weights.iter().map(|weight| weight.min(1.0)).collect();
+        Ok(PartedTargets { standard, has_intercept, n_outputs: k, values, weights, units })
+    }
+
+    /// Numbers a sample.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// The standardised targets, samples × outputs, row-major; 0 for samples without weight.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// What leave-one-out takes away of each weight: one copy.
+    pub fn units(&self) -> &[f64] {
+        &self.units
+    }
+
+    /// The sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// The same of the samples of weight above 0 alone.
+    pub fn present(&self) -> PartedTargets {
+        let (k, weights) = (self.n_outputs, &self.weights);
+        let rows = || (0..weights.len()).filter(|&row| weights[row] > 0.0);
+        PartedTargets {
+            values: rows().flat_map(|row| self.values[row * k..][..k].iter().copied()).collect(),
+            weights: rows().map(|row| weights[row]).collect(),
+            units: rows().map(|row| self.units[row]).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Samples of weight above 0.
+    pub fn n_present(&self) -> usize {
+        self.standard.values.n_rows()
+    }
+}

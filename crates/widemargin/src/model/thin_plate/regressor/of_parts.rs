@@ -1,0 +1,80 @@
+//! The smoothing spline on landmarks, of samples that others hold.
+
+use super::ThinPlateRegressor;
+use super::task::{Solved, columns};
+use crate::error::Result;
+use crate::instant::Instant;
+use crate::model::origin::TrainingSettings;
+use crate::model::thin_plate::{LandmarkPlan, SettledPolynomials};
+use crate::model::{CChoice, ChosenRegression, PartedTargets};
+use crate::monitor::Monitor;
+use crate::partition::Executor;
+use crate::solve::Stage;
+use crate::solve::ridge::{PartedRidge, RidgeRows};
+
+/// What the model of such a fit is told beside its solution.
+#[derive(Clone, Debug)]
+pub struct SplineFacts {
+    /// The weight of the losses, given or to be selected.
+    pub c: CChoice,
+    /// How the landmarks were selected.
+    pub landmarks: String,
+    /// Row of each landmark among the samples; empty if landmarks are means of samples.
+    pub support: Vec<u64>,
+    /// Of the selection of landmarks.
+    pub seed: u64,
+    /// Stages before the solution, which appends its own.
+    pub stages: Vec<Stage>,
+}
+
+impl LandmarkPlan {
+    /// Fits a smoothing spline to features of all partitions with free polynomials (of [`LandmarkPlan::features`] with the
+    /// [`SettledPolynomials`] of [`NullSpace::Free`](crate::solve::thin_plate::NullSpace::Free)), and to their standardised targets. The leave-one-out errors are exact with
+    /// the landmarks as they are.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C; errors of the rows; [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled.
+    pub fn fit_spline(
+        self,
+        settled: SettledPolynomials,
+        targets: &PartedTargets,
+        rows: &mut impl Executor<Of = RidgeRows>,
+        facts: SplineFacts,
+        monitor: &Monitor<'_>,
+    ) -> Result<ThinPlateRegressor> {
+        let SettledPolynomials { settled, .. } = settled;
+        let LandmarkPlan { kernel, n_features, bases, space, feature_map, .. } = self;
+        facts.c.check()?;
+        let (started, standard) = (Instant::now(), &targets.standard);
+        let ridge = PartedRidge::new(rows, targets.n_outputs(), targets.total(), monitor)?;
+        let lambdas = ChosenRegression::lambdas(facts.c, ridge.spectrum());
+        let told = ridge.left_out(rows, &lambdas, monitor)?;
+        let chosen = ChosenRegression::best(facts.c, standard, &told)?;
+        let (weights, free) = (ridge.weights(chosen.lambda), ridge.along());
+        let map = settled.feature_map(feature_map);
+        let one = |output: usize| map.coefficients(&[weights.col(output), free.col(output)].concat());
+        let (alphas, betas) = (0..targets.n_outputs()).map(one).unzip();
+        let mut stages = facts.stages;
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let warnings: Vec<String> = space.warnings().into_iter().chain(chosen.warning(standard)).collect();
+        let half_norm = |weights: &Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
+        let solved = Solved {
+            lambda: chosen.lambda / ridge.spectrum().unit(),
+            rank: settled.rank,
+            half_norms: columns(&weights).iter().map(half_norm).collect(),
+            standard: standard.clone(),
+            support: Vec::new(),
+            space,
+            chosen,
+            bases,
+            alphas,
+            betas,
+        };
+        let training =
+            TrainingSettings { seed: facts.seed, landmarks: Some(facts.landmarks), ..TrainingSettings::default() };
+        let mut model = solved.into_model(kernel, n_features, targets.n_present(), training, stages);
+        model.support = facts.support;
+        model.report.warnings.extend(warnings);
+        Ok(model)
+    }
+}

@@ -1,0 +1,302 @@
+//! Ridge regression on features that others hold, of which only sums come here: of other machines, or read in passes.
+//!
+//! Three questions are put to all rows: the mean of the features with what the unpenalised columns fit; the products of the
+//! centred features with each other and with the residuals (n d² flops); and, for all λ at once, the squares of the left-out
+//! residuals (2 n d² flops). Everything else is a matter of d × d matrices.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum};
+use super::{FeatureSolution, ROWS, products_of_block};
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::linalg::factor::Matrix;
+use crate::monitor::Monitor;
+use crate::partition::{Entry, Executor, Kind, Query, part_query};
+
+/// The most features of which products are asked for: those of all pairs take 512 MB there.
+const MOST_FEATURES: usize = 8192;
+
+/// Rows of features with the targets of a regression.
+#[derive(Clone, Copy, Debug)]
+pub struct RidgeRows;
+
+/// The features of some rows, row-major.
+#[derive(Clone, Copy, Debug)]
+pub enum RidgeFeatures<'p> {
+    /// As they are; nothing else is unpenalised but an intercept, if there is one.
+    Plain {
+        /// Rows × features.
+        values: &'p [f32],
+        /// Whether there is an intercept.
+        has_intercept: bool,
+    },
+    /// Times the roots of the weights. The unpenalised ones are orthonormal over all rows, and the others are orthogonal to them.
+    Lifted {
+        /// Rows × features, the penalised ones first.
+        values: &'p [f64],
+        /// How many are penalised.
+        n_penalised: usize,
+    },
+}
+
+/// Some of the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct RidgePart<'p> {
+    /// The features.
+    pub features: RidgeFeatures<'p>,
+    /// How many numbers a row they have.
+    pub width: usize,
+    /// Rows × outputs, row-major.
+    pub targets: &'p [f64],
+    /// At least 0.
+    pub weights: &'p [f64],
+    /// What leave-one-out takes away of each weight.
+    pub units: &'p [f64],
+}
+
+impl Kind for RidgeRows {
+    type Part<'p> = RidgePart<'p>;
+
+    const NAME: &'static str = "ridge rows";
+}
+
+/// What workers answer of the rows of a ridge regression.
+pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<Squares>()];
+
+/// What the unpenalised columns fit.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Free {
+    /// The mean of the features, where there is an intercept, else 0; none of features that are centred.
+    centre: Vec<f64>,
+    /// QᵀRy, columns × outputs.
+    along: Vec<f64>,
+    n_features: usize,
+    n_outputs: usize,
+    /// The sum of the weights.
+    total: f64,
+}
+
+part_query! { RidgeRows: Begin "begin" { n_outputs: usize, total: f64 } -> (Vec<f64>, Vec<f64>) {}
+|at, part, _| part.begin(at.n_outputs, at.total),
+|_, total, next| {
+    linalg::add(&mut total.0, &next.0);
+    linalg::add(&mut total.1, &next.1);
+} }
+
+part_query! { RidgeRows: Products "products" { free: Free } -> (Vec<f64>, Vec<f64>) {}
+|at, part, monitor| part.products(&at.free, monitor),
+|_, total, next| {
+    linalg::add(&mut total.0, &next.0);
+    linalg::add(&mut total.1, &next.1);
+} }
+
+part_query! { RidgeRows: Squares "left_out_squares" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
+|at, part, monitor| part.squares(at, monitor), |_, total, next| linalg::add(total, &next) }
+
+impl RidgePart<'_> {
+    /// The sums of the weighted features, and QᵀRy.
+    fn begin(&self, k: usize, total: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (n, width) = (self.weights.len(), self.width);
+        let n_values = match self.features {
+            RidgeFeatures::Plain { values, .. } => values.len(),
+            RidgeFeatures::Lifted { values, .. } => values.len(),
+        };
+        if (self.targets.len(), self.units.len(), n_values) != (n * k, n, n * width) {
+            let found = format!("{} targets, {} units and {n_values} features", self.targets.len(), self.units.len());
+            return Err(Error::shape(
+                "rows of a regression",
+                found,
+                format!("{k}, 1 and {width} for each of {n} rows"),
+            ));
+        }
+        match self.features {
+            RidgeFeatures::Plain { values, has_intercept } => {
+                let (mut sums, mut along) = (vec![0.0; width], vec![0.0; k * usize::from(has_intercept)]);
+                for (row, weight) in self.weights.iter().enumerate().filter(|_| has_intercept) {
+                    let features = &values[row * width..][..width];
+                    sums.iter_mut().zip(features).for_each(|(sum, x)| *sum += weight * f64::from(*x));
+                    let targets = &self.targets[row * k..][..k];
+                    along.iter_mut().zip(targets).for_each(|(sum, y)| *sum += weight / total.sqrt() * y);
+                }
+                Ok((sums, along))
+            }
+            RidgeFeatures::Lifted { values, n_penalised } => {
+                let mut along = vec![0.0; (width - n_penalised) * k];
+                for (row, weight) in self.weights.iter().enumerate() {
+                    let free = &values[row * width..][n_penalised..width];
+                    for (sums, q) in along.chunks_mut(k).zip(free) {
+                        let targets = &self.targets[row * k..][..k];
+                        sums.iter_mut().zip(targets).for_each(|(sum, y)| *sum += q * weight.sqrt() * y);
+                    }
+                }
+                Ok((vec![0.0; n_penalised], along))
+            }
+        }
+    }
+
+    /// Some rows: centred features times the roots of the weights, and the rows of Q.
+    fn block(&self, rows: Range<usize>, free: &Free) -> (Vec<f64>, Vec<f64>) {
+        let (mut block, mut unpenalised) = (Vec::with_capacity(rows.len() * free.n_features), Vec::new());
+        for row in rows {
+            let root = self.weights[row].sqrt();
+            match self.features {
+                RidgeFeatures::Plain { values, has_intercept } => {
+                    let features = values[row * free.n_features..][..free.n_features].iter().zip(&free.centre);
+                    block.extend(features.map(|(x, mean)| root * (f64::from(*x) - mean)));
+                    unpenalised.extend(has_intercept.then(|| root / free.total.sqrt()));
+                }
+                RidgeFeatures::Lifted { values, n_penalised } => {
+                    let (penalised, others) = values[row * self.width..][..self.width].split_at(n_penalised);
+                    block.extend(penalised);
+                    unpenalised.extend(others);
+                }
+            }
+        }
+        (block, unpenalised)
+    }
+
+    /// What the unpenalised columns leave of the targets of some rows, given their rows of Q: rows × outputs, in the unit of the
+    /// targets. 0 where the weight is.
+    fn open(&self, rows: Range<usize>, unpenalised: &[f64], free: &Free) -> Vec<f64> {
+        let k = free.n_outputs;
+        let n_free = unpenalised.len() / rows.len().max(1);
+        let mut open = self.targets[rows.start * k..rows.end * k].to_vec();
+        for (at, row) in rows.enumerate() {
+            let root = self.weights[row].sqrt();
+            for (output, value) in open[at * k..][..k].iter_mut().enumerate() {
+                let fitted: f64 = (0..n_free).map(|q| unpenalised[at * n_free + q] * free.along[q * k + output]).sum();
+                *value = if root > 0.0 { *value - fitted / root } else { 0.0 };
+            }
+        }
+        open
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
+        let n = self.weights.len();
+        (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
+    }
+
+    /// The products of the centred features with each other and with what is left of the targets.
+    fn products(&self, free: &Free, monitor: &Monitor<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (d, k) = (free.n_features, free.n_outputs);
+        let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
+        for rows in self.blocks() {
+            monitor.go_on("solve")?;
+            let (block, unpenalised) = self.block(rows.clone(), free);
+            let mut right = self.open(rows.clone(), &unpenalised, free);
+            for (residuals, weight) in right.chunks_mut(k).zip(&self.weights[rows]) {
+                residuals.iter_mut().for_each(|residual| *residual *= weight.sqrt());
+            }
+            let (more, more_along) = products_of_block(&block, &right, d, k);
+            linalg::add(&mut gram, &more);
+            linalg::add(&mut along, &more_along);
+        }
+        Ok((gram, along))
+    }
+
+    /// The weighted squares of the left-out residuals, λ × outputs.
+    fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let Squares { free, rotation, shrinking } = at;
+        let mut sums = vec![0.0; shrinking.width()];
+        let r = rotation.len() / free.n_features.max(1);
+        for rows in self.blocks() {
+            monitor.go_on("leave-one-out")?;
+            let (block, unpenalised) = self.block(rows.clone(), free);
+            let open = self.open(rows.clone(), &unpenalised, free);
+            let mut rotated = vec![0.0; rows.len() * r];
+            linalg::times(&mut rotated, &block, rotation, free.n_features);
+            let n_free = unpenalised.len() / rows.len();
+            let fact = |at: usize| {
+                let (weight, unit) = (self.weights[rows.start + at], self.units[rows.start + at]);
+                let leverage = unpenalised[at * n_free..][..n_free].iter().map(|q| q * q).sum();
+                RowFacts { root: weight.sqrt(), share: unit / weight, leverage }
+            };
+            let residuals = shrinking.residuals(&rotated, open, fact);
+            for (residuals, weight) in residuals.chunks(shrinking.width()).zip(&self.weights[rows.clone()]) {
+                if *weight > 0.0 {
+                    sums.iter_mut().zip(residuals).for_each(|(sum, residual)| *sum += weight * residual * residual);
+                }
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// A problem decomposed from sums over all rows.
+pub(crate) struct PartedRidge {
+    free: Free,
+    spectrum: Spectrum,
+    /// Row-major features × eigenvalues.
+    rotation: Vec<f64>,
+}
+
+impl PartedRidge {
+    /// Of targets of `n_outputs` numbers, with weights that sum to `total`.
+    ///
+    /// # Errors
+    /// What the rows meet; [`Error::Memory`] for more features than products are asked of; [`Error::NotFinite`];
+    /// [`Error::Cancelled`].
+    pub fn new(
+        rows: &mut impl Executor<Of = RidgeRows>,
+        n_outputs: usize,
+        total: f64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let (mut centre, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
+        centre.iter_mut().for_each(|sum| *sum /= total);
+        let n_features = centre.len();
+        if n_features > MOST_FEATURES {
+            let expected =
+                format!("at most {MOST_FEATURES} features in all, whose products with each other are added up");
+            return Err(Error::parameter("n_basis", format!("{n_features} features"), expected));
+        }
+        let free = Free { centre, along, n_features, n_outputs, total };
+        let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;
+        let (spectrum, rotation) = Spectrum::of_products(gram, along, n_outputs, total)?;
+        Ok(PartedRidge { free, spectrum, rotation })
+    }
+
+    /// The eigenvalues, and what they say of λ.
+    pub fn spectrum(&self) -> &Spectrum {
+        &self.spectrum
+    }
+
+    /// The leave-one-out errors at each λ.
+    ///
+    /// # Errors
+    /// What the rows meet; [`Error::Cancelled`].
+    pub fn left_out(
+        &self,
+        rows: &mut impl Executor<Of = RidgeRows>,
+        lambdas: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<LeftOut>> {
+        let shrinking = self.spectrum.shrinking(lambdas);
+        let query = Squares { free: self.free.clone(), rotation: self.rotation.clone(), shrinking };
+        Ok(self.spectrum.left_out(lambdas, &rows.reduce(&query, monitor)?))
+    }
+
+    /// The weights of the penalised features at λ, features × outputs.
+    pub fn weights(&self, lambda: f64) -> Matrix {
+        self.spectrum.weights(&self.rotation, self.free.n_features, lambda)
+    }
+
+    /// QᵀRy, columns × outputs.
+    pub fn along(&self) -> Matrix {
+        let k = self.free.n_outputs;
+        Matrix::from_columns(self.free.along.clone(), k, self.free.along.len() / k.max(1)).transposed()
+    }
+
+    /// Weights and intercepts of plain features at λ.
+    pub fn solution(&self, lambda: f64) -> FeatureSolution {
+        let (weights, Free { centre, along, n_outputs, total, .. }) = (self.weights(lambda), &self.free);
+        let dot = |k: usize| weights.col(k).iter().zip(centre).map(|(w, mean)| w * mean).sum::<f64>();
+        // The one column of Q is √(w / Σw).
+        let mean = |k: usize| along.get(k).map_or(0.0, |along| along / total.sqrt());
+        let intercepts = (0..*n_outputs).map(|k| mean(k) - dot(k)).collect();
+        FeatureSolution { weights: weights.into_values(), intercepts }
+    }
+}

@@ -1,0 +1,192 @@
+//! The decomposed problem of a ridge regression: what it says of all λ at once, once its eigenvalues and a rotation are known.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::linalg::eigen;
+use crate::linalg::factor::{Matrix, Side, product};
+
+/// Eigenvalues below this fraction of the largest, times their number, are rounding.
+const ROUNDING: f64 = f64::EPSILON;
+
+/// A sample with 1 − u/w · h below this is met whatever the others say: leave-one-out says nothing there.
+const LOST: f64 = 1e-9;
+
+/// Values of C a factor of ten.
+const A_DECADE: i32 = 8;
+
+/// The smallest λ of a path, in units of the mean squared norm of the centred features.
+const LEAST_LAMBDA: f64 = 1e-7;
+
+/// The leave-one-out error at one λ.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LeftOut {
+    pub lambda: f64,
+    /// The weighted mean of the squared error of each output; infinite where a sample is met whatever the others say.
+    pub squared_errors: Vec<f64>,
+}
+
+impl LeftOut {
+    /// C of ½‖f‖² + C Σ w (y − f)².
+    pub fn c(&self) -> f64 {
+        0.5 / self.lambda
+    }
+}
+
+/// S and Uᵀ R y of a decomposed problem.
+pub(crate) struct Spectrum {
+    /// S, ascending, without what is rounding.
+    values: Vec<f64>,
+    /// Uᵀ R y, eigenvalues × outputs.
+    projected: Matrix,
+    /// The sum of the weights.
+    total: f64,
+}
+
+/// What multiplies rows of U, for several λ.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Shrinking {
+    /// S / (S + λ), eigenvalues × λ.
+    gains: Vec<f64>,
+    /// The same times Uᵀ R y, eigenvalues × λ × outputs.
+    fits: Vec<f64>,
+    n_lambdas: usize,
+    n_outputs: usize,
+}
+
+/// What leave-one-out needs to know of a row.
+pub(super) struct RowFacts {
+    /// √w.
+    pub root: f64,
+    /// u / w.
+    pub share: f64,
+    /// Its part of the diagonal of QQᵀ.
+    pub leverage: f64,
+}
+
+impl Spectrum {
+    pub fn new(values: Vec<f64>, projected: Matrix, weights: &[f64]) -> Self {
+        Spectrum { values, projected, total: weights.iter().sum() }
+    }
+
+    /// Of the products of centred features with each other (row-major, the lower triangle) and with the residuals of k outputs
+    /// (features × k); also the rotation that makes rows of U of rows of features, row-major features × eigenvalues.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`].
+    pub fn of_products(gram: Vec<f64>, along: Vec<f64>, k: usize, total: f64) -> Result<(Self, Vec<f64>)> {
+        let d = along.len() / k.max(1);
+        // The lower triangle of rows is the upper one of columns.
+        let mut gram = Matrix::from_columns(gram, d, d).transposed();
+        gram.mirror_lower();
+        let not_finite = || Error::NotFinite { what: "a sum of the features".into(), value: f64::NAN };
+        let decomposed = eigen::symmetric(gram.values(), d, true).ok_or_else(not_finite)?;
+        let first = first_kept(&decomposed.values);
+        let values = decomposed.values[first..].to_vec();
+        let mut rotation = Matrix::from_columns(decomposed.vectors[first * d..].to_vec(), d, d - first);
+        for (at, value) in values.iter().enumerate() {
+            let factor = 1.0 / value.sqrt();
+            rotation.col_mut(at).iter_mut().for_each(|x| *x *= factor);
+        }
+        let along = Matrix::from_columns(along, k, d);
+        let projected = product(Side::Transposed(&rotation), Side::Transposed(&along));
+        Ok((Spectrum { values, projected, total }, rotation.transposed().into_values()))
+    }
+
+    /// The number of eigenvalues.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The weighted mean squared norm of the centred features: the unit of λ; 1 where all are 0.
+    pub fn unit(&self) -> f64 {
+        let unit = self.values.iter().sum::<f64>() / self.total;
+        if unit > 0.0 { unit } else { 1.0 }
+    }
+
+    /// The sum of the weights.
+    pub fn total_weight(&self) -> f64 {
+        self.total
+    }
+
+    /// Eight λ a decade, from where the fit tends to P alone to 1e-7 of [`Spectrum::unit`].
+    pub fn lambdas(&self) -> Vec<f64> {
+        let unit = self.unit();
+        let most = 10.0 * self.values.last().copied().unwrap_or(unit) / unit;
+        let first = (most.log10() * f64::from(A_DECADE)).ceil() as i32;
+        let last = (LEAST_LAMBDA.log10() * f64::from(A_DECADE)).round() as i32;
+        (last..=first).rev().map(|at| unit * 10f64.powf(f64::from(at) / f64::from(A_DECADE))).collect()
+    }
+
+    /// What multiplies rows of U at some λ.
+    pub(super) fn shrinking(&self, lambdas: &[f64]) -> Shrinking {
+        let (k, m, r) = (self.projected.n_cols(), lambdas.len(), self.values.len());
+        let gain = |eigenvalue: usize, lambda: f64| self.values[eigenvalue] / (self.values[eigenvalue] + lambda);
+        let gains: Vec<f64> = (0..r).flat_map(|at| lambdas.iter().map(move |&lambda| gain(at, lambda))).collect();
+        let column = |at: usize, column: usize| gains[at * m + column / k] * self.projected.at(at, column % k);
+        let fits = (0..r).flat_map(|at| (0..m * k).map(move |to| column(at, to))).collect();
+        Shrinking { gains, fits, n_lambdas: m, n_outputs: k }
+    }
+
+    /// The leave-one-out errors at each λ, from the weighted sums of squared residuals, λ × outputs.
+    pub(super) fn left_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeftOut> {
+        let errors = sums.chunks(self.projected.n_cols().max(1));
+        let errors = errors.map(|sums| sums.iter().map(|sum| sum / self.total).collect());
+        lambdas.iter().zip(errors).map(|(&lambda, squared_errors)| LeftOut { lambda, squared_errors }).collect()
+    }
+
+    /// Uᵀ R y / (S + λ) · S^power, eigenvalues × outputs.
+    pub(super) fn shrunk(&self, lambda: f64, power: f64) -> Matrix {
+        let mut shrunk = self.projected.clone();
+        for output in 0..shrunk.n_cols() {
+            let numbers = shrunk.col_mut(output).iter_mut().zip(&self.values);
+            numbers.for_each(|(number, value)| *number *= value.powf(power) / (value + lambda));
+        }
+        shrunk
+    }
+
+    /// The weights of d centred features at λ, features × outputs, by the rotation of [`Spectrum::of_products`].
+    pub(super) fn weights(&self, rotation: &[f64], d: usize, lambda: f64) -> Matrix {
+        // Columns of the rotation are divided by √S.
+        let rotation = Matrix::from_columns(rotation.to_vec(), self.values.len(), d);
+        product(Side::Transposed(&rotation), Side::Plain(&self.shrunk(lambda, 1.0)))
+    }
+}
+
+impl Shrinking {
+    /// Numbers a row of [`Shrinking::residuals`].
+    pub fn width(&self) -> usize {
+        self.n_lambdas * self.n_outputs
+    }
+
+    /// The left-out residuals of some rows, row-major rows × λ × outputs, from their rows of U and what P leaves of their
+    /// targets, rows × outputs; infinite where a sample is always met. 2 · eigenvalues · λ · (1 + outputs) flops a row.
+    pub fn residuals(&self, rotated: &[f64], open: Vec<f64>, fact: impl Fn(usize) -> RowFacts) -> Vec<f64> {
+        let Shrinking { n_lambdas: m, n_outputs: k, .. } = *self;
+        let (n, r) = (open.len() / k.max(1), self.gains.len() / m.max(1));
+        let squares: Vec<f64> = rotated.iter().map(|x| x * x).collect();
+        let (mut leverages, mut values) = (vec![0.0; n * m], vec![0.0; n * m * k]);
+        linalg::times(&mut leverages, &squares, &self.gains, r);
+        linalg::times(&mut values, rotated, &self.fits, r);
+        for at in 0..n {
+            let RowFacts { root, share, leverage } = fact(at);
+            for lambda in 0..m {
+                let kept = 1.0 - share * (leverage + leverages[at * m + lambda]);
+                for output in 0..k {
+                    let value = &mut values[(at * m + lambda) * k + output];
+                    let residual = open[at * k + output] - *value / root;
+                    *value = if kept > LOST { residual / kept } else { f64::INFINITY };
+                }
+            }
+        }
+        values
+    }
+}
+
+/// The first of ascending eigenvalues that is not rounding.
+pub(in crate::solve) fn first_kept(values: &[f64]) -> usize {
+    let largest = values.last().copied().unwrap_or(0.0).max(0.0);
+    let least = ROUNDING * values.len() as f64 * largest;
+    values.iter().position(|value| *value > least).unwrap_or(values.len())
+}

@@ -1,0 +1,229 @@
+//! Regression of samples in several places: sums that are asked for by bytes give the model of the fit in memory, with its
+//! leave-one-out errors.
+
+use crate::thin_plate_common::{kernel, view};
+use proptest::prelude::*;
+use widemargin::Result;
+use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
+use widemargin::expansion::Normalization;
+use widemargin::model::{
+    BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, CChoice, ColumnSums, LandmarkChoice,
+    LandmarkPlan, PartedTargets, RegressionPoint, RegressorFacts, SplineFacts, ThinPlateRegressorParams,
+    choose_landmarks,
+};
+use widemargin::monitor::Monitor;
+use widemargin::partition::{self, Asked, Remote, Workers};
+use widemargin::similarity::AnySimilarity;
+use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
+use widemargin::solve::thin_plate::{FirstSums, NullSpace};
+
+/// Features as they are, with an intercept or without; or features times the roots of weights, and how many are penalised.
+enum Features {
+    Plain(Vec<f32>, bool),
+    Lifted(Vec<f64>, usize),
+}
+
+struct Place {
+    features: Features,
+    width: usize,
+    targets: Vec<f64>,
+    weights: Vec<f64>,
+    units: Vec<f64>,
+}
+
+/// Places that are asked one after another, by bytes.
+struct Places(Vec<Place>);
+
+impl Workers for Places {
+    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+        let one = |place: &Place| {
+            let features = match &place.features {
+                Features::Plain(values, has_intercept) => {
+                    RidgeFeatures::Plain { values, has_intercept: *has_intercept }
+                }
+                Features::Lifted(values, n_penalised) => RidgeFeatures::Lifted { values, n_penalised: *n_penalised },
+            };
+            let Place { width, targets, weights, units, .. } = place;
+            let mut part = RidgePart { features, width: *width, targets, weights, units };
+            partition::answer(RIDGE_QUERIES, asked.query, &mut part, &Monitor::none())
+        };
+        let answers = self.0.iter().map(one).collect::<Result<Vec<_>>>()?;
+        partition::merge(RIDGE_QUERIES, asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+}
+
+type Rows = Remote<RidgeRows, Places>;
+
+/// Cuts all rows at `ends`.
+fn parted<T: Clone>(values: &[T], a_row: usize, ends: &[usize]) -> Vec<Vec<T>> {
+    let mut first = 0;
+    let part = |&end: &usize| values[std::mem::replace(&mut first, end) * a_row..end * a_row].to_vec();
+    ends.iter().map(part).collect()
+}
+
+fn places(features: Vec<Features>, width: usize, targets: &PartedTargets, ends: &[usize]) -> Rows {
+    let values = parted(targets.values(), targets.n_outputs(), ends);
+    let (weights, units) = (parted(targets.weights(), 1, ends), parted(targets.units(), 1, ends));
+    let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units));
+    let place = |((features, targets), (weights, units))| Place { features, width, targets, weights, units };
+    Remote::new(Places(known.map(place).collect()))
+}
+
+/// Numbers between −½ and ½ without structure.
+fn noise(n: usize, seed: u64) -> Vec<f64> {
+    let one = |at: u64| {
+        let mixed = (at + 1 + 7919 * seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed >> 40) as f64 / (1u64 << 24) as f64 - 0.5
+    };
+    (0..n as u64).map(one).collect()
+}
+
+const D: usize = 3;
+
+/// Samples of which some are equal, two targets of each, and weights of which some are 0.
+fn case(n: usize, seed: u64) -> (Vec<f64>, Targets, Vec<f64>) {
+    let mut values = noise(n * D, seed);
+    values.copy_within(..2 * D, (n - 2) * D);
+    let errors = noise(2 * n, seed + 1);
+    let target = |row: usize| {
+        let x = &values[row * D..][..D];
+        [1e3 + (5.0 * x[0]).sin() + x[1] * x[2] + 0.2 * errors[2 * row], 20.0 * x[0] * x[0] - 3.0 + errors[2 * row + 1]]
+    };
+    let targets = Targets::new((0..n).flat_map(target).collect(), 2).unwrap();
+    let weights = (0..n).map(|row| [1.0, 2.0, 0.4, 0.0, 3.0][(row + seed as usize) % 5]).collect();
+    (values, targets, weights)
+}
+
+fn close(found: &[f64], expected: &[f64], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let size = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= 1e-7 * size, "{what}: {found} instead of {expected}");
+    }
+}
+
+fn same_path(found: &[RegressionPoint], expected: &[RegressionPoint]) {
+    // The largest λ of a path may round to its neighbour.
+    assert!(found.len().abs_diff(expected.len()) <= 1, "{} points instead of {}", found.len(), expected.len());
+    for (found, expected) in found.iter().rev().zip(expected.iter().rev()) {
+        close(&found.loo_rmse, &expected.loo_rmse, "the left-out error");
+        close(&[found.c, found.loo_r2], &[expected.c, expected.loo_r2], "C and R²");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn a_regression_in_parts_is_that_of_one_machine(
+        n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, given: bool,
+    ) {
+        let (values, targets, weights) = case(n, seed);
+        let samples = |rows: &[f64]| {
+            let values = rows.iter().map(|x| *x as f32).collect();
+            AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len() / D, n_cols: D }))
+        };
+        let (all, bases) = (samples(&values), samples(&values[..12 * D]));
+        let similarity = || AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
+        let c = if given { CChoice::Value(3.0) } else { CChoice::Auto };
+        let params = BasisExpansionRegressorParams::new(similarity())
+            .bases(bases.clone()).normalization(Normalization::None).c(c).intercept(has_intercept).threads(1);
+        let whole = params.fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
+
+        let params = BasisExpansionParams::new(similarity()).bases(bases).normalization(Normalization::None).threads(1);
+        let made = params.expand(&all, None, &Monitor::none()).unwrap();
+        let (width, ends) = (made.features.n_cols, [cut, cut + 1, n]);
+        let targets = PartedTargets::new(&targets, Some(&weights), has_intercept).unwrap();
+        let features = parted(&made.features.values, width, &ends).into_iter();
+        let mut rows =
+            places(features.map(|part| Features::Plain(part, has_intercept)).collect(), width, &targets, &ends);
+        let facts =
+            RegressorFacts { basis: "given".into(), basis_rows: Vec::new(), c, seed: 0, stages: Vec::new() };
+        let found =
+            BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, facts, &Monitor::none()).unwrap();
+        same_path(found.path(), whole.path());
+        let told = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
+        close(&told(&found), &told(&whole), "a prediction");
+    }
+
+    #[test]
+    fn a_spline_in_parts_is_that_of_one_machine(n in 40usize..90, cut in 1usize..39, seed in 0u64..50, at in 0usize..4) {
+        let (values, targets, weights) = case(n, seed);
+        // The last two need the constant that they have no polynomials for, and more than a constant.
+        let kernel = kernel(["distance", "cityblock", "rbf:gamma=1", "cubic"][at]);
+        let samples = view(&values, D);
+        let params = ThinPlateRegressorParams::new(kernel).n_basis(Some(15)).landmarks(LandmarkChoice::Index).threads(1);
+        let whole = params.fit_with(&samples, &targets, Some(&weights), &Monitor::none()).unwrap();
+
+        let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
+        let of_present: Vec<f64> = present.iter().flat_map(|&row| values[row * D..][..D].to_vec()).collect();
+        let ones = vec![1.0; present.len()];
+        let (bases, chosen) = choose_landmarks(&view(&of_present, D), &ones, LandmarkChoice::Index, 15, 0, 1).unwrap();
+        let support: Vec<u64> = chosen.iter().map(|&at| present[at] as u64).collect();
+        // Of equal samples either may be the landmark.
+        let row = |at: &u64| values[*at as usize * D..][..D].to_vec();
+        prop_assert_eq!(support.iter().map(row).collect::<Vec<_>>(), whole.support().iter().map(row).collect::<Vec<_>>());
+
+        let ends = [cut, cut + 1, n];
+        let (rows, parts_of_weights) = (parted(&values, D, &ends), parted(&weights, 1, &ends));
+        let parts = || rows.iter().map(|rows| view(rows, D)).zip(&parts_of_weights);
+        let sums = parts().map(|(rows, weights)| ColumnSums::of(&rows, weights).unwrap());
+        let columns = sums.reduce(|a, b| a.merged(&b)).unwrap();
+        let plan = LandmarkPlan::for_regression(kernel, bases, columns).unwrap();
+        let plan = LandmarkPlan::from_bytes(&plan.to_bytes().unwrap()).unwrap();
+        let sums = parts().map(|(rows, weights)| plan.first_sums(&rows, weights).unwrap());
+        let sums = sums.fold(FirstSums::default(), |all, next| all.merged(&next));
+        let targets = PartedTargets::new(&targets, Some(&weights), true).unwrap();
+        let (n_present, total) = (targets.n_present(), targets.total());
+        let settled = plan.settle(&sums, NullSpace::Free, n_present, total, false).unwrap();
+        let features = parts().map(|(rows, weights)| {
+            plan.features(&rows, weights, settled.penalised(), settled.columns(), settled.cross()).unwrap()
+        });
+        // Only samples of weight above 0 have features.
+        let n_penalised = settled.n_penalised();
+        let features = features.map(|part| Features::Lifted(part, n_penalised)).collect();
+        let there: Vec<usize> = ends.iter().map(|&end| present.iter().filter(|&&row| row < end).count()).collect();
+        let targets_there = targets.present();
+        let mut rows = places(features, n_penalised + settled.n_free(), &targets_there, &there);
+        let facts = SplineFacts {
+            c: CChoice::Auto, landmarks: "index".into(), support, seed: 0, stages: Vec::new(),
+        };
+        let found = plan.fit_spline(settled, &targets, &mut rows, facts, &Monitor::none()).unwrap();
+        same_path(found.path(), whole.path());
+        close(&[found.lambda()], &[whole.lambda()], "λ");
+        prop_assert_eq!(found.rank(), whole.rank());
+        let told = |model: &widemargin::model::ThinPlateRegressor| model.predict(&samples, 1).unwrap().values;
+        close(&told(&found), &told(&whole), "a prediction");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let targets = Targets::single(vec![1.0, 2.0, 3.0]).unwrap();
+    let none = PartedTargets::new(&targets, Some(&[0.0; 3]), true).unwrap_err().to_string();
+    assert!(none.contains("all weights are zero"), "{none}");
+    let targets = PartedTargets::new(&targets, None, true).unwrap();
+    let made = || {
+        let bases = Vectors::Dense(DenseMatrix { values: vec![1.0, 2.0], n_rows: 2, n_cols: 1 });
+        let similarity = AnySimilarity::new(&["rbf:gamma=1".to_owned()]).unwrap();
+        let params = BasisExpansionParams::new(similarity).normalization(Normalization::None);
+        let all = AnySamples::Vectors(bases);
+        params.bases(all.clone()).expand(&all, None, &Monitor::none()).unwrap().expansion
+    };
+    let told = |features: Vec<f32>, width: usize, c: f64| {
+        let mut rows = places(vec![Features::Plain(features, true)], width, &targets, &[3]);
+        let facts = RegressorFacts {
+            basis: "given".into(),
+            basis_rows: Vec::new(),
+            c: CChoice::Value(c),
+            seed: 0,
+            stages: Vec::new(),
+        };
+        let model = BasisExpansionRegressor::of_parts(made(), &targets, &mut rows, facts, &Monitor::none());
+        model.unwrap_err().to_string()
+    };
+    assert!(told(vec![1.0; 5], 2, 1.0).contains("5 features"), "{}", told(vec![1.0; 5], 2, 1.0));
+    assert!(told(vec![1.0; 6], 2, 0.0).contains("C = 0"), "{}", told(vec![1.0; 6], 2, 0.0));
+    assert!(told(vec![f32::NAN; 6], 2, 1.0).contains("a sum of the features"));
+}

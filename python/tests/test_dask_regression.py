@@ -1,0 +1,218 @@
+"""Regression, several labels and one class on several machines: what they give is what one machine gives."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, make_friedman1
+
+import widemargin as wm
+
+pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+from dask import bag, delayed  # noqa: E402
+
+from widemargin.dask import (  # noqa: E402
+    BasisExpansionOneClass,
+    BasisExpansionRegressor,
+    BasisExpansionSVC,
+    PowerMeanSVC,
+    ThinPlateRegressor,
+    ThinPlateSVC,
+)
+
+SIZES = (1, 0, 180, 119, 100)
+
+
+def cut(X, y, sizes=SIZES):
+    columns = () if y.ndim == 1 else (y.shape[1],)
+    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes, *columns))
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_friedman1(400, 7, noise=0.5, random_state=0)
+    X[7] = X[3]
+    weights = np.random.default_rng(1).integers(0, 4, 400).astype(float)
+    return X, np.column_stack([1e4 + y, -3 * y**2]), weights
+
+
+@pytest.mark.parametrize("normalization", ["mean_norm", "z_score", "none", "nystrom_clip"])
+@pytest.mark.parametrize("C", [0.5, "auto"])
+def test_a_regression_is_that_of_one_machine(client, numbers, normalization, C):
+    X, Y, weights = numbers
+    parameters = {"normalization": normalization, "C": C, "fit_intercept": normalization != "z_score"}
+    found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, **parameters)
+    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    assert (weights[found.basis_indices_] > 0).all()
+    alone = wm.BasisExpansionRegressor("rbf:gamma=0.7", basis=found.basis_indices_, **parameters)
+    alone.fit(X, Y, sample_weight=weights)
+    size = np.abs(Y).max(axis=0)
+    np.testing.assert_allclose(found.predict(X) / size, alone.predict(X) / size, atol=2e-6)
+    np.testing.assert_allclose(found.loo_error_, alone.loo_error_, rtol=1e-4)
+    assert abs(found.C_ / alone.C_ - 1) < 1e-5
+    assert found.estimated_score_ == pytest.approx(alone.estimated_score_, abs=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "cityblock", "cubic", "rbf:gamma=0.3"])
+def test_a_spline_is_that_of_one_machine(client, numbers, kernel):
+    X, Y, weights = numbers
+    found = ThinPlateRegressor(kernel, n_basis=40, basis="index", standardize=False)
+    found.fit(*cut(X, Y[:, 0]), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    assert found.kernel_ == kernel or (kernel == "auto" and len(found.tried_) == 2)
+    alone = wm.ThinPlateRegressor(found.kernel_, n_basis=40, basis="index", standardize=False)
+    alone.fit(X, Y[:, 0], sample_weight=weights)
+    np.testing.assert_allclose(found.predict(X), alone.predict(X), rtol=1e-6)
+    assert found.loo_error_ == pytest.approx(alone.loo_error_, rel=1e-5)
+    assert found.lambda_ == pytest.approx(alone.lambda_, rel=1e-5)
+
+
+def test_what_is_auto_is_chosen_on_some(client):
+    X, y = load_diabetes(return_X_y=True)
+    found = BasisExpansionRegressor(n_basis=100).fit(*cut(X, y, (200, 242)))
+    alone = wm.BasisExpansionRegressor(n_basis=100).fit(X, y)
+    assert len(found.tried_) > 2
+    assert found.estimated_score_ > alone.estimated_score_ - 0.02
+    # What is fitted is the ordinary estimator, which is saved and predicts without Dask.
+    assert type(found.estimator_) is wm.BasisExpansionRegressor
+    np.testing.assert_array_equal(found.estimator_.predict(X), found.predict(X))
+
+
+def test_answers_are_lazy_and_scored_where_the_partitions_are(client, numbers, tmp_path):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    X, Y, weights = numbers
+    found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, normalization="mean_norm").fit(*cut(X, Y))
+    parts = cut(X, Y)
+    np.testing.assert_array_equal(found.predict(parts[0]).compute(), found.predict(X))
+    given = da.from_array(weights, chunks=(SIZES,))
+    assert found.score(*parts, sample_weight=given) == pytest.approx(found.score(X, Y, weights), abs=1e-12)
+    frame = pd.DataFrame(X, columns=list("abcdefg"), index=np.arange(400) + 7)
+    targets = pd.DataFrame(Y, columns=["p", "q"], index=frame.index)
+    of_frame = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, normalization="mean_norm")
+    of_frame.fit(dd.from_pandas(frame, npartitions=3), dd.from_pandas(targets, npartitions=3))
+    told = of_frame.predict(dd.from_pandas(frame, npartitions=3)).compute()
+    assert told.shape == (400, 2)
+    assert list(told.index) == list(frame.index)
+    np.testing.assert_allclose(told, found.predict(X), rtol=1e-6)
+    assert list(of_frame.feature_names_in_) == list("abcdefg")
+    wm.save(of_frame, tmp_path / "regression")
+    np.testing.assert_array_equal(wm.load(tmp_path / "regression").predict(frame), told)
+
+
+def test_strings_in_a_bag(client):
+    words = ["a" * n + "b" * m for n in range(6) for m in range(1, 6)]
+    y = np.array([len(word) for word in words], dtype=float)
+    X = bag.from_delayed([delayed(words[:13]), delayed(words[13:])])
+    y_parts = da.concatenate([da.from_array(y[:13]), da.from_array(y[13:])])
+    found = BasisExpansionRegressor("edit:gamma=0.2", normalization="nystrom").fit(X, y_parts)
+    assert found.score(X, y_parts) > 0.95
+
+
+def test_wrong_targets_and_parameters_are_told(client, numbers):
+    X, Y, _ = numbers
+    with pytest.raises(ValueError, match="must be 'squared' on Dask"):
+        BasisExpansionRegressor("rbf", loss="huber").fit(*cut(X, Y))
+    with pytest.raises(ValueError, match="must be a number of landmarks on Dask"):
+        ThinPlateRegressor(n_basis=None).fit(*cut(X, Y))
+    wrong = Y.copy()
+    wrong[200, 1] = np.inf
+    with pytest.raises(ValueError, match="partition 3: a target of its row 19 is not finite"):
+        BasisExpansionRegressor("rbf").fit(*cut(X, wrong))
+    with pytest.raises(ValueError, match=r"partition \d: could not convert string to float"):
+        BasisExpansionRegressor("rbf").fit(*cut(X, np.array(["word"] * 400)))
+    with pytest.raises(TypeError, match=r"widemargin\.ThinPlateRegressor trains in memory"):
+        ThinPlateRegressor().fit(X, Y)
+
+
+def answers(X):
+    return np.column_stack([X[:, 0] + X[:, 1] > 0, X[:, 2] ** 2 > 1, X[:, 3] * X[:, 0] > 0.3]).astype(float)
+
+
+def log_loss(model):
+    """Of other samples of `labelled`, with what was never sure."""
+    X = np.random.default_rng(5).normal(size=(1000, 4))
+    chances = np.clip(np.where(answers(X) > 0, model.predict_proba(X), 1 - model.predict_proba(X)), 1e-3, 1)
+    return float(-np.log(chances).mean())
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 4))
+    Y = answers(X)
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    return X, Y, rng.integers(1, 4, 400).astype(float)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_several_labels_are_those_of_one_machine(client, labelled, class_weight, loss):
+    X, Y, weights = labelled
+    parameters = {"normalization": "mean_norm", "C": 0.5, "tol": 1e-6, "class_weight": class_weight, "loss": loss}
+    found = BasisExpansionSVC("rbf:gamma=0.3", n_basis=60, **parameters)
+    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    alone = wm.BasisExpansionSVC("rbf:gamma=0.3", basis=found.basis_indices_, **parameters)
+    alone.fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(found.coef_, alone.coef_, atol=2e-6 * np.abs(alone.coef_).max())
+    np.testing.assert_array_equal(found.predict(X), alone.predict(X))
+    # They are calibrated on rows that were held out, one in five of each partition here and others there.
+    assert abs(log_loss(found) - log_loss(alone)) < 0.05
+
+
+@pytest.mark.parametrize("null_space", ["auto", "constant"])
+def test_several_labels_on_landmarks(client, labelled, null_space):
+    X, Y, weights = labelled
+    found = ThinPlateSVC("distance", n_basis=40, basis="index", null_space=null_space)
+    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    parameters = {"n_basis": 40, "basis": "index", "null_space": null_space, "standardize": False}
+    alone = wm.ThinPlateSVC("distance", **parameters).fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=2e-3)
+    assert found.estimated_score_ == pytest.approx(alone.estimated_score_, abs=0.02)
+    np.testing.assert_allclose(found.path_["loo_squared_hinge"], alone.path_["loo_squared_hinge"], rtol=1e-4)
+    assert abs(log_loss(found) - log_loss(alone)) < 0.02
+
+
+def test_several_labels_of_histograms(client, labelled):
+    X, Y, weights = labelled
+    X = np.abs(X)
+    Y[:, 0] = X[:, 0] > 0.6
+    parameters = {"kernel": "chi2", "C": 0.5, "n_nodes": 4, "tol": 1e-6}
+    found = PowerMeanSVC(**parameters).fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    alone = wm.PowerMeanSVC(**parameters).fit(X, Y, sample_weight=weights)
+    size = np.abs(alone.decision_function(X)).max()
+    np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=2e-3 * size)
+
+
+def test_several_labels_are_chosen_for_and_framed(client, labelled):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    X, Y, _ = labelled
+    X, Y = pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=["left", "far", "warm"])
+    parts = [dd.from_pandas(one, npartitions=3) for one in (X, Y)]
+    found = BasisExpansionSVC(n_basis=80).fit(*parts)
+    assert list(found.label_names_) == ["left", "far", "warm"]
+    told = found.predict(parts[0]).compute()
+    assert list(told.columns) == ["left", "far", "warm"]
+    known = Y.to_numpy()
+    assert (told.to_numpy() == known)[~np.isnan(known)].mean() > 0.85
+    assert 0.6 < found.score(parts[0], parts[1].fillna(0.0)) <= 1.0
+    wrong = Y.to_numpy().copy()
+    wrong[150, 2] = 2
+    with pytest.raises(ValueError, match=r"partition 2: .* Y has 2 at row 0, column 2"):
+        BasisExpansionSVC("rbf", n_basis=30).fit(*cut(X.to_numpy(), wrong, (100, 50, 250)))
+
+
+@pytest.mark.parametrize("normalization", ["nystrom", "none", "z_score"])
+def test_one_class_is_that_of_one_machine(client, normalization):
+    X = np.random.default_rng(4).normal(size=(400, 3))
+    found = BasisExpansionOneClass("rbf:gamma=0.3", n_basis=50, normalization=normalization)
+    found.fit(da.from_array(X, chunks=(SIZES, 3)))
+    alone = wm.BasisExpansionOneClass("rbf:gamma=0.3", basis=found.basis_indices_, normalization=normalization).fit(X)
+    np.testing.assert_allclose(found.left_out_scores_, alone.left_out_scores_, atol=1e-4)
+    assert found.offset_ == pytest.approx(alone.offset_, abs=1e-4)
+    np.testing.assert_array_equal(found.predict(X[:50]), alone.predict(X[:50]))
+    lazily = found.predict(da.from_array(X, chunks=(SIZES, 3)))
+    np.testing.assert_array_equal(lazily.compute(), found.predict(X))
+    assert type(found.estimator_) is wm.BasisExpansionOneClass

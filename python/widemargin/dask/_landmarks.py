@@ -1,0 +1,56 @@
+"""The thin plate methods on collections of Dask: landmarks, and features on these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from distributed import Future
+from sklearn.utils import check_array
+
+from .. import _core
+from .._samples import from_vectors
+from . import _tasks
+from ._estimator import Given, grouped
+from ._rows import Rows
+
+# Where their number is not given.
+LANDMARKS = 1000
+
+
+def landmarks_of(estimator: Any, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Landmarks and the rows that they are, none where they are means."""
+    asked, seed = estimator.n_basis, estimator._seed()
+    n_basis = min(LANDMARKS, given.n) if isinstance(asked, str) else int(asked)
+    rows = given.weighted.landmark_candidates(basis, n_basis, seed)
+    sample = check_array(given.picked_samples(rows), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    weights = given.weighted.weights[rows]
+    bases, chosen = _core.choose_landmarks(from_vectors(sample), weights, basis, n_basis, seed, estimator._threads())
+    return bases, rows[chosen]
+
+
+class Features:
+    """Features on landmarks, made of the samples by a method of their parts and what is known of each part."""
+
+    def __init__(self, given: Given, method: str, known: list[tuple[Any, ...]]) -> None:
+        self._client, self._method, self._known = given.client, method, known
+        self._samples = given.samples()
+        self._plan: Future | None = None
+        # The samples, and what was made of them last.
+        self.looked_at = self.rows = Rows(given.client, grouped(given.client, self._samples))
+
+    def __call__(self, plan: _core.LandmarkPlan, lift: _core._Lift) -> Rows:
+        submit = self._client.submit
+        self._plan = self._plan or submit(_tasks.same, plan, pure=False)
+        given_lift = submit(_tasks.same, lift, pure=False)
+        parts = [
+            submit(_tasks.made, part, self._method, *facts, self._plan, given_lift, pure=False)
+            for part, facts in zip(self._samples, self._known, strict=True)
+        ]
+        self.rows = Rows(self._client, grouped(self._client, parts))
+        if lift[-1] is not None:
+            # These are the last features: what nobody holds is dropped by the workers.
+            self._samples.clear()
+            self.looked_at.forget()
+        return self.rows

@@ -1,0 +1,214 @@
+"""Regression on collections of Dask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from .. import _bases, _core
+from .. import regression as _local
+from .._base import ExactSeed
+from .._c_choice import c_of
+from .._compares import USUAL_BASES
+from .._names import one_of
+from .._progress import Progress
+from .._specs import is_auto
+from ..thin_plate import LANDMARKS, kernel_of
+from ._estimator import Clock, Given, grouped
+from ._features import Features, check_similarity
+from ._landmarks import Features as LandmarkFeatures
+from ._landmarks import landmarks_of
+from ._regressor import DaskRegressor
+from ._rows import Rows
+from .basis_expansion import BASES
+
+# Samples that are brought here to choose on, a tenth of all within these bounds, and to choose a kernel of splines on.
+FEWEST_TO_CHOOSE, MOST_TO_CHOOSE, FEW_TO_CHOOSE = 1000, 4000, 1000
+
+
+class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
+    """`widemargin.BasisExpansionRegressor` on samples that are on several machines, by the squared loss.
+
+    X is a Dask array, frame or bag, y a Dask array, series or frame cut at the same rows (or, where the partitions of X
+    have known lengths, an array in memory). The bases are chosen and sent once; each partition becomes a block of
+    similarities that stays on its worker, 4 bytes × bases × similarities a row. Three sums over these are the fit: the
+    mean of the features, their products with each other and with the targets, and the squares of left-out residuals for
+    all values of C at once. C and `loo_error_` are those of one machine on the same bases.
+
+    Parameters are those of `widemargin.BasisExpansionRegressor` with ``loss="squared"``, "index", "every", "random" or
+    "stratified" bases (or row numbers), and similarities of the library (a name or an object, or several). A similarity
+    or normalization that is "auto" is chosen by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or
+    all), which are brought here: `tried_` is of this fit. What a similarity learns of its training samples (the gamma
+    of "rbf" where none is given) it learns of the bases.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.BasisExpansionRegressor
+        What was fitted, without Dask.
+    dask_report_ : dict
+        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin.dask import BasisExpansionRegressor
+    >>> X, y = (da.from_array(part, chunks=100) for part in load_diabetes(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     regressor = BasisExpansionRegressor("z-score/rbf", n_basis=100).fit(X, y)
+    ...     r2 = regressor.score(X, y)
+    >>> r2 > 0.5
+    True
+    """
+
+    plain = _local.BasisExpansionRegressor
+
+    def _checked(self) -> tuple[str, str, npt.NDArray[np.int64] | None]:
+        if one_of("loss", self.loss, _local.LOSSES, estimator=self) != "squared":
+            raise ValueError(
+                "The 'loss' parameter of BasisExpansionRegressor must be 'squared' on Dask: the others are solved by "
+                "steps over all samples, and are fitted in memory"
+            )
+        normalization = one_of("normalization", self.normalization, (*_bases.NORMALIZATIONS, "auto"), estimator=self)
+        basis, basis_rows = _bases.basis_of(self.basis, self)
+        one_of("basis", basis, BASES, estimator=self)
+        c_of(self)
+        check_similarity(self)
+        return normalization, basis, basis_rows
+
+    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        normalization, basis, basis_rows = asked
+        targets = given.weighted
+        similarity, normalization = self._decided(given, normalization)
+        clock.end("choose")
+        present = np.flatnonzero(targets.weights > 0)
+        n_basis = USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
+        chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
+        features = Features(self, given, chosen, similarity, normalization, clock)
+        known = [(one.known, one.units, bool(self.fit_intercept)) for one in given.pieces]
+        rows = Rows(given.client, grouped(given.client, features.made("ridge", known)))
+        model = _core.fit_basis_expansion_regressor_remote(
+            features.expansion,
+            rows,
+            targets,
+            C=c_of(self),
+            basis="given" if basis_rows is not None else basis,
+            basis_rows=chosen.tolist(),
+            stages=clock.stages,
+            common=self._common(progress),
+        )
+        return model, rows
+
+    def _decided(self, given: Given, normalization: str) -> tuple[Any, str]:
+        """The similarity and the normalization, given, or what an ordinary fit on some of the samples chose."""
+        self.tried_ = []
+        is_open = is_auto(self.similarity)
+        similarity = None if is_open else clone(self.similarity, safe=False)
+        if not is_open and normalization != "auto":
+            return similarity, normalization
+        seed = self._seed()
+        n_wanted = min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE)
+        rows = given.weighted.some_rows(n_wanted, seed)
+        some = _local.BasisExpansionRegressor(**self.get_params(deep=False))
+        some.set_params(C="auto", basis="index", verbose=0, random_state=ExactSeed(seed))
+        some.fit(given.picked_samples(rows), given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
+        self.tried_ = some.tried_
+        return (
+            some.similarities_ if is_open else similarity,
+            some.normalization_.replace("_", "-") if normalization == "auto" else normalization,
+        )
+
+
+class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
+    """`widemargin.ThinPlateRegressor` on samples that are on several machines, on landmarks (`n_basis` must not be
+    None).
+
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array, series or frame cut at the same rows (or,
+    where the partitions of X have known lengths, an array in memory). Landmarks are chosen here, among 25 samples a
+    landmark; each partition becomes its block of features, 8 bytes × (landmarks + polynomials) a row, which stays on
+    its worker. C and `loo_error_` are those of one machine on the same landmarks.
+
+    Parameters are those of `widemargin.ThinPlateRegressor`; ``n_basis="auto"`` is 1,000 landmarks, and with
+    ``standardize="auto"`` columns stay as they are. Where the kernel is "auto", at most 1,000 samples are brought here
+    to choose it.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.ThinPlateRegressor
+        What was fitted, without Dask.
+    dask_report_ : dict
+        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin.dask import ThinPlateRegressor
+    >>> X, y = (da.from_array(part, chunks=100) for part in load_diabetes(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     regressor = ThinPlateRegressor(n_basis=50).fit(X, y)
+    ...     r2 = regressor.score(X, y)
+    >>> r2 > 0.4
+    True
+    """
+
+    plain = _local.ThinPlateRegressor
+
+    def _checked(self) -> tuple[str, str]:
+        if self.n_basis is None:
+            raise ValueError(
+                "The 'n_basis' parameter of ThinPlateRegressor must be a number of landmarks on Dask: the exact solver "
+                "holds the kernel of all pairs of samples on one machine"
+            )
+        if self.standardize is True:
+            raise ValueError(
+                "The 'standardize' parameter of ThinPlateRegressor must be 'auto' or False on Dask: divide the columns "
+                "by their standard deviations first (dask.dataframe.DataFrame.std)"
+            )
+        c_of(self)
+        kernel = kernel_of(self, _local._ON_ANY)
+        return kernel, one_of("basis", self.basis, LANDMARKS, estimator=self)
+
+    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        kernel, basis = asked
+        self._name_columns(given)
+        self.tried_ = []
+        if kernel == "auto":
+            kernel = "distance" if c_of(self) is not None else self._chosen_kernel(given)
+            clock.end("kernel")
+        bases, support = landmarks_of(self, given, basis)
+        clock.end("landmarks")
+        features = LandmarkFeatures(given, "spline", [(one.known, one.units) for one in given.present])
+        model = _core.fit_thin_plate_regressor_remote(
+            features.looked_at,
+            features,
+            given.weighted,
+            kernel=kernel,
+            bases=bases,
+            support=support.tolist(),
+            C=c_of(self),
+            basis=basis,
+            stages=clock.stages,
+            common=self._common(progress),
+        )
+        return model, features.rows
+
+    def _chosen_kernel(self, given: Given) -> str:
+        """What an ordinary fit on some of the samples chooses."""
+        seed = self._seed()
+        rows = given.weighted.some_rows(FEW_TO_CHOOSE, seed)
+        samples = given.picked_samples(rows)
+        if not np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all():
+            # The pass that makes the features says which partition it is.
+            return "distance"
+        some = _local.ThinPlateRegressor(**self.get_params(deep=False))
+        some.set_params(n_basis=None, standardize=False, verbose=0, random_state=ExactSeed(seed))
+        some.fit(samples, given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
+        self.tried_ = some.tried_
+        return some.kernel_.replace("_", "-")

@@ -19,6 +19,8 @@ HEAD = '''"""Similarities as objects: what compares samples, and what describes 
 
 # Written by scripts/generate.py from the library's rows.
 
+import numpy.typing as npt
+
 from ._calls import Pairs, pairs
 from ._descriptors import HOG
 from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve

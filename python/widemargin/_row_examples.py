@@ -114,6 +114,15 @@ EXAMPLES: dict[str, str] = {
 >>> print(Canberra(gamma=1.0)([[1.0, 0.0]], [[3.0, 0.0]]).round(4))
 [[0.6065]]
 """,
+    "emd": """
+>>> from widemargin.similarity import EarthMover
+>>> hours = [[0, 0, 0, 1], [1, 0, 0, 0]]
+>>> print(EarthMover()(hours, hours[:1]).T, EarthMover(ground="circle")(hours, hours[:1]).T)
+[[-0. -3.]] [[-0. -1.]]
+>>> D = [[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [5.0, 2.0, 0.0]]
+>>> print(EarthMover(distances=D)([[1, 0, 1]], [[0, 2, 0]]))
+[[-1.5]]
+""",
     "rigid": """
 >>> import numpy as np
 >>> from widemargin.similarity import Rigid

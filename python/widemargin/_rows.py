@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy.typing as npt
+
 from . import _core
 from ._row_examples import EXAMPLES
 
@@ -53,7 +55,7 @@ def documentation(row: dict[str, Any]) -> str:
     for one in row["parameters"]:
         choices = ", ".join(f'"{word}"' for word in one["words"])
         *kinds, last = [
-            f"{{{choices}}}" if choices else one["kind"],
+            f"{{{choices}}}" if choices else one["kind"].replace("npt.ArrayLike", "array-like of shape (n, n)"),
             *([f'"{one["word"]}"'] if one["word"] else []),
             *(["None"] if annotation(one).endswith("None") else []),
         ]
@@ -79,9 +81,10 @@ def make_class(row: dict[str, Any], bases: tuple[type, ...], module: str) -> typ
     scope: dict[str, Any] = {}
     # A real signature, as scikit-learn reads it, and Python's own messages for what does not fit it.
     body = "; ".join(f"self.{name} = {name}" for name in names) or "pass"
-    exec(f"def __init__(self, {', '.join(signature(row))}) -> None: {body}", {"__name__": module}, scope)
+    exec(f"def __init__(self, {', '.join(signature(row))}) -> None: {body}", {"__name__": module, "npt": npt}, scope)
     scope["__init__"].__qualname__ = f"{row['class']}.__init__"
     written = tuple(one["name"] for one in row["parameters"] if one["is_written"])
     lists = tuple(one["name"] for one in row["parameters"] if one["kind"] == "list[float]")
+    matrices = tuple(one["name"] for one in row["parameters"] if one["kind"] == "npt.ArrayLike")
     facts = {"__module__": module, "__doc__": documentation(row), "_name": row["name"]}
-    return type(row["class"], bases, {**facts, "_shown": written, "_lists": lists, **scope})
+    return type(row["class"], bases, {**facts, "_shown": written, "_lists": lists, "_matrices": matrices, **scope})

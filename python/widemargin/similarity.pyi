@@ -2,6 +2,8 @@
 
 # Written by scripts/generate.py from the library's rows.
 
+import numpy.typing as npt
+
 from ._calls import Pairs, pairs
 from ._descriptors import HOG
 from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve
@@ -442,26 +444,51 @@ class Canberra(Named, Similarity):
     def __init__(self, gamma: float | None = None) -> None: ...
 
 class EarthMover(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins in a line, of
-    vectors.
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms: over bins in a line, or
+    by another ground distance, of vectors.
 
-    Moving all of a histogram by one bin costs 1. Of histograms: no value below 0; each is divided by its sum, and
-    an empty one lies one bin past the last.
+    Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum.
+    An empty one lies in a line one bin past the last, else as far from each bin as the two that are farthest apart.
+    Indefinite unless in a line.
 
     Parameters
     ----------
     gamma : float or None, default=None
         Above 0. Without one it is −d.
+    ground : {"line", "circle", "grid"}, default="line"
+        How the bins lie; on a circle the last is beside the first.
+    rows : int or None, default=None
+        From 1 to 256. Those of a grid, whose bins are row by row, at most 256.
+    metric : {"euclidean", "cityblock"}, default="euclidean"
+        The distance of cells of a grid.
+    distances : array-like of shape (n, n) or None, default=None
+        Each at least 0. Of each bin to each, in the place of ground: at most 256 × 256, symmetric, with a diagonal
+        of 0.
 
     Examples
     --------
-    >>> from widemargin.similarity import Similarity
-    >>> Similarity('emd').spec
-    'emd'
+    >>> from widemargin.similarity import EarthMover
+    >>> hours = [[0, 0, 0, 1], [1, 0, 0, 0]]
+    >>> print(EarthMover()(hours, hours[:1]).T, EarthMover(ground="circle")(hours, hours[:1]).T)
+    [[-0. -3.]] [[-0. -1.]]
+    >>> D = [[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [5.0, 2.0, 0.0]]
+    >>> print(EarthMover(distances=D)([[1, 0, 1]], [[0, 2, 0]]))
+    [[-1.5]]
     """
 
     gamma: float | None
-    def __init__(self, gamma: float | None = None) -> None: ...
+    ground: str
+    rows: int | None
+    metric: str
+    distances: npt.ArrayLike | None
+    def __init__(
+        self,
+        gamma: float | None = None,
+        ground: str = "line",
+        rows: int | None = None,
+        metric: str = "euclidean",
+        distances: npt.ArrayLike | None = None,
+    ) -> None: ...
 
 class Rigid(Named, Similarity):
     """max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y), of grids of cells.

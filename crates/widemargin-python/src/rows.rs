@@ -26,6 +26,7 @@ impl From<&similarity::Parameter> for Parameter {
             Values::Number { .. } => ("float", &[][..]),
             Values::Span(..) => ("str", &[][..]),
             Values::List => ("list[float]", &[][..]),
+            Values::Matrix => ("npt.ArrayLike", &[][..]),
             Values::Words(words) => ("str", words),
             Values::Flag => ("bool", &[][..]),
         };
@@ -100,7 +101,7 @@ pub fn similarity_rows() -> Vec<Row> {
         .collect(),
         definite: Some(match row.definite {
             Definite::Positive => "yes",
-            Definite::Conditional => "against polynomials",
+            Definite::Conditional | Definite::ConditionalUnless(_) => "against polynomials",
             Definite::No => "no",
         }),
         onnx: if let Onnx::Expression(expression) = row.onnx { Some(expression) } else { None },

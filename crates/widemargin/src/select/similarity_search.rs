@@ -30,7 +30,7 @@ use crate::par::Pool;
 use crate::parameters::List;
 use crate::problem::OneVsRest;
 use crate::problem::{Block, Intercept, Penalty};
-use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
+use crate::similarity::{AnySimilarity, Similarity, Spec, similarity_rows};
 use crate::solve::thin_plate::{PathPoint, Problems, left_out_path};
 
 /// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
@@ -747,8 +747,9 @@ pub fn usual_normalization(spec: &str) -> Normalization {
         let before = spec.rsplit(['/', '>']).nth(1).and_then(|step| step.split(':').next());
         return if before == Some("tfidf") { Normalization::None } else { Normalization::ZScore };
     }
-    let definite = similarity_rows().find(|row| row.name == name).map(|row| row.definite);
-    match definite {
+    let step = last.parse::<Spec>().ok().and_then(|spec| spec.steps.into_iter().next());
+    let row = similarity_rows().find(|row| row.name == name);
+    match row.zip(step).map(|(row, step)| row.definite_of(&step)) {
         Some(crate::similarity::Definite::Positive) => Normalization::Nystrom(Definite::Clip),
         Some(crate::similarity::Definite::Conditional) => Normalization::CenteredNystrom(Definite::Clip),
         _ => Normalization::MeanNorm,

@@ -41,6 +41,8 @@ pub enum Definite {
     Positive,
     /// Positive definite against polynomials.
     Conditional,
+    /// The same where these parameters have their defaults, indefinite in general elsewhere.
+    ConditionalUnless(&'static [&'static str]),
     /// Indefinite in general.
     No,
 }
@@ -77,6 +79,17 @@ impl SimilarityRow {
     /// As for [`Arguments::read`].
     pub fn arguments<'a>(&self, step: &'a Step) -> Result<Arguments<'a>> {
         Arguments::read(step, self.name, self.parameters)
+    }
+
+    /// Whether the similarity of a step is a kernel: [`Definite::Conditional`] or not where that depends on parameters.
+    pub fn definite_of(&self, step: &Step) -> Definite {
+        let Definite::ConditionalUnless(names) = self.definite else { return self.definite };
+        let is_default = |key: &str, text: &str| {
+            let known = self.parameters.iter().find(|parameter| parameter.name == key);
+            known.is_some_and(|known| matches!(known.default, DefaultValue::Is(default) if default == text))
+        };
+        let is_other = step.values().any(|(key, text)| names.contains(&key) && !is_default(key, text));
+        if is_other { Definite::No } else { Definite::Conditional }
     }
 
     /// How it is written at least: `power-mean:p=NUMBER`.

@@ -1,0 +1,107 @@
+//! The earth mover's distance as tests compute it: in a line by hand, else by successive shortest paths.
+
+use crate::error::Result;
+use crate::parameters::{Arguments, List};
+
+/// What counts as nothing of a mass of 1.
+const NOTHING: f64 = 1e-12;
+
+/// s(x, y) of a spec.
+pub(super) fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Result<f64> {
+    let n = x.len();
+    let list: Option<List> = arguments.get("distances")?;
+    let cols = n / arguments.get("rows")?.unwrap_or(1).max(1);
+    let distance = |a: usize, b: usize| -> f64 {
+        let (rows, cols) = ((a / cols).abs_diff(b / cols) as f64, (a % cols).abs_diff(b % cols) as f64);
+        match (&list, arguments.text("ground"), arguments.text("metric")) {
+            (Some(List(list)), ..) => list[a * n + b].into(),
+            (_, Some("circle"), _) => a.abs_diff(b).min(n - a.abs_diff(b)) as f64,
+            (_, Some("grid"), Some("cityblock")) => rows + cols,
+            (_, Some("grid"), _) => rows.hypot(cols),
+            _ => a.abs_diff(b) as f64,
+        }
+    };
+    let sums = [x, y].map(|x| x.iter().sum::<f64>());
+    let [x, y] = [(x, sums[0]), (y, sums[1])].map(|(x, sum)| -> Vec<f64> { x.iter().map(|x| x / sum).collect() });
+    let is_line = list.is_none() && arguments.text("ground") == Some("line");
+    let work = match sums.map(|sum| sum == 0.0) {
+        [true, true] => 0.0,
+        [false, false] if is_line => in_a_line(&x, &y),
+        [false, false] => by_shortest_paths(&x, &y, &distance),
+        // One bin past the last.
+        [true, false] if is_line => y.iter().enumerate().map(|(bin, y)| y * (n - bin) as f64).sum(),
+        [false, true] if is_line => x.iter().enumerate().map(|(bin, x)| x * (n - bin) as f64).sum(),
+        _ => (0..n).flat_map(|a| (0..n).map(move |b| (a, b))).fold(0.0, |most, (a, b)| distance(a, b).max(most)),
+    };
+    Ok(arguments.get::<f64>("gamma")?.map_or(-work, |gamma| (-gamma * work).exp()))
+}
+
+/// Earth from the left goes to the first holes.
+fn in_a_line(x: &[f64], y: &[f64]) -> f64 {
+    let (mut piles, mut holes) = (x.to_vec(), y.to_vec());
+    let (mut from, mut to, mut work) = (0, 0, 0.0);
+    while from < piles.len() && to < holes.len() {
+        let moved = piles[from].min(holes[to]);
+        work += moved * (from as f64 - to as f64).abs();
+        (piles[from], holes[to]) = (piles[from] - moved, holes[to] - moved);
+        if piles[from] <= holes[to] {
+            from += 1;
+        } else {
+            to += 1;
+        }
+    }
+    work
+}
+
+/// As much as possible goes along the shortest path from a pile to a hole (Bellman and Ford's algorithm), on which what was moved
+/// before may be moved back, until no pile is left.
+pub(super) fn by_shortest_paths(x: &[f64], y: &[f64], distance: &dyn Fn(usize, usize) -> f64) -> f64 {
+    let filled = |x: &[f64]| -> Vec<usize> { (0..x.len()).filter(|bin| x[*bin] > 0.0).collect() };
+    let (from, to) = (filled(x), filled(y));
+    let mut piles: Vec<f64> = from.iter().map(|&bin| x[bin]).collect();
+    let mut holes: Vec<f64> = to.iter().map(|&bin| y[bin]).collect();
+    let mut moved = vec![vec![0.0f64; to.len()]; from.len()];
+    loop {
+        // The cost of the way to each pile and hole, and where it comes from.
+        let of_pile = |pile: &f64| if *pile > NOTHING { 0.0 } else { f64::INFINITY };
+        let (mut to_piles, mut to_holes) =
+            (piles.iter().map(of_pile).collect::<Vec<_>>(), vec![f64::INFINITY; to.len()]);
+        let (mut before_piles, mut before_holes) = (vec![None; from.len()], vec![0; to.len()]);
+        let mut is_shorter = true;
+        while is_shorter {
+            is_shorter = false;
+            for (i, &a) in from.iter().enumerate() {
+                for (j, &b) in to.iter().enumerate() {
+                    let cost = distance(a, b);
+                    if to_piles[i] + cost < to_holes[j] - NOTHING {
+                        (to_holes[j], before_holes[j], is_shorter) = (to_piles[i] + cost, i, true);
+                    }
+                    if moved[i][j] > NOTHING && to_holes[j] - cost < to_piles[i] - NOTHING {
+                        (to_piles[i], before_piles[i], is_shorter) = (to_holes[j] - cost, Some(j), true);
+                    }
+                }
+            }
+        }
+        let open = (0..to.len()).filter(|&j| holes[j] > NOTHING && to_holes[j].is_finite());
+        let Some(end) = open.min_by(|a, b| to_holes[*a].total_cmp(&to_holes[*b])) else { break };
+        let (mut most, mut hole) = (holes[end], end);
+        let begin = loop {
+            let pile = before_holes[hole];
+            match before_piles[pile] {
+                Some(before) => (most, hole) = (most.min(moved[pile][before]), before),
+                None => break pile,
+            }
+        };
+        most = most.min(piles[begin]);
+        (piles[begin], holes[end], hole) = (piles[begin] - most, holes[end] - most, end);
+        loop {
+            let pile = before_holes[hole];
+            moved[pile][hole] += most;
+            let Some(before) = before_piles[pile] else { break };
+            moved[pile][before] -= most;
+            hole = before;
+        }
+    }
+    let work = |i: usize| moved[i].iter().zip(&to).map(|(moved, b)| moved * distance(from[i], *b)).sum::<f64>();
+    (0..from.len()).map(work).sum()
+}

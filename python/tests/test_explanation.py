@@ -54,6 +54,15 @@ CASES = {
         csr_matrix(load_iris().data),
         load_iris().target,
     ),
+    "moved shares": lambda: (
+        wm.BasisExpansionSVC("emd:ground=grid,rows=2", C=1.0, n_basis=20),
+        *load_iris(return_X_y=True),
+    ),
+    "sparse moved shares": lambda: (
+        wm.BasisExpansionSVC("emd:distances=0;1;2;3;1;0;1;2;2;1;0;1;3;2;1;0", C=1.0, n_basis=20),
+        csr_matrix(load_iris().data),
+        load_iris().target,
+    ),
     "strings": lambda: (wm.BasisExpansionSVC("edit", C=1.0), NAMES, LANGUAGES),
     "terms": lambda: (wm.BasisExpansionSVC("tfidf:n=1-2/features", C=1.0, normalization="none"), NAMES, LANGUAGES),
     "series": lambda: (wm.BasisExpansionSVC("dtw", C=1.0, n_basis=8), *series()),

@@ -67,7 +67,9 @@ def draw_cells(panel: Any, sample: Any, basis: Any, comparison: dict[str, Any], 
     rows, cols = comparison["grid"]
     most = max((abs(cell["share"]) for cell in comparison["cells"]), default=1.0) or 1.0
     for number, (name, side, image) in enumerate((("basis", "basis", basis), ("sample", "sample", sample))):
-        picture = np.asarray(image).squeeze()
+        picture = np.asarray(image.toarray() if hasattr(image, "toarray") else image).squeeze()
+        if picture.ndim < 2:  # a histogram over the bins of the grid
+            picture = picture.reshape(rows, cols) if picture.size == rows * cols else np.zeros((rows, cols))
         part = panel.inset_axes((0.5 * number, 0.02, 0.46, 0.9))
         part.set(xticks=[], yticks=[])
         part.spines[:].set(linewidth=0.5, color=SOFT)

@@ -52,8 +52,8 @@ pub(super) struct Transport {
 impl Transport {
     /// The least work that turns one histogram into another: Σ mass · cost. Both are whole numbers with the same sum.
     ///
-    /// About m + n to 3 (m + n) pivots for m sources and n sinks; each compares n costs with prices, or a few times n, and
-    /// walks a path and a part of the tree.
+    /// For m sources and n sinks, of dense histograms, 2 (m + n) pivots where 64 bins differ and 4 (m + n) where 256 do. Each
+    /// compares about three times n costs with prices, climbs a few arcs, and shifts the prices of a quarter of the nodes.
     pub fn work(&mut self, costs: &Costs, x: &[f64], y: &[f64]) -> f64 {
         self.set(costs, x, y);
         if self.sources.is_empty() {
@@ -280,21 +280,23 @@ compiled! {
     /// any, from `first` on and then from the beginning. A subtraction and a comparison an arc.
     fn find_entering(costs: &[f64], prices: [&[f64]; 2], first: usize, found: &mut Option<(usize, usize)>) {
         let [of_sources, of_sinks] = prices;
-        let stride = of_sinks.len();
+        let (costs, of_sinks) = (costs.as_chunks::<LANES>().0, of_sinks.as_chunks::<LANES>().0);
+        let n_chunks = of_sinks.len();
         *found = None;
         for source in (first..of_sources.len()).chain(0..first) {
-            let row = &costs[source * stride..][..stride];
             let mut least = [f64::INFINITY; LANES];
-            for (costs, prices) in row.as_chunks::<LANES>().0.iter().zip(of_sinks.as_chunks::<LANES>().0) {
-                for ((least, cost), price) in least.iter_mut().zip(costs).zip(prices) {
-                    let here = cost - price;
-                    *least = if here < *least { here } else { *least };
+            let row = &costs[source * n_chunks..][..n_chunks];
+            for (at, prices) in of_sinks.iter().enumerate() {
+                let costs = &row[at];
+                for lane in 0..LANES {
+                    let here = costs[lane] - prices[lane];
+                    least[lane] = if here < least[lane] { here } else { least[lane] };
                 }
             }
-            let least = least.into_iter().fold(f64::INFINITY, f64::min);
+            let least = least.into_iter().fold(f64::INFINITY, |a, b| if b < a { b } else { a });
             if least < of_sources[source] {
-                let sink = row.iter().zip(of_sinks).position(|(cost, price)| cost - price == least);
-                *found = sink.map(|sink| (source, sink));
+                let mut pairs = row.as_flattened().iter().zip(of_sinks.as_flattened());
+                *found = pairs.position(|(cost, price)| cost - price == least).map(|sink| (source, sink));
                 return;
             }
         }

@@ -266,7 +266,8 @@ def _matrix(name: str, value: Any) -> str:
         raise TypeError(f"{name} is {value!r}: it must be a square matrix of numbers, or None") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(f"{name} has the shape {matrix.shape}: it must be a square matrix")
-    return ";".join(_value(name, one) for one in matrix.ravel())
+    # The digits of single precision, in which it is kept.
+    return ";".join(f"{one:.9g}" for one in matrix.ravel().tolist())
 
 
 def with_hyphens(spec: str) -> str:

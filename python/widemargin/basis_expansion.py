@@ -57,9 +57,10 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         similarities are normalised separately and concatenated, named ones before callables. ``"auto"`` compares
         candidates that suit the kind of samples, and joins them where that helps.
     n_basis : int or "auto", default="auto"
-        Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: half as many
-        as a tenth of the samples (2,000 to 4,000 of them), or as many, if on this tenth the leave-one-out loss falls by
-        more than its standard error from a quarter of them as bases to a half. With callables, precomputed similarities
+        Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: on a tenth of
+        the samples (2,000 to 4,000 of them) a quarter of these as bases is compared with a half. It is the quarter, at
+        least 1,000; the half if that saves 3 % of the leave-one-out loss, and more than the standard error of the
+        difference; all of them if it saves 10 %. With callables, precomputed similarities
         and "kmedoids" it is 1,000; "features" has no bases.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
         How bases are selected from the training samples: evenly spaced in each class ("index") or among all samples

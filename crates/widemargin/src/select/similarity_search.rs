@@ -11,8 +11,9 @@
 //! where there are more samples, it meets the best of other similarities that cannot be told either on a tenth of all, from
 //! 2,000 to 4,000, half of them bases: a kernel with a slow spectrum gains less from more bases.
 //!
-//! There bases are counted too. All samples have half as many bases as there are of these, or as many, if on these the loss
-//! falls from a quarter as bases to a half, by more than the standard error of the difference.
+//! There bases are counted too: a half of these samples is compared with a quarter as bases. All samples have a quarter, but not
+//! fewer than without a search, unless a half saves a part of the loss that is worth four times the work, by more than the
+//! standard error of the difference; then a half. Where it saves a tenth they have twice as many again, which was not tried.
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
@@ -65,9 +66,16 @@ const SAMPLES_TO_COUNT: (usize, usize) = (2000, 4000);
 const SHORT: usize = 20;
 const LONG: usize = 500;
 
-/// Similarities to join, and the part of the loss that each must save, or twice as many bases.
+/// Similarities to join, and the part of the loss that each must save.
 const MOST_JOINED: usize = 3;
 const GAIN: f64 = 0.01;
+
+/// The part of the loss that twice as many bases must save, as the fit then takes four times as long; and that from which on
+/// twice as many again are expected to.
+const GAIN_OF_BASES: [f64; 2] = [0.03, 0.1];
+
+/// Bases that all samples have at least, if these are half of the samples on which they are counted.
+const FEWEST_BASES: usize = 1000;
 
 /// The part of the time limit that a search may take.
 const TIME: f64 = 0.5;
@@ -391,9 +399,17 @@ impl SimilaritySearch {
                 let n_parts = choice.best.similarity.len();
                 trial.near = choice.lambda;
                 let few = trial.run(choice.best.clone(), n_wanted / 4 / n_parts)?;
-                let gains = |few| trial.loss(many) < trial.loss(few) * (1.0 - GAIN) && !trial.is_level(few, many);
-                let is_better = few.is_some_and(gains);
-                choice.n_basis = Some(if is_better { n_wanted } else { n_wanted / 2 } / n_parts);
+                let is_worth = |part: f64| {
+                    let gains = |few| trial.loss(many) < trial.loss(few) * (1.0 - part) && !trial.is_level(few, many);
+                    few.is_some_and(gains)
+                };
+                let [worth_it, worth_more] = GAIN_OF_BASES;
+                let n_basis = match is_worth(worth_it) {
+                    true if is_worth(worth_more) => n_wanted,
+                    true => n_wanted / 2,
+                    false => (n_wanted / 4).max(FEWEST_BASES).min(n_wanted / 2),
+                };
+                choice.n_basis = Some(n_basis / n_parts);
             }
         }
         choice.tried.extend(trial.tried);

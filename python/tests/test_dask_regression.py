@@ -121,6 +121,8 @@ def test_wrong_targets_and_parameters_are_told(client, numbers):
         BasisExpansionRegressor("rbf").fit(*cut(X, wrong))
     with pytest.raises(ValueError, match=r"partition \d: could not convert string to float"):
         BasisExpansionRegressor("rbf").fit(*cut(X, np.array(["word"] * 400)))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        ThinPlateRegressor().fit(cut(X, Y)[0], None)
     with pytest.raises(TypeError, match=r"widemargin\.ThinPlateRegressor trains in memory"):
         ThinPlateRegressor().fit(X, Y)
 

@@ -110,7 +110,7 @@ class DaskEstimator:
         Parameters
         ----------
         X : dask array or frame of shape (n_samples, n_features); where similarities compare other samples a bag
-            As for the ordinary classifier.
+            As for the ordinary estimator.
         y : dask array, series or frame, or an array
         sample_weight : the same, or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
@@ -120,6 +120,8 @@ class DaskEstimator:
         estimator
             The fitted estimator itself.
         """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         asked, clock = self._checked(), Clock()
         given = self._given(X, y, sample_weight)
         clock.end("labels")

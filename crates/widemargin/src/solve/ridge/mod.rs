@@ -7,8 +7,8 @@
 //!
 //! One decomposition (9 m³ flops, m the smaller of the numbers of samples and features) serves all outputs and all C.
 //! Where there are more samples than features, rows of U are made from the features a block at a time (2 n m² flops), and
-//! no n × n matrix is: the features may be held, made from the samples at each of the two passes ([`CentredRows`]), or be
-//! where only sums over them come from ([`PartedRidge`]).
+//! no n × n matrix is: the features may be held, made from the samples at each of the two passes (`CentredRows`), or be
+//! where only sums over them come from (`PartedRidge`).
 
 mod features;
 mod parts;

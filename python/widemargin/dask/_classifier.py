@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from dask.base import compute, is_dask_collection
-from dask.delayed import delayed
+from dask.base import is_dask_collection
 
 from .. import _core
 from .._base import labels_of
 from .._label_matrix import has_several, label_names
 from . import _tasks
 from ._estimator import DaskEstimator
-from ._partitions import partitions
 
 
 class DaskClassifier(DaskEstimator):
@@ -106,12 +104,7 @@ class DaskClassifier(DaskEstimator):
         """
         if not is_dask_collection(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        estimator = delayed(self.estimator_)
-        found = [
-            delayed(_right)(number, estimator, part.samples, part.labels, part.weights)
-            for number, part in enumerate(partitions(X, y, sample_weight, self.plain.__name__))
-        ]
-        right, total = np.sum(compute(*found), axis=0)
+        right, total = np.sum(self._of_partitions(_right, X, y, sample_weight), axis=0)
         if not total > 0:
             raise ValueError("X has no samples of weight above 0: at least one is needed")
         return float(right / total)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
+from dask.base import compute
 from dask.delayed import delayed
 from distributed import Client, Future, get_client, wait
 from scipy import sparse
@@ -188,6 +189,13 @@ class DaskEstimator:
         state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
         plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
         return plain
+
+    def _of_partitions(self: Any, told: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> Sequence[Any]:
+        """What each partition tells of the ordinary estimator, where it is: ``told(number, estimator, samples, labels,
+        weights)``."""
+        estimator, parts = delayed(self.estimator_), partitions(X, y, sample_weight, self.plain.__name__)
+        found = [delayed(told)(at, estimator, one.samples, one.labels, one.weights) for at, one in enumerate(parts)]
+        return list(compute(*found))
 
     def _lazily(self: Any, method: str, X: Any, dtype: np.dtype[Any], columns: Sequence[Any] | None) -> Any:
         """What a method of the ordinary estimator says of a collection, one number a sample or one for each of

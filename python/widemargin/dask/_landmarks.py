@@ -19,6 +19,21 @@ from ._rows import Rows
 LANDMARKS = 1000
 
 
+def check_landmarks(estimator: Any) -> None:
+    """Raises ValueError for what a fit on landmarks on Dask cannot do."""
+    name = type(estimator).__name__
+    if estimator.n_basis is None:
+        raise ValueError(
+            f"The 'n_basis' parameter of {name} must be a number of landmarks on Dask: the exact solver holds the "
+            "kernel of all pairs of samples on one machine"
+        )
+    if estimator.standardize is True:
+        raise ValueError(
+            f"The 'standardize' parameter of {name} must be 'auto' or False on Dask: divide the columns by their "
+            "standard deviations first (dask.dataframe.DataFrame.std)"
+        )
+
+
 def landmarks_of(estimator: Any, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Landmarks and the rows that they are, none where they are means."""
     asked, seed = estimator.n_basis, estimator._seed()

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from dask.base import compute, is_dask_collection
-from dask.delayed import delayed
+from dask.base import is_dask_collection
 
 from .. import _core
 from . import _tasks
 from ._estimator import DaskEstimator
-from ._partitions import partitions
 
 
 class DaskRegressor(DaskEstimator):
@@ -53,10 +51,7 @@ class DaskRegressor(DaskEstimator):
         """
         if not is_dask_collection(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        estimator = delayed(self.estimator_)
-        parts = enumerate(partitions(X, y, sample_weight, self.plain.__name__))
-        found = compute(*(delayed(_sums)(at, estimator, one.samples, one.labels, one.weights) for at, one in parts))
-        present = [sums for sums in found if sums is not None]
+        present = [sums for sums in self._of_partitions(_sums, X, y, sample_weight) if sums is not None]
         if not present:
             raise ValueError("X has no samples of weight above 0: at least one is needed")
         totals = np.array([sums[0] for sums in present])[:, None]

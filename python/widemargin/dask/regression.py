@@ -21,7 +21,7 @@ from ..thin_plate import LANDMARKS, kernel_of
 from ._estimator import Clock, Given, grouped
 from ._features import Features, check_similarity
 from ._landmarks import Features as LandmarkFeatures
-from ._landmarks import landmarks_of
+from ._landmarks import check_landmarks, landmarks_of
 from ._regressor import DaskRegressor
 from ._rows import Rows
 from .basis_expansion import BASES
@@ -161,16 +161,7 @@ class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
     plain = _local.ThinPlateRegressor
 
     def _checked(self) -> tuple[str, str]:
-        if self.n_basis is None:
-            raise ValueError(
-                "The 'n_basis' parameter of ThinPlateRegressor must be a number of landmarks on Dask: the exact solver "
-                "holds the kernel of all pairs of samples on one machine"
-            )
-        if self.standardize is True:
-            raise ValueError(
-                "The 'standardize' parameter of ThinPlateRegressor must be 'auto' or False on Dask: divide the columns "
-                "by their standard deviations first (dask.dataframe.DataFrame.std)"
-            )
+        check_landmarks(self)
         c_of(self)
         kernel = kernel_of(self, _local._ON_ANY)
         return kernel, one_of("basis", self.basis, LANDMARKS, estimator=self)

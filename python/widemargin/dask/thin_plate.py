@@ -16,7 +16,7 @@ from .._names import one_of
 from .._progress import Progress
 from ._classifier import DaskClassifier
 from ._estimator import Clock, Given
-from ._landmarks import Features, landmarks_of
+from ._landmarks import Features, check_landmarks, landmarks_of
 from ._rows import Rows
 
 # Samples that are brought here to choose a kernel on.
@@ -60,16 +60,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     plain = _local.ThinPlateSVC
 
     def _checked(self) -> tuple[float | None, str, str, str]:
-        if self.n_basis is None:
-            raise ValueError(
-                "The 'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask: the exact solver holds "
-                "the kernel of all pairs of samples on one machine"
-            )
-        if self.standardize is True:
-            raise ValueError(
-                "The 'standardize' parameter of ThinPlateSVC must be 'auto' or False on Dask: divide the columns by "
-                "their standard deviations first (dask.dataframe.DataFrame.std)"
-            )
+        check_landmarks(self)
         if self.per_class:
             raise ValueError("The 'per_class' parameter of ThinPlateSVC must be False on Dask: it needs all samples")
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)

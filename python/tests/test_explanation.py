@@ -36,6 +36,55 @@ def check(estimator, X, index=0):
     return told
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: wm.BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, C=1.0),
+        lambda: wm.ThinPlateSVC("distance", C=1.0),
+        lambda: wm.PowerMeanSVC(p=-1, C=1.0),
+        lambda: wm.AutoSVC(methods=["thin_plate"], random_state=0),
+    ],
+)
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_each_of_several_labels_is_explained(made, n_labels):
+    X, y = load_iris(return_X_y=True)
+    Y = pd.DataFrame({"long": X[:, 2] > 4.0, "wide": X[:, 1] > 3.0, "last": y == 2}, dtype=float).iloc[:, :n_labels]
+    svc = made().fit(X, Y)
+    told = explain(svc, X, 60)
+    scores = svc.decision_function(X)[60]
+    assert told.several_labels
+    assert told.classes.tolist() == ["long", "wide", "last"][:n_labels]
+    assert told.predicted == [name for name, score in zip(told.classes, scores, strict=True) if score > 0]
+    assert told.explained == told.classes[np.argmax(scores)]
+    np.testing.assert_allclose(told.intercepts + told.contributions.sum(axis=0), scores, atol=1e-4)
+    np.testing.assert_allclose(told.probabilities, svc.predict_proba(X)[60], atol=1e-5)
+    for at, label in enumerate(told.classes):
+        of_label = explain(svc, X, 60, label=label)
+        assert (of_label.explained, of_label.predicted) == (label, told.predicted)
+        np.testing.assert_array_equal(of_label.for_class(), told.contributions[:, at])
+        assert f"Explained: <b>{label}</b>" in of_label._repr_html_()
+    assert f"explained='{told.explained}'" in repr(told)
+    with pytest.raises(ValueError, match="label is 'far'"):
+        explain(svc, X, 60, label="far")
+    pytest.importorskip("matplotlib")
+    title = ExplanationDisplay.from_estimator(svc, X, 60, label="wide").axes_[0].get_title(loc="left")
+    assert "explained wide" in title
+    page = report(svc, X, Y)
+    assert "average precision, mean" in page
+    assert "wide" in page
+
+
+def test_another_class_than_the_predicted_one_is_explained():
+    X, y = load_iris(return_X_y=True)
+    svc = wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0).fit(X, y)
+    told = explain(svc, X, 60, label=2)
+    assert (told.predicted, told.explained) == (1, 2)
+    np.testing.assert_array_equal(told.for_class(), told.contributions[:, 2])
+    compared = [term for term in told.strongest(10) if term.comparison is not None]
+    assert len(compared) == 10
+    assert "Explained: <b>2</b>" in told._repr_html_()
+
+
 def series():
     rng = np.random.default_rng(0)
     return [rng.normal(size=20 + i).cumsum() for i in range(20)], ["a", "b"] * 10

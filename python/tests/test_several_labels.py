@@ -198,8 +198,24 @@ def test_wrong_answers_are_named(name):
     assert "2 at row 3, column 1" in told(other)
     assert "inconsistent numbers of samples" in told(Y[:-1]) or "samples" in told(Y[:-1])
     assert "'balanced' or None" in told(Y, class_weight={1: 2.0})
-    with pytest.raises(ValueError, match="several labels"):
-        wm.AutoSVC().fit(X, Y)
+    with pytest.raises(ValueError, match=r"of several labels there are accuracy"):
+        wm.AutoSVC(scoring="neg_log_loss").fit(X, Y)
+
+
+@pytest.mark.parametrize("scoring", [None, "accuracy", "f1_macro", "roc_auc", "average_precision"])
+def test_the_method_is_chosen_for_all_labels(scoring):
+    auto = wm.AutoSVC(scoring=scoring, random_state=0, n_jobs=1).fit(X, SOME)
+    assert {tried["method"] for tried in auto.tried_} >= {"basis-expansion", "power-mean"}
+    best = auto.best_estimator_
+    np.testing.assert_array_equal(auto.predict(X), best.predict(X))
+    assert auto.predict(X).shape == Y.shape
+    assert accuracy_score(Y.ravel(), auto.predict(X).ravel()) > 0.8
+    assert auto.predict_proba(X).shape == Y.shape
+    if scoring is not None:
+        scores = {tried["method"]: tried["score"] for tried in auto.tried_ if tried["score"] is not None}
+        assert max(scores, key=scores.get) == auto.method_.replace("_", "-")
+    copy = pickle.loads(pickle.dumps(auto))
+    np.testing.assert_array_equal(copy.predict(X), auto.predict(X))
 
 
 @pytest.mark.parametrize("name", ["thin plate", "basis expansion"])

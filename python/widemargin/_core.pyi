@@ -146,7 +146,7 @@ class Model:
     def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Features:
         """(samples, features), of an expansion."""
 
-def explain(model: Model, samples: _Collected, n_terms: int) -> tuple[str, str]:
+def explain(model: Model, samples: _Collected, place: int | None, n_terms: int) -> tuple[str, str]:
     """Why the first of some samples is predicted as it is, as JSON and as HTML."""
 
 def report(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._base import labels_of
 from ._comparison_drawings import as_series, draw_alignment, draw_cells, draw_path, draw_shares
+from ._label_matrix import has_several, indicator, label_names
 from ._looks import HUES, INK, SOFT, axes_for, check_has, check_matplotlib, short
 from ._samples import count, items, pick
 
@@ -80,10 +81,16 @@ class Explanation:
     ----------
     method : str
     classes : ndarray of shape (n_classes,)
-        Contributions of two classes speak for the second where they are above 0.
-    predicted : label
+        Contributions of two classes speak for the second where they are above 0. Where samples have several labels, the
+        names of these.
+    several_labels : bool
+        Whether samples have several labels.
+    predicted : label, or list of labels
+        The predicted class; of several labels all that the sample is predicted to have.
+    explained : label
+        The class or label whose similarities are compared and that is drawn.
     decision_values : ndarray of shape (n_problems,)
-        One for two classes, else one per class.
+        One for two classes, else one per class or label.
     probabilities : ndarray of shape (n_classes,), or None
         None for models without probabilities.
     intercepts : ndarray of shape (n_problems,)
@@ -111,7 +118,9 @@ class Explanation:
 
     method: str
     classes: npt.NDArray[Any]
+    several_labels: bool
     predicted: Any
+    explained: Any
     decision_values: npt.NDArray[np.float64]
     probabilities: npt.NDArray[np.float64] | None
     intercepts: npt.NDArray[np.float64]
@@ -138,7 +147,7 @@ class Explanation:
 
         Parameters
         ----------
-        label : a class, or None for the predicted one
+        label : a class or label, or None for ``explained``
 
         Returns
         -------
@@ -152,7 +161,7 @@ class Explanation:
         Parameters
         ----------
         n_terms : int, default=10
-        label : a class, or None for the predicted one
+        label : a class or label, or None for ``explained``
 
         Returns
         -------
@@ -177,31 +186,44 @@ class Explanation:
         return ExplanationDisplay(self, n_terms=n_terms).plot(ax)
 
     def _direction(self, label: Any) -> npt.NDArray[np.float64]:
-        at = self._position(self.predicted if label is None else label)
-        if len(self.classes) == 2:
+        at = self._position(self.explained if label is None else label)
+        if len(self.classes) == 2 and not self.several_labels:
             return np.array([1.0 if at == 1 else -1.0])
         return np.eye(len(self.classes))[at]
 
     def _position(self, label: Any) -> int:
-        found = np.flatnonzero(self.classes == label)
-        if not len(found):
-            raise ValueError(f"label is {label!r}: it must be one of {self.classes.tolist()}")
-        return int(found[0])
+        return _position(label, self.classes)
 
     def _repr_html_(self) -> str:
         return self._page
 
     def __repr__(self) -> str:
-        probability = ""
+        explained = ""
+        if self.several_labels or self.explained != self.predicted:
+            explained = f", explained={self.explained!r}"
         if self.probabilities is not None:
-            probability = f", probability {self.probabilities[self._position(self.predicted)]:.3g}"
-        return f"Explanation(predicted={self.predicted!r}{probability}, {len(self.terms)} terms)"
+            explained += f", probability {self.probabilities[self._position(self.explained)]:.3g}"
+        return f"Explanation(predicted={self.predicted!r}{explained}, {len(self.terms)} terms)"
+
+
+def _position(label: Any, classes: npt.NDArray[Any]) -> int:
+    """Where a class is among those of a model.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    found = [at for at, known in enumerate(classes.tolist()) if known == label]
+    if not found:
+        raise ValueError(f"label is {label!r}: it must be one of {classes.tolist()}")
+    return found[0]
 
 
 class ExplanationDisplay:
     """What speaks for and against a prediction.
 
-    On the left the terms with the largest contributions to the decision value of the predicted class; on the right the
+    On the left the terms with the largest contributions to the decision value of the explained class; on the right the
     sample beside the basis that says most for the class, and beside the one that says most against it: where they are
     alike or differ, as far as the similarity can say.
 
@@ -236,7 +258,7 @@ class ExplanationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10, ax: Any = None
+        cls, estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_terms: int = 10, ax: Any = None
     ) -> ExplanationDisplay:
         """Explains the prediction of one sample and draws the explanation.
 
@@ -246,6 +268,8 @@ class ExplanationDisplay:
         X : samples, as in ``predict``
         index : int, default=0
             Which of the samples.
+        label : a class, or one of several labels, or None, default=None
+            What is explained, as in `explain`.
         n_terms : int, default=10
         ax : matplotlib Axes or None, default=None
             Replaced by the panels.
@@ -255,7 +279,7 @@ class ExplanationDisplay:
         ExplanationDisplay
         """
         check_matplotlib(cls, "from_estimator")
-        return cls(explain(estimator, X, index, n_terms=n_terms), n_terms=n_terms).plot(ax)
+        return cls(explain(estimator, X, index, label=label, n_terms=n_terms), n_terms=n_terms).plot(ax)
 
     def plot(self, ax: Any = None) -> ExplanationDisplay:
         """Draws the explanation.
@@ -301,7 +325,7 @@ class ExplanationDisplay:
     def _compared(self, strongest: list[ExplanationTerm]) -> list[tuple[str, ExplanationTerm, str]]:
         """The strongest term for and the strongest against the class that say what they are made of."""
         direction = self.explanation._direction(None)
-        label = self.explanation.predicted
+        label = self.explanation.explained
         found = []
         for is_for, word, hue in ((True, "for", FOR), (False, "against", AGAINST)):
             for term in strongest:
@@ -328,11 +352,16 @@ class ExplanationDisplay:
         panel.set_yticks(places, names, fontsize="small")
         panel.invert_yaxis()
         panel.tick_params(axis="y", length=0)
-        panel.set_xlabel(f"contribution to {told.predicted}", fontsize="small", color=INK)
+        panel.set_xlabel(f"contribution to {told.explained}", fontsize="small", color=INK)
         value = float(told.decision_values @ direction)
-        head = f"predicted {told.predicted}"
+        predicted = told.predicted
+        if told.several_labels:
+            predicted = ", ".join(map(str, predicted)) or "no label"
+        head = f"predicted {predicted}"
+        if told.several_labels or told.explained != told.predicted:
+            head += f"\nexplained {told.explained}"
         if told.probabilities is not None:
-            head += f", probability {told.probabilities[told._position(told.predicted)]:.2g}"
+            head += f", probability {told.probabilities[told._position(told.explained)]:.2g}"
         panel.set_title(f"{head}\ndecision value {value:.3g}", loc="left", fontsize="small", color=INK)
 
     def _label(self, term: ExplanationTerm) -> str:
@@ -384,7 +413,7 @@ class ExplanationDisplay:
         )
 
 
-def explain(estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10) -> Explanation:
+def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_terms: int = 10) -> Explanation:
     """Explains the prediction of one sample: what speaks for and against each class.
 
     A decision value is a sum over the similarities to the bases (``BasisExpansionSVC``), over the kernel's values at
@@ -398,6 +427,9 @@ def explain(estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10) -> Exp
     X : samples, as in ``predict``
     index : int, default=0
         Which of the samples.
+    label : a class, or one of several labels, or None, default=None
+        What is explained. None is the predicted class; of several labels the one with the largest decision value.
+        Labels are named as the columns of the frame that `fit` got, else by their position.
     n_terms : int, default=10
         Of so many of the strongest similarities it is found what they are made of, where they can say: columns, cells,
         the warping path of series, the alignment or the common terms of strings. All terms are returned.
@@ -410,6 +442,8 @@ def explain(estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10) -> Exp
     ------
     IndexError
         If there is no such sample.
+    ValueError
+        If there is no such class.
 
     Examples
     --------
@@ -429,13 +463,20 @@ def explain(estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10) -> Exp
     if not -n <= index < n:
         raise IndexError(f"index is {index}: there are {n} samples")
     one = pick(X, np.array([index % n]))
-    told, page = _core.explain(estimator._model, estimator._collected(one), n_terms)
+    at = None if label is None else _position(label, _names(estimator))
+    told, page = _core.explain(estimator._model, estimator._collected(one), at, n_terms)
     return _explanation(estimator, json.loads(told), page, one)
+
+
+def _names(estimator: Any) -> npt.NDArray[Any]:
+    """The classes; of several labels their names."""
+    names: npt.NDArray[Any] = estimator.label_names_ if estimator._is_several() else estimator.classes_
+    return names
 
 
 def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any) -> Explanation:
     parts = told["parts"]
-    classes = estimator.classes_
+    classes, several_labels = _names(estimator), told["several_labels"]
     names = getattr(estimator, "feature_names_in_", None)
     bases = getattr(estimator, "bases_", None)
 
@@ -463,11 +504,16 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any) -> E
         )
         for term in told["terms"]
     ]
-    predicted, probabilities = classes[told["predicted"]], told["probabilities"]
+    known, probabilities = classes.tolist(), told["probabilities"]
+    predicted = known[told["predicted"]]
+    if several_labels:
+        predicted = [label for label, value in zip(known, told["decision_values"], strict=True) if value > 0]
     return Explanation(
         method=told["method"],
         classes=classes,
-        predicted=predicted.item() if isinstance(predicted, np.generic) else predicted,
+        several_labels=several_labels,
+        predicted=predicted,
+        explained=known[told["explained"]],
         decision_values=np.array(told["decision_values"], dtype=np.float64),
         probabilities=None if probabilities is None else np.array(probabilities),
         intercepts=np.array(told["intercepts"], dtype=np.float64),
@@ -501,7 +547,7 @@ def report(
         Its similarities must be the library's.
     X : samples or None, default=None
         To measure it on: samples that the fit did not see.
-    y : array-like of shape (n_samples,) or None, default=None
+    y : array-like of shape (n_samples,), or (n_samples, n_labels) for several labels a sample, or None, default=None
         Their labels; needed with `X`.
     file : path or None, default=None
         The file to write; it is replaced whole or not at all.
@@ -540,13 +586,27 @@ def report(
         raise ValueError("X and y: both are needed to measure the model, or neither")
     data = None
     if X is not None:
-        labels = np.asarray(y).ravel()
-        if len(labels) != count(X):
-            raise ValueError(f"y has {len(labels)} labels, and X {count(X)} samples")
-        classes, codes = np.unique(labels, return_inverse=True)
-        weights = estimator._weights(sample_weight, len(labels))
-        target = labels_of(classes), codes.astype(np.uint32), weights
+        target = _told(estimator, y, sample_weight)
+        if (n := len(target[1])) != count(X):
+            raise ValueError(f"y has {n} labels, and X {count(X)} samples")
         data = estimator._collected(X), target, data_name
     named = type(estimator).__name__ if title is None else title
     path = None if file is None else str(file)
     return _core.report(estimator._model, named, data, path, estimator._threads())
+
+
+def _told(estimator: Any, y: Any, sample_weight: Any) -> _core._Target:
+    """Labels and weights to measure a model with, as the extension module takes them."""
+    if estimator._is_several():
+        values = indicator(y)
+        if values.shape[1] != (k := len(estimator.label_names_)):
+            raise ValueError(f"y has {values.shape[1]} columns, and the model {k} labels")
+        names = label_names(y, values.shape[1])
+        known = estimator.label_names_.tolist()
+        if names != known and set(names) == set(known):
+            values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
+        return known, values, estimator._weights(sample_weight, len(values))
+    if has_several(y):
+        raise ValueError("y should be a 1d array: the model has one class a sample")
+    classes, codes = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    return labels_of(classes), codes.astype(np.uint32), estimator._weights(sample_weight, len(codes))

@@ -6,13 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from sklearn.utils.validation import column_or_1d
-
 from . import _core
 from ._base import SHARED, MarginClassifier, fitting, watched
 from ._bases import same_length
 from ._collect import collect
-from ._label_matrix import has_several
 from ._names import one_of
 from ._progress import Progress
 from ._specs import any_kind
@@ -48,8 +45,9 @@ class AutoSVC(MarginClassifier):
     scoring : str or None, default=None
         The score by which methods are compared, by scikit-learn's names: "accuracy", "balanced_accuracy", "f1_macro",
         "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes),
-        "neg_log_loss", "neg_brier_score" (of the probabilities). It is computed from samples left out in five
-        stratified folds. With None, methods are compared by their mean leave-one-out squared hinge, without further
+        "neg_log_loss", "neg_brier_score" (of the probabilities); of several labels a sample "accuracy" (of all its
+        labels), "f1_macro", "roc_auc" and "average_precision". It is computed from samples left out in five stratified
+        folds. With None, methods are compared by their mean leave-one-out squared hinge, without further
         fits.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
@@ -120,7 +118,6 @@ class AutoSVC(MarginClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = False
         return tags
 
     @fitting
@@ -131,7 +128,9 @@ class AutoSVC(MarginClassifier):
         ----------
         X : samples
             As for `BasisExpansionSVC`.
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
+            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
+            where that is unknown.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 
@@ -143,15 +142,10 @@ class AutoSVC(MarginClassifier):
         methods, scoring = self._methods(), self._scoring()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if has_several(y):
-            raise ValueError(
-                "y should be a 1d array: AutoSVC takes one class a sample; BasisExpansionSVC, ThinPlateSVC and "
-                "PowerMeanSVC take several labels"
-            )
         self._resolved = any_kind(X, self.layout)
         collected = collect(self, X, self._resolved, reset=True)
-        same_length(collected.n, len(column_or_1d(y)))
         target = self._target(y, sample_weight)
+        same_length(collected.n, len(target[1]))
         with self._watched(X=X, y=y) as progress:
             model, tried = _core.fit_auto(collected.given, target, methods, scoring, self._common(progress))
         self._keep(model)
@@ -159,7 +153,7 @@ class AutoSVC(MarginClassifier):
         told = json.loads(model.header())
         self.method_ = told["method"].replace("-", "_")
         self.best_estimator_ = CLASSES[told["method"]]._restored(model, told)
-        self.best_estimator_.classes_ = self.classes_
+        self.best_estimator_.classes_, self.best_estimator_._several = self.classes_, self._several
         return self
 
     def _methods(self) -> list[str]:

@@ -1,8 +1,8 @@
 //! Scores of models with several labels a sample.
 
+use widemargin::Result;
 use widemargin::data::{Label, Labels};
-use widemargin::select::{ClassScore, Evaluation, Scoring};
-use widemargin::{Error, Result};
+use widemargin::select::LabelScores;
 use widemargin_io::Indicators;
 
 use crate::args::Input;
@@ -34,87 +34,21 @@ impl KeptLabels {
         }
         self.values.extend_from_slice(values);
     }
-}
 
-/// What is counted of one label, over the samples of which it is known.
-pub struct OfLabel {
-    pub name: Label,
-    pub evaluation: Evaluation,
-    /// Of the samples that have it.
-    pub has: ClassScore,
-    pub roc_auc: widemargin::Result<f64>,
-    pub average_precision: widemargin::Result<f64>,
-}
-
-/// What is counted of all labels.
-pub struct LabelScores {
-    pub labels: Vec<OfLabel>,
-    /// The share of the samples, by weight, of which every known label is right.
-    pub subset_accuracy: f64,
-}
-
-impl LabelScores {
-    pub fn of(kept: &KeptLabels, names: &[Label]) -> Self {
-        let labels = names.iter().enumerate().map(|(at, name)| of_label(kept, at, name)).collect();
-        LabelScores { labels, subset_accuracy: subset_accuracy(kept, names.len()) }
-    }
-
-    /// The mean of the labels. As of scikit-learn, a label without samples and predictions has an F1 of 0.
-    pub fn f1(&self) -> f64 {
-        mean(self.labels.iter().map(|label| Some(label.has.f1.unwrap_or(0.0)))).unwrap_or(0.0)
-    }
-
-    /// The mean share of the labels that are wrong.
-    pub fn hamming_loss(&self) -> f64 {
-        mean(self.labels.iter().map(|label| Some(1.0 - label.evaluation.accuracy()))).unwrap_or(0.0)
-    }
-
-    /// The mean of the labels that have one.
-    pub fn roc_auc(&self) -> Option<f64> {
-        mean(self.labels.iter().map(|label| label.roc_auc.as_ref().ok().copied()))
-    }
-
-    /// The mean of the labels that have one.
-    pub fn average_precision(&self) -> Option<f64> {
-        mean(self.labels.iter().map(|label| label.average_precision.as_ref().ok().copied()))
-    }
-
-    /// One of the scores that [`check_scoring`] admits.
+    /// What is counted of the labels of these names.
     ///
     /// # Errors
-    /// [`Error::Score`] where it is not defined for a label.
-    pub fn score(&self, scoring: Scoring) -> Result<f64> {
-        let every = |of: fn(&OfLabel) -> &Result<f64>| -> Result<f64> {
-            let mut sum = 0.0;
-            for label in &self.labels {
-                sum += of(label).as_ref().map_err(|error| {
-                    let problem = match error {
-                        Error::Score { problem, .. } => problem.clone(),
-                        error => error.to_string(),
-                    };
-                    Error::Score { scoring: scoring.to_string(), problem: format!("label '{}': {problem}", label.name) }
-                })?;
-            }
-            Ok(sum / self.labels.len() as f64)
-        };
-        match scoring {
-            Scoring::F1Macro => Ok(self.f1()),
-            Scoring::RocAuc => every(|label| &label.roc_auc),
-            Scoring::AveragePrecision => every(|label| &label.average_precision),
-            _ => Ok(self.subset_accuracy),
-        }
+    /// Those of [`LabelScores::of`].
+    pub fn scores(&self, names: &[Label]) -> Result<LabelScores> {
+        LabelScores::of(&Labels::several(names.to_vec(), &self.truth)?, &self.values, Some(&self.weights))
     }
 }
 
-/// Refuses a score that samples with several labels do not have.
-pub fn check_scoring(scoring: Scoring) -> Result<(), Failure> {
-    match scoring {
-        Scoring::Accuracy | Scoring::F1Macro | Scoring::RocAuc | Scoring::AveragePrecision => Ok(()),
-        other => {
-            let failure = Failure::input(format!("--scoring {other} is of samples with one class each"));
-            Err(failure.help("of several labels there are accuracy, f1-macro, roc-auc and average-precision"))
-        }
-    }
+/// The labels of all samples in the order of the model's.
+pub fn labels_of_model(several: &Indicators, names: &[Label], input: &Input) -> Result<Labels, Failure> {
+    let (order, k) = (order_of(several, names, input)?, several.names.len());
+    let values: Vec<f64> = several.values.chunks(k).flat_map(|row| order.iter().map(|&at| row[at])).collect();
+    Ok(Labels::several(names.to_vec(), &values)?)
 }
 
 /// The column of each of the model's labels: by name, or by place where a matrix has no names.
@@ -132,39 +66,9 @@ pub fn order_of(several: &Indicators, names: &[Label], input: &Input) -> Result<
     names.iter().map(place).collect()
 }
 
-fn of_label(kept: &KeptLabels, at: usize, name: &Label) -> OfLabel {
-    let k = kept.values.len() / kept.weights.len().max(1);
-    let known: Vec<usize> = (0..kept.weights.len()).filter(|&row| !kept.truth[row * k + at].is_nan()).collect();
-    let answer = |has: bool| Label::Integer(i64::from(has));
-    let truth = |row: usize| answer(kept.truth[row * k + at] == 1.0);
-    let mut evaluation = Evaluation::default();
-    for &row in &known {
-        evaluation.add_weighted(&truth(row), &answer(kept.values[row * k + at] > 0.0), kept.weights[row]);
-    }
-    let labels = Labels::new(known.iter().map(|&row| truth(row)));
-    let weights: Vec<f64> = known.iter().map(|&row| kept.weights[row]).collect();
-    let values: Vec<f32> = known.iter().map(|&row| kept.values[row * k + at]).collect();
-    let classes = [answer(false), answer(true)];
-    let score = |scoring: Scoring| scoring.score(&labels, Some(&weights), &classes, &values);
-    let (roc_auc, average_precision) = (score(Scoring::RocAuc), score(Scoring::AveragePrecision));
-    let has = evaluation.class_scores().into_iter().find(|score| score.label == answer(true));
-    let none = ClassScore { label: answer(true), support: 0, precision: None, recall: None, f1: None };
-    OfLabel { name: name.clone(), evaluation, has: has.unwrap_or(none), roc_auc, average_precision }
-}
-
-/// The share of the samples, by weight, of which every known label is right.
-fn subset_accuracy(kept: &KeptLabels, k: usize) -> f64 {
-    let is_right = |row: &usize| {
-        let range = row * k..(row + 1) * k;
-        let pairs = kept.truth[range.clone()].iter().zip(&kept.values[range]);
-        pairs.filter(|(truth, _)| !truth.is_nan()).all(|(truth, value)| (*truth == 1.0) == (*value > 0.0))
-    };
-    let right: f64 = (0..kept.weights.len()).filter(is_right).map(|row| kept.weights[row]).sum();
-    right / kept.weights.iter().sum::<f64>()
-}
-
-/// The mean of those that are defined.
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let defined: Vec<f64> = values.flatten().collect();
-    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
+/// The refusal of samples without the labels that a model predicts.
+pub fn no_labels(input: &Input) -> Failure {
+    let failure =
+        format!("{}: the model has several labels a sample, the samples have none of them", shown(&input.data));
+    Failure::input(failure).help("name their columns with --label A,B or their file with --labels, as in training")
 }

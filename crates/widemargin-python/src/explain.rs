@@ -14,12 +14,13 @@ use crate::model::{Model, Trained};
 use crate::python_similarity::{Collected, both, needed};
 use crate::work::{Patience, conduct};
 
-/// The explanation of the first of some samples, as JSON and as HTML.
+/// The explanation of the first of some samples, of the class at a position or of the predicted one, as JSON and as HTML.
 #[pyfunction]
 pub fn explain(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     samples: Collected<'_>,
+    place: Option<usize>,
     n_terms: usize,
 ) -> PyResult<(String, String)> {
     let told =
@@ -32,14 +33,14 @@ pub fn explain(
         Trained::Any(model) => {
             let samples = needed(samples)?;
             let view = samples.view()?;
-            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, n_terms))?;
+            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, place, n_terms))?;
             let sample = view.chunk(0..1).map_err(raise)?;
             told(found, model.bases(), Some(&sample), model.feature_names())
         }
         Trained::Composite(model) => {
             let source = both(samples)?;
             let found =
-                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, n_terms))?;
+                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
             told(found, None, None, model.feature_names())
         }
         _ => Err(PyTypeError::new_err("an expansion alone predicts nothing that could be explained")),

@@ -11,7 +11,7 @@ use crate::samples::{Shown, number};
 /// Classes whose values are listed.
 const CLASSES: usize = 12;
 
-/// An explanation as HTML with its style: the strongest `n_terms` terms for or against the predicted class, and what the
+/// An explanation as HTML with its style: the strongest `n_terms` terms for or against the explained class, and what the
 /// similarities are made of. `bases` are those of the model and `sample` the only sample, where they are at hand; `names` those
 /// of their columns.
 pub fn explanation_html(
@@ -39,7 +39,7 @@ pub fn explained(
     n_terms: usize,
     n_compared: usize,
 ) -> Markup {
-    let class = explanation.predicted;
+    let class = explanation.explained;
     let order = explanation.strongest(class);
     let (told, rest) = order.split_at(n_terms.min(order.len()));
     let of = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
@@ -99,17 +99,22 @@ pub fn explained(
 }
 
 fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup {
-    let class = explanation.predicted;
-    let n = explanation.classes.len();
+    let (class, n) = (explanation.explained, explanation.classes.len());
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|a, b| explanation.decision_value(*b).total_cmp(&explanation.decision_value(*a)));
+    let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
+    let is_other = explanation.several_labels || class != explanation.predicted;
+    let probability = html! {
+        @if let Some(probabilities) = &explanation.probabilities { ", probability " (format!("{:.3}", probabilities[class])) }
+    };
     html! {
         div class="wm-row" {
             @if let Some((shown, at)) = sample { div style="min-width:8rem;max-width:16rem" { (shown.small(at)) } }
             div class="wm-grow" {
-                p { "Predicted: " b { (explanation.classes[class].to_string()) }
-                    @if let Some(probabilities) = &explanation.probabilities { ", probability " (format!("{:.3}", probabilities[class])) } }
-                @if n > 2 {
+                p { "Predicted: " b { @if predicted.is_empty() { "no label" } @else { (predicted.join(", ")) } }
+                    @if !is_other { (probability) } }
+                @if is_other { p { "Explained: " b { (explanation.classes[class].to_string()) } (probability) } }
+                @if n > 2 || (explanation.several_labels && n > 1) {
                     p class="wm-small wm-soft" {
                         "Decision values: "
                         @for (at, other) in order.iter().take(CLASSES).enumerate() {
@@ -126,11 +131,7 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
 }
 
 fn weight(explanation: &Explanation, term: &Term, class: usize) -> String {
-    match (&term.weights[..], explanation.classes.len()) {
-        ([], _) => String::new(),
-        ([one], 2) => number(if class == 0 { -one } else { *one }).replace('-', "−"),
-        (all, _) => number(all[class]).replace('-', "−"),
-    }
+    explanation.weight(term, class).map_or_else(String::new, |weight| number(weight).replace('-', "−"))
 }
 
 /// The name of a term.

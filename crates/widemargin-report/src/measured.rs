@@ -1,4 +1,6 @@
-//! What labelled samples say of a model.
+//! What labelled samples say of a model of one class a sample.
+
+use std::cmp::Ordering;
 
 use widemargin::Result;
 use widemargin::data::{Labels, SamplesView, Source};
@@ -44,16 +46,44 @@ pub struct Reliability {
 pub struct Mistake {
     /// The row of the sample.
     pub row: usize,
-    /// The position of the predicted class.
-    pub predicted: usize,
-    /// By how much the decision value of the predicted class is above that of the right one.
+    /// The position of the predicted class, or of the label on which the prediction is wrong.
+    pub class: usize,
+    /// By how much the decision value of the predicted class is above that of the right one; of a label the size of its decision
+    /// value.
     pub margin: f64,
-    /// The probability of the right class, where there are probabilities and it is a known one.
+    /// The probability of the right class or answer, where there are probabilities and it is a known one.
     pub probability: Option<f64>,
 }
 
-/// Ranges of probability.
-const RANGES: usize = 10;
+impl Mistake {
+    /// The more confident first.
+    pub(crate) fn by_confidence(&self, other: &Self) -> Ordering {
+        match (self.probability, other.probability) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => other.margin.total_cmp(&self.margin),
+        }
+    }
+}
+
+/// Sums over equal ranges of probability: of probabilities, of hits, and of weights.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ranges([(f64, f64, f64); 10]);
+
+impl Ranges {
+    /// Adds a probability, and whether it came true.
+    pub fn add(&mut self, probability: f64, is_hit: bool, weight: f64) {
+        let n = self.0.len();
+        let range = &mut self.0[((probability * n as f64) as usize).min(n - 1)];
+        let hit = f64::from(u8::from(is_hit));
+        *range = (range.0 + weight * probability, range.1 + weight * hit, range.2 + weight);
+    }
+
+    /// Those to which something was added.
+    pub fn filled(&self) -> Vec<Reliability> {
+        let filled = self.0.into_iter().filter(|(_, _, weight)| *weight > 0.0);
+        filled.map(|(p, hits, weight)| Reliability { predicted: p / weight, observed: hits / weight, weight }).collect()
+    }
+}
 
 impl Measured {
     /// Measures a model.
@@ -83,7 +113,7 @@ impl Measured {
         let codes: Vec<Option<usize>> = (0..n).map(code).collect();
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let (mut evaluation, mut mistakes) = (Evaluation::default(), Vec::new());
-        let mut ranges = [(0.0, 0.0, 0.0); RANGES];
+        let mut ranges = Ranges::default();
         for (row, &code) in codes.iter().enumerate() {
             let of_row = scores.row(row);
             let predicted = OneVsRest::decide(of_row);
@@ -95,20 +125,14 @@ impl Measured {
             if code != Some(predicted) {
                 let against = code.map_or(0.0, of_class);
                 let probability = code.and_then(|code| Some(probabilities.as_ref()?[row * k + code]));
-                mistakes.push(Mistake { row, predicted, margin: of_class(predicted) - against, probability });
+                mistakes.push(Mistake { row, class: predicted, margin: of_class(predicted) - against, probability });
             }
             if let Some(probabilities) = &probabilities {
                 let class = if k == 2 { 1 } else { predicted };
-                let p = probabilities[row * k + class];
-                let range = &mut ranges[((p * RANGES as f64) as usize).min(RANGES - 1)];
-                let hit = f64::from(u8::from(code == Some(class)));
-                *range = (range.0 + weight(row) * p, range.1 + weight(row) * hit, range.2 + weight(row));
+                ranges.add(probabilities[row * k + class], code == Some(class), weight(row));
             }
         }
-        mistakes.sort_by(|a, b| match (a.probability, b.probability) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            _ => b.margin.total_cmp(&a.margin),
-        });
+        mistakes.sort_by(Mistake::by_confidence);
         let known: Option<Vec<u32>> = codes.iter().map(|code| code.map(|code| code as u32)).collect();
         let loss = known.zip(probabilities.as_ref()).and_then(|(codes, p)| log_loss(&codes, k, p, weights).ok());
         let area = |scoring: Scoring| scoring.score(labels, weights, classes, scores.values()).ok();
@@ -117,16 +141,13 @@ impl Measured {
             let sample = |row: usize| (scores.values()[row], codes[row] == Some(1), weight(row));
             Ranking::new((0..n).map(sample))
         });
-        let filled = ranges.into_iter().filter(|(_, _, weight)| *weight > 0.0);
-        let reliability =
-            filled.map(|(p, hits, weight)| Reliability { predicted: p / weight, observed: hits / weight, weight });
         Ok(Measured {
             n_unknown: codes.iter().filter(|code| code.is_none()).count(),
             log_loss: loss,
             roc_auc,
             average_precision,
             ranking,
-            reliability: reliability.collect(),
+            reliability: ranges.filled(),
             mistakes,
             evaluation,
         })

@@ -18,6 +18,8 @@ use crate::comparison::bar;
 use crate::explanation::explained;
 use crate::measured::Measured;
 use crate::samples::{Shown, number};
+use crate::several_labels::MeasuredLabels;
+use crate::tiles::{percent, tile};
 
 /// Bases that are shown.
 const BASES: usize = 18;
@@ -52,7 +54,13 @@ impl Report<'_> {
         let measured = match &self.data {
             Some((samples, labels, weights, _)) => {
                 model.check_samples(samples)?;
-                Some(Measured::new(model, samples, labels, *weights, threads, monitor)?)
+                Some(match model.has_several_labels() {
+                    true => Told::Labels(MeasuredLabels::new(model, samples, labels, *weights, threads, monitor)?),
+                    false => {
+                        labels.check_one_class("a model that has one")?;
+                        Told::Classes(Measured::new(model, samples, labels, *weights, threads, monitor)?)
+                    }
+                })
             }
             None => None,
         };
@@ -80,10 +88,18 @@ impl Report<'_> {
                             h1 { (self.title) }
                             @for warning in &model.report().warnings { p class="wm-warning" { (warning) } }
                         }
-                        @if let Some(measured) = &measured { (self.scores(measured)) }
+                        @match &measured {
+                            Some(Told::Classes(measured)) => (self.scores(measured)),
+                            Some(Told::Labels(measured)) => (measured.summary(self.data_name())),
+                            None => {}
+                        }
                         (what(model))
                         (chosen(model))
-                        @if let Some(measured) = &measured { (details(model, measured)) }
+                        @match &measured {
+                            Some(Told::Classes(measured)) => (details(model, measured)),
+                            Some(Told::Labels(measured)) => (measured.details()),
+                            None => {}
+                        }
                         (heaviest(model, shown)?)
                         @if let Some(mistakes) = mistakes { (mistakes) }
                     }
@@ -93,10 +109,13 @@ impl Report<'_> {
         Ok(page.into_string())
     }
 
+    /// What the samples are called.
+    fn data_name(&self) -> &str {
+        self.data.as_ref().map_or("", |(.., name)| name.as_str())
+    }
+
     fn scores(&self, measured: &Measured) -> Markup {
-        let evaluation = &measured.evaluation;
-        let name = self.data.as_ref().map_or("", |(.., name)| name.as_str());
-        let tile = |value: String, what: &str| html! { div class="wm-tile" { b { (value) } span class="wm-small wm-soft" { (what) } } };
+        let (evaluation, name) = (&measured.evaluation, self.data_name());
         html! {
             section id="scores" {
                 h2 { "Scores" }
@@ -123,20 +142,36 @@ impl Report<'_> {
         &self,
         samples: &SamplesView<'_>,
         labels: &Labels,
-        measured: &Measured,
+        measured: &Told,
         bases: Option<Shown<'_>>,
     ) -> Result<Markup> {
         let (model, names) = (self.model, self.model.feature_names());
+        let (mistakes, of_all) = match measured {
+            Told::Classes(measured) => (
+                &measured.mistakes,
+                format!("of {} samples are predicted wrongly. Of these the ones", measured.evaluation.n_samples()),
+            ),
+            Told::Labels(measured) => (
+                &measured.mistakes,
+                format!("labels of {} samples are predicted wrongly. Of these the ones", measured.n_samples),
+            ),
+        };
         let mut cases = Vec::new();
-        for mistake in measured.mistakes.iter().take(MISTAKES) {
+        for mistake in mistakes.iter().take(MISTAKES) {
             let sample = samples.chunk(mistake.row..mistake.row + 1)?;
-            let explanation = model.explain(samples, mistake.row, TERMS)?;
+            let explanation = model.explain(samples, mistake.row, Some(mistake.class), TERMS)?;
             let shown = Shown { samples: &sample, names };
+            let class = &model.classes()[mistake.class];
+            let (told, right) = match (measured, explanation.decision_value(mistake.class) > 0.0) {
+                (Told::Classes(_), _) => (format!("{}, predicted {class}", labels.get(mistake.row)), "right class"),
+                (Told::Labels(_), true) => (format!("predicted to have {class}, which it has not"), "right answer"),
+                (Told::Labels(_), false) => (format!("predicted not to have {class}, which it has"), "right answer"),
+            };
             cases.push(html! {
                 article class="wm-case" {
                     h3 {
-                        "Sample " (mistake.row) ": " (labels.get(mistake.row).to_string()) ", predicted " (model.classes()[mistake.predicted].to_string())
-                        @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the right class " (number(p)) } }
+                        "Sample " (mistake.row) ": " (told)
+                        @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
                     }
                     (explained(&explanation, bases, Some((shown, 0)), TERMS, 1))
                 }
@@ -148,8 +183,8 @@ impl Report<'_> {
                 @if cases.is_empty() {
                     p { "No sample is predicted wrongly." }
                 } @else {
-                    p { (measured.mistakes.len()) " of " (measured.evaluation.n_samples())
-                        " samples are predicted wrongly. Of these the ones the model was most confident about, and why; samples are numbered from 0." }
+                    p { (mistakes.len()) " " (of_all)
+                        " that the model was most confident about, and why; samples are numbered from 0." }
                 }
                 @for case in cases { (case) }
             }
@@ -157,8 +192,10 @@ impl Report<'_> {
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.2} %", 100.0 * share)
+/// What was measured, of classes or of several labels.
+enum Told {
+    Classes(Measured),
+    Labels(MeasuredLabels),
 }
 
 fn as_basis_expansion(model: &dyn Classifier) -> Option<&BasisExpansionSvc<AnySimilarity>> {
@@ -228,7 +265,7 @@ fn what(model: &dyn Classifier) -> Markup {
                 tbody {
                     tr { th { "method" } td { (title_of(model.method())) } }
                     tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
-                    tr { th { "classes" } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
+                    tr { th { @if model.has_several_labels() { "labels" } @else { "classes" } } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
                     @for (name, value) in &object {
                         @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
                     }
@@ -433,7 +470,7 @@ fn heaviest(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> 
 }
 
 fn heaviest_features(model: &PowerMeanSvc) -> Markup {
-    let k = if model.classes().len() == 2 { 1 } else { model.classes().len() };
+    let k = if model.classes().len() == 2 && !model.has_several_labels() { 1 } else { model.classes().len() };
     let a_feature = model.map().n_nodes() * k;
     let norms: Vec<f64> = model
         .weights()

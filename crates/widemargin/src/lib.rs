@@ -28,6 +28,7 @@ pub mod basis;
 mod checksum;
 pub mod data;
 pub mod descriptor;
+mod draw;
 mod error;
 pub mod expansion;
 mod instant;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::data::Targets;
 use widemargin::monitor::{Monitor, Stopped};
-use widemargin::select::{CrossValidation, RegressionScoring, Scoring, cross_validate};
+use widemargin::select::{CrossValidation, LabelScores, RegressionScoring, Scoring, cross_validate};
 use widemargin::solve::Status;
 use widemargin_io::{ReadOptions, Samples, Table};
 
@@ -17,7 +17,7 @@ use crate::args::Input;
 use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::folds::{FoldArgs, Folds};
-use crate::label_scores::{KeptLabels, LabelScores, check_scoring};
+use crate::label_scores::KeptLabels;
 use crate::labels::check_labels;
 use crate::method::{Method, Point};
 use crate::model::named;
@@ -107,7 +107,7 @@ impl Options {
         let file = &self.input.data;
         let labels = &*table.one_or_several_labels(file)?;
         let folds = if table.several.is_some() {
-            check_scoring(scoring)?;
+            LabelScores::check(scoring)?;
             self.folds.unstratified(context, file, labels.len(), table.groups.as_ref())?
         } else {
             check_labels(context, &self.input, &table)?;
@@ -131,7 +131,7 @@ impl Options {
                     // A model keeps the order of the labels.
                     let order: Vec<usize> = (0..several.names.len()).collect();
                     kept.add(several, &order, test.iter().copied(), values.values(), table.weights.as_deref());
-                    LabelScores::of(&kept, model.classes()).score(scoring)?
+                    kept.scores(model.classes())?.score(scoring)?
                 }
                 None => scoring.score_model(&*model, &labels.select(test), weights.as_deref(), values.values())?,
             };

@@ -6,13 +6,13 @@ use std::time::Instant;
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use widemargin::model::Classifier;
-use widemargin::select::Scoring;
+use widemargin::select::{LabelScore, LabelScores, Scoring};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::label_scores::{KeptLabels, LabelScores, OfLabel, check_scoring, order_of};
+use crate::label_scores::{KeptLabels, no_labels, order_of};
 use crate::output::{print, print_json};
-use crate::report::{Failure, shown};
+use crate::report::Failure;
 use crate::stream::score;
 use crate::text_table::text_table;
 
@@ -25,7 +25,7 @@ pub fn evaluate_labels(
     scoring: &[Scoring],
     as_json: bool,
 ) -> Result<(), Failure> {
-    scoring.iter().try_for_each(|&one| check_scoring(one))?;
+    scoring.iter().try_for_each(|&one| LabelScores::check(one))?;
     let (start, names) = (Instant::now(), model.classes());
     let mut kept = KeptLabels::default();
     score(context, model, input, input.label.clone().unwrap_or_default(), |block, scores| {
@@ -36,7 +36,7 @@ pub fn evaluate_labels(
         Ok(())
     })?;
     let seconds = start.elapsed().as_secs_f64();
-    let scores = LabelScores::of(&kept, names);
+    let scores = kept.scores(names)?;
     let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
     let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
     let labels = &scores.labels;
@@ -65,8 +65,8 @@ pub fn evaluate_labels(
     let percent = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}", 100.0 * ratio));
     let number =
         |score: &widemargin::Result<f64>| score.as_ref().map_or_else(|_| "-".to_owned(), |s| format!("{s:.4}"));
-    let row = |label: &OfLabel| {
-        let OfLabel { name, evaluation, has, roc_auc, average_precision } = label;
+    let row = |label: &LabelScore| {
+        let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
         let counts = [evaluation.n_samples(), has.support].map(|count| HumanCount(count).to_string());
         let of_classes = [Some(evaluation.accuracy()), has.precision, has.recall, has.f1].map(percent);
         let of_values = [number(roc_auc), number(average_precision)];
@@ -89,13 +89,7 @@ pub fn evaluate_labels(
     ))
 }
 
-fn no_labels(input: &Input) -> Failure {
-    let failure =
-        format!("{}: the model has several labels a sample, the samples have none of them", shown(&input.data));
-    Failure::input(failure).help("name their columns with --label A,B or their file with --labels, as in training")
-}
-
-fn json_of(label: &OfLabel) -> Value {
+fn json_of(label: &LabelScore) -> Value {
     json!({
         "label": label.name,
         "known": label.evaluation.n_samples(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use widemargin::data::Source;
+use widemargin::data::{Label, Source};
 use widemargin::model::{Explanation, Term, TermSource};
 use widemargin::similarity::{Comparison, PathStep, Pieces};
 
@@ -28,7 +28,11 @@ pub struct Explain {
     /// The sample to explain, by its position: 0 is the first
     #[arg(long, value_name = "N")]
     row: usize,
-    /// How many of the terms that say most for or against the predicted class are printed, and of how many similarities it
+    /// The class, or one of several labels, to explain [default: the predicted one; of several labels the one with the largest
+    /// decision value]
+    #[arg(long, value_name = "NAME")]
+    class: Option<String>,
+    /// How many of the terms that say most for or against the class are printed, and of how many similarities it
     /// is told what they are made of; JSON has all terms
     #[arg(long, value_name = "N", default_value_t = 10)]
     terms: usize,
@@ -50,18 +54,33 @@ impl Explain {
             let failure = Failure::input(format!("--row {row}: there are {n} samples, and the first is 0"));
             return Err(failure.help(format!("give a number from 0 to {}", n - 1)));
         }
+        let class = self.class.as_deref().map(|name| position(name, model.classes())).transpose()?;
         let explanation =
-            model.explain(&samples, self.row, self.terms).map_err(|error| in_file(error, file, &table, 0))?;
+            model.explain(&samples, self.row, class, self.terms).map_err(|error| in_file(error, file, &table, 0))?;
         if self.json {
             let mut object = json!(explanation);
             object["row"] = json!(self.row);
-            object["predicted"] = json!(explanation.classes[explanation.predicted]);
+            object["predicted"] = match explanation.several_labels {
+                true => json!(explanation.predicted_labels()),
+                false => json!(explanation.classes[explanation.predicted]),
+            };
+            object["explained"] = json!(explanation.classes[explanation.explained]);
             return print_json(&object);
         }
         let basis = |index: usize| model.bases().and_then(|bases| sample_text(bases, index));
         let names = Names { columns: model.feature_names(), basis: &basis };
         print(&text(&explanation, self.terms, &table.place(self.row), &names))
     }
+}
+
+/// The position of a class by its name.
+fn position(name: &str, classes: &[Label]) -> Result<usize, Failure> {
+    classes.iter().position(|class| class.to_string() == name).ok_or_else(|| {
+        let known: Vec<String> = classes.iter().take(20).map(ToString::to_string).collect();
+        let more = if classes.len() > known.len() { ", …" } else { "" };
+        let failure = Failure::input(format!("--class {name}: the model does not know it"));
+        failure.help(format!("it knows {}{more}", known.join(", ")))
+    })
 }
 
 /// What terms are called by.
@@ -78,8 +97,13 @@ impl Names<'_> {
 }
 
 fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) -> String {
-    let class = explanation.predicted;
-    let mut out = format!("{place}: {}", explanation.classes[class]);
+    let class = explanation.explained;
+    let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
+    let mut out =
+        format!("{place}: {}", if predicted.is_empty() { "no label".to_owned() } else { predicted.join(", ") });
+    if explanation.several_labels || class != explanation.predicted {
+        out += &format!("\n\nexplained: {}", explanation.classes[class]);
+    }
     if let Some(probabilities) = &explanation.probabilities {
         out += &format!(", probability {:.4}", probabilities[class]);
     }
@@ -89,12 +113,7 @@ fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) 
     let for_class = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
     let row = |at: &usize| {
         let term = &explanation.terms[*at];
-        let weight = match &term.weights[..] {
-            [] => "-".into(),
-            [one] if class == 0 => format!("{:.4}", -one),
-            [one] => format!("{one:.4}"),
-            all => format!("{:.4}", all[class]),
-        };
+        let weight = explanation.weight(term, class).map_or_else(|| "-".into(), |weight| format!("{weight:.4}"));
         let reference = if term.reference == 0.0 { String::new() } else { format!("{:.4}", term.reference) };
         vec![
             source_text(term, names),

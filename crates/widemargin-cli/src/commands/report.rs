@@ -1,5 +1,6 @@
 //! `widemargin report`: a page on a model.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -7,6 +8,7 @@ use widemargin_report::Report;
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::label_scores::{labels_of_model, no_labels};
 use crate::model::{load, load_for, read_for};
 use crate::output::{Output, check_folder, check_output};
 use crate::report::{Failure, in_file, shown};
@@ -69,11 +71,16 @@ impl ReportArgs {
                 check_output(&self.output, input, Some(&self.model))?;
                 let model = load_for(&self.model, input, context)?;
                 let table = read_for(&*model, input, input.label.clone().unwrap_or_default(), context)?;
-                let (file, labels) = (&input.data, table.require_labels(&input.data)?);
+                let file = &input.data;
+                let labels = match (model.has_several_labels(), &table.several) {
+                    (true, Some(several)) => Cow::Owned(labels_of_model(several, model.classes(), input)?),
+                    (true, None) => return Err(no_labels(input)),
+                    (false, _) => Cow::Borrowed(table.require_labels(file)?),
+                };
                 let view = table.samples.view()?;
                 let name = shown(file).to_string();
                 context.bar.say(format!("{name}: measuring"));
-                let data = Some((&view, labels, table.weights.as_deref(), name));
+                let data = Some((&view, &*labels, table.weights.as_deref(), name));
                 Report { model: &*model, title, data }
                     .html(threads, &monitor)
                     .map_err(|error| in_file(error, file, &table, 0))?

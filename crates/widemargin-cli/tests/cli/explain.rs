@@ -31,6 +31,12 @@ fn explanations_add_up_to_the_scores_of_predict() {
     for word in [label, "decision value", "Romano", "more for it", "cost of the edits"] {
         assert!(text.contains(word), "{word} is not in {text}");
     }
+    // Of another class the same numbers speak with the other sign.
+    let other = folder.run("explain m words.csv --format strings -q --row 3 --class en --json").json();
+    assert_eq!((&other["predicted"], &other["explained"]), (&told["predicted"], &"en".into()));
+    let text = folder.run("explain m words.csv --format strings -q --row 3 --class en").well().out;
+    let value = format!("decision value for it {:.6}", told["decision_values"][0].as_f64().unwrap());
+    assert!(text.contains(label) && text.contains("explained: en") && text.contains(&value), "{text}");
     folder.run("explain m words.csv --format strings --row 10").fails(2, &["--row 10", "10 samples"]);
 }
 

@@ -122,17 +122,81 @@ fn out_of_core_they_are_those_of_memory() {
 }
 
 #[test]
+fn the_method_is_chosen_and_answers_are_explained() {
+    let folder = folder();
+    for scoring in ["", "--scoring f1-macro"] {
+        folder.run(&format!("train train.csv {LABELS} -o m {scoring}")).well();
+        let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
+        assert!(notes.contains("methods compared by"), "{notes}");
+        let found = folder.run(&format!("evaluate m test.csv {LABELS} --json")).json();
+        assert!(found["f1_macro"].as_f64().unwrap() > 0.9, "{found}");
+    }
+    let line = |row: usize, flag: &str| {
+        let out = folder.run(&format!("predict m test.csv {LABELS} {flag}")).well().out;
+        out.lines().nth(row).unwrap().split(['\t', ' ']).map(|word| word.parse().unwrap()).collect::<Vec<f64>>()
+    };
+    let scores = line(4, "--scores");
+    let scores = &scores[scores.len() - 3..];
+    let told = folder.run(&format!("explain m test.csv {LABELS} --row 4 --class near --json")).json();
+    assert_eq!((&told["explained"], &told["several_labels"]), (&"near".into(), &true.into()));
+    let names = ["right", "near", "upper"];
+    let predicted: Vec<&str> =
+        names.iter().zip(scores).filter(|(_, score)| **score > 0.0).map(|(name, _)| *name).collect();
+    assert_eq!(told["predicted"], serde_json::json!(predicted));
+    for (label, score) in scores.iter().enumerate() {
+        let terms = told["terms"].as_array().unwrap().iter();
+        let sum: f64 = terms.map(|term| term["contributions"][label].as_f64().unwrap()).sum();
+        assert!((sum + told["intercepts"][label].as_f64().unwrap() - score).abs() < 1e-4, "{label}: {sum} {score}");
+    }
+    let text = folder.run(&format!("explain m test.csv {LABELS} --row 4 --class near")).well().out;
+    let value = told["decision_values"][1].as_f64().unwrap();
+    for words in ["explained: near, probability", &format!("decision value for it {value:.6}")] {
+        assert!(text.contains(words), "{words} is not in {text}");
+    }
+}
+
+#[test]
+fn a_report_has_the_scores_of_each_label_and_explains_wrong_answers() {
+    let folder = folder();
+    folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
+    // In another order than the model's.
+    folder.run("report m test.csv --label upper,right,near -o r.html -q").well();
+    let html = folder.read("r.html");
+    let found = folder.run(&format!("evaluate m test.csv {LABELS} --json")).json();
+    let number = |name: &str| found[name].as_f64().unwrap();
+    for shown in [
+        format!("<b>{:.2} %</b>", 100.0 * number("f1_macro")),
+        format!("<b>{:.2} %</b>", 100.0 * number("subset_accuracy")),
+        format!("<b>{:.4}</b>", number("roc_auc")),
+        format!("<td>{:.4}</td>", found["labels"][2]["roc_auc"].as_f64().unwrap()),
+        "Explained: <b>".into(),
+    ] {
+        assert!(html.contains(&shown), "{shown}");
+    }
+    let wrong = |label: &serde_json::Value| {
+        let [known, accuracy] = ["known", "accuracy"].map(|name| label[name].as_f64().unwrap());
+        known * (1.0 - accuracy)
+    };
+    let n_wrong: f64 = found["labels"].as_array().unwrap().iter().map(wrong).sum();
+    assert!(html.contains(&format!("{n_wrong:.0} labels of 120 samples are predicted wrongly")), "{n_wrong}");
+    assert!(html.contains(": predicted to have ") || html.contains(": predicted not to have "));
+    folder.run("report m -o r.html -q").well();
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let folder = folder();
     folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
     folder.write("plain.csv", "u,v\n0.1,0.2\n");
-    let refused: [(&str, &[&str]); 13] = [
+    let refused: [(&str, &[&str]); 15] = [
         ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
         ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
         ("train thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "says not whether"]),
         ("train thin-plate train.csv --label right,near --id near -o n", &["--id", "taken for the labels"]),
         ("train power-mean train.csv --label right,near,upper --memory 200MB -o n", &["several labels", "out of core"]),
-        ("train auto train.csv --label right,near -o n", &["several labels"]),
+        ("train auto train.csv --label right,near --scoring neg-log-loss -o n", &["one class each", "f1-macro"]),
+        ("explain m test.csv --label right,near,3 --row 0 --class left", &["--class left", "does not know"]),
+        ("report m plain.csv -o r.html", &["several labels", "none of them"]),
         ("train thin-plate train.csv --label right,near --task regression -o n", &["several labels"]),
         ("cv thin-plate train.csv --label right,near --scoring neg-log-loss", &["of samples with one class each"]),
         ("cv thin-plate train.csv --label right,near --task regression", &["several labels"]),

@@ -4,6 +4,7 @@
 //! The hash is fast, not collision-resistant against an adversary.
 
 use super::Rows;
+use crate::draw::mixed;
 
 /// An odd constant and two others, without a pattern (digits of π).
 const PLACE: u64 = 0x243F_6A88_85A3_08D3;
@@ -110,13 +111,6 @@ pub(crate) fn fingerprints(samples: &impl Rows, rows: &[usize]) -> Vec<u128> {
 pub(super) fn shuffled(fingerprint: u128, seed: u64) -> u128 {
     let high = (fingerprint >> 64) as u64 ^ mixed(seed);
     u128::from(mixed(high)) << 64 | u128::from(fingerprint as u64)
-}
-
-/// The final mixing step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which is a bijection.
-fn mixed(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

@@ -52,9 +52,7 @@ impl Labels {
         if !self.is_several() {
             return Ok(());
         }
-        let expected =
-            format!("one class a sample for {what}: several labels are fitted in memory, by a method that is named");
-        Err(Error::parameter("Y", "several labels a sample", expected))
+        Err(Error::parameter("Y", "several labels a sample", format!("one class a sample for {what}")))
     }
 
     /// The signed weights of the sets of several labels, sets × labels; the code of a sample is the number of its set.

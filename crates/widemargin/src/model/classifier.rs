@@ -168,12 +168,19 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
     }
 
-    /// Why one sample is decided as it is: its decision values as sums. The `compared` strongest similarities tell what they
-    /// are made of, where they can.
+    /// Why one sample is decided as it is: its decision values as sums. The `compared` strongest similarities for or against
+    /// a class, or one of several labels, tell what they are made of, where they can; the predicted one where none is given.
     ///
     /// # Errors
-    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
-    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation>;
+    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the classes.
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation>;
 
     /// The weight C of the losses of one two-class problem.
     fn c(&self, problem: usize) -> f64;
@@ -441,9 +448,15 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         Self::dual_variables(self, samples, labels, sample_weight, threads, monitor)
     }
 
-    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
         self.check_samples(samples)?;
-        Self::explain(self, samples, row, compared)
+        Self::explain(self, samples, row, class, compared)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
@@ -495,8 +508,14 @@ impl Classifier for PowerMeanSvc {
         Self::arrays(self)
     }
 
-    fn explain(&self, samples: &SamplesView<'_>, row: usize, _compared: usize) -> Result<Explanation> {
-        Self::explain(self, &samples.rows("the power mean SVM")?, row)
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        _compared: usize,
+    ) -> Result<Explanation> {
+        Self::explain(self, &samples.rows("the power mean SVM")?, row, class)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
@@ -553,8 +572,14 @@ impl Classifier for ThinPlateSvc {
         Self::arrays(self)
     }
 
-    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
-        Self::explain(self, &samples.rows("the thin plate SVM")?, row, compared)
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        Self::explain(self, &samples.rows("the thin plate SVM")?, row, class, compared)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {

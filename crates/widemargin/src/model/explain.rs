@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::explanation::{Explanation, Term, TermSource};
+use super::origin::Origin;
 use super::scores::check_width;
 use super::thin_plate::ThinPlateSvc;
 use super::{BasisExpansionSvc, PowerMeanSvc};
@@ -10,7 +11,7 @@ use crate::data::{Label, Rows, Samples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::WeighedColumns;
 use crate::monitor::Monitor;
-use crate::problem::{OneVsRest, n_problems};
+use crate::problem::OneVsRest;
 use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
 use crate::solve::Calibration;
 
@@ -27,18 +28,32 @@ struct Decided<'a> {
     method: &'static str,
     classes: &'a [Label],
     values: Vec<f64>,
-    calibration: Option<&'a Calibration>,
+    origin: &'a Origin,
 }
 
 impl Decided<'_> {
-    fn explanation(self, intercepts: Vec<f64>, parts: Vec<String>, terms: Vec<Term>) -> Explanation {
+    fn explanation(
+        self,
+        class: Option<usize>,
+        intercepts: Vec<f64>,
+        parts: Vec<String>,
+        terms: Vec<Term>,
+    ) -> Explanation {
         let single: Vec<f32> = self.values.iter().map(|&value| value as f32).collect();
-        let n_classes = self.classes.len();
+        let (n_classes, several_labels) = (self.classes.len(), self.origin.several_labels);
+        // Of one label its decision value does not choose between two.
+        let predicted = if n_classes == 1 { 0 } else { OneVsRest::decide(&single) };
+        let probabilities = |calibration: &Calibration| match several_labels {
+            true => calibration.of_labels(&self.values, false),
+            false => calibration.probabilities(&self.values, n_classes),
+        };
         Explanation {
             method: self.method,
             classes: self.classes.to_vec(),
-            predicted: OneVsRest::decide(&single),
-            probabilities: self.calibration.map(|calibration| calibration.probabilities(&self.values, n_classes)),
+            several_labels,
+            predicted,
+            explained: class.unwrap_or(predicted),
+            probabilities: self.origin.calibration.as_ref().map(probabilities),
             decision_values: self.values,
             intercepts,
             parts,
@@ -47,13 +62,21 @@ impl Decided<'_> {
     }
 }
 
-/// The terms that are told at length: those to bases that say most on the predicted class.
+/// Refuses a class or label that a model does not have.
+fn check_class(class: Option<usize>, n_classes: usize) -> Result<()> {
+    match class.filter(|class| *class >= n_classes) {
+        Some(class) => Err(Error::parameter("class", class, format!("a position among {n_classes} classes"))),
+        None => Ok(()),
+    }
+}
+
+/// The terms that are told at length: those to bases that say most on the class that is explained.
 fn told_at_length(explanation: &Explanation, compared: usize) -> Vec<(usize, usize)> {
     let to_basis = |at: usize| match explanation.terms[at].source {
         TermSource::Basis { index, .. } => Some((at, index)),
         _ => None,
     };
-    explanation.strongest(explanation.predicted).into_iter().filter_map(to_basis).take(compared).collect()
+    explanation.strongest(explanation.explained).into_iter().filter_map(to_basis).take(compared).collect()
 }
 
 /// The names of columns, of which only those of samples as given have some of their own.
@@ -72,19 +95,23 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
 
 impl<S: Similarity> BasisExpansionSvc<S> {
     /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
-    /// strongest similarities tell what they are made of.
+    /// strongest similarities for or against a class (or one of several labels) tell what they are made of; the predicted one
+    /// where none is given.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the classes.
     pub fn explain(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
         row: usize,
+        class: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
         let rows = checked_row(row, samples.n_samples())?;
+        check_class(class, self.classes.len())?;
         let sample = samples.chunk(rows)?;
-        let k = n_problems(self.classes.len());
+        let k = self.origin.n_problems(self.classes.len());
         let scores = self.decision_function_with(&sample, 1, &Monitor::none())?;
         let (expansion, similarity) = (self.expansion(), self.expansion().similarity());
         let n_polynomials = similarity.n_polynomials();
@@ -116,10 +143,10 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             method: super::basis_expansion::file::METHOD,
             classes: self.classes(),
             values: scores.values().iter().map(|&value| f64::from(value)).collect(),
-            calibration: self.calibration(),
+            origin: &self.origin,
         };
         let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
-        let mut explanation = decided.explanation(self.intercepts().to_vec(), parts, terms);
+        let mut explanation = decided.explanation(class, self.intercepts().to_vec(), parts, terms);
         let described = similarity.describe(sample.clone())?;
         for (at, basis) in told_at_length(&explanation, compared) {
             if basis >= expansion.described().len() {
@@ -148,9 +175,11 @@ impl PowerMeanSvc {
     /// The decision value of one sample as a sum over its columns; see [`Explanation`].
     ///
     /// # Errors
-    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
-    pub fn explain(&self, samples: &impl Rows, row: usize) -> Result<Explanation> {
+    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the classes.
+    pub fn explain(&self, samples: &impl Rows, row: usize, class: Option<usize>) -> Result<Explanation> {
         checked_row(row, samples.n_rows())?;
+        check_class(class, self.classes().len())?;
         check_width(samples, self.n_features())?;
         let k = self.n_problems();
         let mut terms = Vec::new();
@@ -169,25 +198,29 @@ impl PowerMeanSvc {
                 comparison: None,
             });
         }
-        let decided = Decided {
-            method: super::power_mean::file::METHOD,
-            classes: self.classes(),
-            values,
-            calibration: self.calibration(),
-        };
-        Ok(decided.explanation(vec![0.0; k], vec![self.map().kernel().to_string()], terms))
+        let decided =
+            Decided { method: super::power_mean::file::METHOD, classes: self.classes(), values, origin: &self.origin };
+        Ok(decided.explanation(class, vec![0.0; k], vec![self.map().kernel().to_string()], terms))
     }
 }
 
 impl ThinPlateSvc {
     /// The decision value of one sample as a sum over the support samples or landmarks and the polynomials; see
-    /// [`Explanation`]. The `compared` strongest kernel values tell what they are made of, in columns as they are
-    /// standardised.
+    /// [`Explanation`]. The `compared` strongest kernel values for or against a class (or one of several labels; the predicted
+    /// one where none is given) tell what they are made of, in columns as they are standardised.
     ///
     /// # Errors
-    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
-    pub fn explain(&self, samples: &impl Rows, row: usize, compared: usize) -> Result<Explanation> {
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the classes.
+    pub fn explain(
+        &self,
+        samples: &impl Rows,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
         checked_row(row, samples.n_rows())?;
+        check_class(class, self.classes().len())?;
         check_width(samples, self.n_features())?;
         let (k, n, d) = (self.n_problems(), self.n_bases(), self.n_features());
         let sample = self.scaled(samples, row)?;
@@ -220,13 +253,9 @@ impl ThinPlateSvc {
             let names: Vec<String> = self.space.columns(monomial).iter().map(name).collect();
             add(TermSource::Polynomial { name: names.join(" · ") }, value, weights);
         }
-        let decided = Decided {
-            method: super::thin_plate::file::METHOD,
-            classes: self.classes(),
-            values,
-            calibration: self.calibration(),
-        };
-        let mut explanation = decided.explanation(intercepts, vec![self.kernel().to_string()], terms);
+        let decided =
+            Decided { method: super::thin_plate::file::METHOD, classes: self.classes(), values, origin: &self.origin };
+        let mut explanation = decided.explanation(class, intercepts, vec![self.kernel().to_string()], terms);
         let (quantity, share) = self.kernel().share();
         for (at, basis) in told_at_length(&explanation, compared) {
             let basis = &self.bases()[basis * d..(basis + 1) * d];

@@ -21,10 +21,14 @@ use crate::similarity::Comparison;
 pub struct Explanation {
     /// The method, as model files name it.
     pub method: &'static str,
-    /// The classes; with two, positive contributions speak for the second.
+    /// The classes; with two, positive contributions speak for the second. Where samples have several labels these labels.
     pub classes: Vec<Label>,
-    /// The predicted class: its position.
+    /// Whether a sample has several labels, with a problem each: those whose decision value is above 0.
+    pub several_labels: bool,
+    /// The predicted class: its position. Of several labels the one with the largest decision value.
     pub predicted: usize,
+    /// The class or label whose terms are told at length, at this position: the predicted one unless another was asked for.
+    pub explained: usize,
     /// The decision value of each two-class problem.
     pub decision_values: Vec<f64>,
     /// The probability of each class, of a model that is calibrated.
@@ -100,9 +104,28 @@ impl Explanation {
         self.for_class(&self.intercepts, class)
     }
 
+    /// The weight of a term in the decision value of a class, in the same sense; none where contributions are not linear in
+    /// the value.
+    pub fn weight(&self, term: &Term, class: usize) -> Option<f64> {
+        (!term.weights.is_empty()).then(|| self.for_class(&term.weights, class))
+    }
+
+    /// The labels that the sample is predicted to have; of one class a sample the predicted class.
+    pub fn predicted_labels(&self) -> Vec<&Label> {
+        if !self.several_labels {
+            return self.classes.get(self.predicted).into_iter().collect();
+        }
+        self.classes
+            .iter()
+            .zip(&self.decision_values)
+            .filter(|(_, value)| **value > 0.0)
+            .map(|(label, _)| label)
+            .collect()
+    }
+
     fn for_class(&self, of_problems: &[f64], class: usize) -> f64 {
         match of_problems {
-            [one] if class == 0 => -one,
+            [one] if class == 0 && !self.several_labels => -one,
             [one] => *one,
             all => all.get(class).copied().unwrap_or(0.0),
         }

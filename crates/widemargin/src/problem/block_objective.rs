@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::block::Block;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss, UnseenScores};
+use crate::draw::is_drawn;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -132,7 +133,7 @@ impl<'a> BlockObjective<'a> {
     /// Whether a row of the block is one of those that can be held out.
     fn can_be_held_out(&self, row: usize) -> bool {
         let one_in = HELD_OUT_ONE_IN.max(self.block.n_rows().div_ceil(MOST_HELD_OUT));
-        row % one_in == one_in / 2
+        is_drawn(row, one_in)
     }
 
     /// Restores the state of another objective over the same rows: the fields of [`ObjectiveState`], each of which may

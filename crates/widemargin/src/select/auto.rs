@@ -8,11 +8,12 @@
 //! kernels are far behind others, the thin plate SVM is not tried.
 //!
 //! Where a scoring is given, the highest score decides instead, of decision values that no fit saw (`held_out_score.rs`).
+//! Where samples have several labels, losses and scores are means over the labels.
 
 use std::fmt::Write as _;
 
 use super::Scoring;
-use super::held_out_score::{Chosen, check_scoring};
+use super::held_out_score::{Chosen, check_defined, check_scoring};
 use super::similarity_search::{SimilaritySearch, Tried, is_histogram};
 use super::time_left::TimeLeft;
 use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
@@ -160,7 +161,7 @@ impl AutoParams {
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
-    /// [`Error::Score`] for a scoring that these labels do not allow, or for a class of one sample;
+    /// [`Error::Score`] for a scoring that these labels do not allow, or for a class or label of one sample;
     /// [`Error::TooShort`] if the time limit passed before one method was fitted; [`Error::Cancelled`].
     pub fn fit_with(
         &self,
@@ -169,7 +170,6 @@ impl AutoParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<AutoFit> {
-        labels.check_one_class("choosing the method")?;
         labels.check(samples.n_samples())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
@@ -320,7 +320,7 @@ impl AutoParams {
         let model = found.apply(params)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
         let mut told = "samples in blocks: only the basis expansion was tried".to_owned();
         if let Some(scoring) = self.scoring {
-            scoring.check(labels, labels.classes())?;
+            check_defined(scoring, labels)?;
             let _ = write!(told, ", so that {scoring} compared nothing");
         }
         Ok(AutoFit { model: Box::new(model.with_notes(found.told().into_iter().chain([told]))), tried: Vec::new() })
@@ -500,7 +500,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::data::DenseMatrix;
+    use crate::data::{DenseMatrix, Label};
 
     /// Rings, in two columns of which one has other units.
     fn rings(n: usize) -> (AnySamples, Labels) {
@@ -648,6 +648,44 @@ mod tests {
         let found = AutoParams::default().fit(&SamplesView::Other(&samples), &labels).unwrap();
         assert_eq!(found.model.method(), "basis-expansion");
         assert!(found.tried.is_empty());
+    }
+
+    #[test]
+    fn several_labels_share_the_method_that_suits_them_all() {
+        let (samples, of_first) = clouds(400);
+        let matrix = match &samples {
+            AnySamples::Vectors(Vectors::Dense(matrix)) => matrix,
+            other => panic!("{other:?}"),
+        };
+        // The class, the half-plane, and whether both are so; every fifth answer to the second is unknown.
+        let mut answers = Vec::new();
+        for (i, point) in matrix.values.chunks(2).enumerate() {
+            let (is_second, is_high) = (of_first.codes()[i] == 1, point[1] > 2.0);
+            let high = if i % 5 == 0 { f64::NAN } else { f64::from(u8::from(is_high)) };
+            answers.extend([f64::from(u8::from(is_second)), high, f64::from(u8::from(is_second && is_high))]);
+        }
+        let names = ["second", "high", "both"].map(Label::from).to_vec();
+        let labels = Labels::several(names, &answers).unwrap();
+        let view = SamplesView::Other(&samples);
+        let found = AutoParams::default().fit(&view, &labels).unwrap();
+        assert!(found.tried.len() >= 2 && found.model.has_several_labels(), "{:?}", found.tried);
+        // Losses are of the same kind: means over samples and labels.
+        let losses: Vec<f64> = found.tried.iter().map(|tried| tried.loss.clone().unwrap()).collect();
+        let (least, most) = (losses.iter().copied().fold(1.0, f64::min), losses.iter().copied().fold(0.0, f64::max));
+        assert!(least > 0.05 && most < 3.0 * least, "{losses:?}");
+        assert!(found.tried.iter().all(|tried| tried.error.is_some_and(|error| error < 0.25)), "{:?}", found.tried);
+
+        let by = |scoring: Scoring| AutoParams { scoring: Some(scoring), ..AutoParams::default() }.fit(&view, &labels);
+        for scoring in [Scoring::Accuracy, Scoring::F1Macro, Scoring::RocAuc, Scoring::AveragePrecision] {
+            let found = by(scoring).unwrap();
+            let scores: Vec<f64> = found.tried.iter().map(|tried| tried.score.unwrap()).collect();
+            let highest = scores.iter().copied().fold(0.0, f64::max);
+            assert!(scores.iter().all(|score| (0.4..1.0).contains(score)), "{scoring}: {scores:?}");
+            let taken = found.tried.iter().find(|tried| tried.method.to_string() == found.model.method()).unwrap();
+            assert_eq!(taken.score.unwrap(), highest, "{scoring}");
+        }
+        let refused = by(Scoring::BalancedAccuracy).unwrap_err().to_string();
+        assert!(refused.contains("of several labels there are accuracy"), "{refused}");
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::data::{Labels, SamplesView, Source, stratified_folds};
 use crate::error::{Error, Result};
 use crate::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinPlateParams};
 use crate::monitor::Monitor;
-use crate::problem::n_problems;
+use crate::problem::OneVsRest;
 use crate::similarity::AdditiveKernel;
 
-use super::{Scoring, SimilarityChoice};
+use super::{LabelScores, Scoring, SimilarityChoice};
 
 /// Folds, each left out once.
 const FOLDS: usize = 5;
@@ -64,8 +64,8 @@ impl Chosen {
         check_scoring(scoring, &known)?;
         let weights_of =
             |some: &[usize]| sample_weight.map(|all| some.iter().map(|&row| all[row]).collect::<Vec<f64>>());
-        let folds = stratified_folds(&known, FOLDS.min(rows.len()), seed)?;
-        let n_values = n_problems(known.classes().len());
+        let folds = stratified_folds(&known.as_strata(), FOLDS.min(rows.len()), seed)?;
+        let n_values = OneVsRest::of(&known).n_problems();
         let n_classes = known.classes().len();
         let mut values = vec![0.0; rows.len() * n_values];
         let mut probabilities = vec![0.0; if scoring.needs_probabilities() { rows.len() * n_classes } else { 0 }];
@@ -96,8 +96,19 @@ impl Chosen {
         if scoring.needs_probabilities() {
             return scoring.score_probabilities(&known, weights.as_deref(), known.classes(), &probabilities);
         }
+        if known.is_several() {
+            return LabelScores::of(&known, &values, weights.as_deref())?.score(scoring);
+        }
         scoring.score(&known, weights.as_deref(), known.classes(), &values)
     }
+}
+
+/// Refuses a scoring that is undefined for these labels.
+///
+/// # Errors
+/// [`Error::Score`].
+pub(super) fn check_defined(scoring: Scoring, labels: &Labels) -> Result<()> {
+    if labels.is_several() { LabelScores::check(scoring) } else { scoring.check(labels, labels.classes()) }
 }
 
 /// Refuses a scoring that is undefined for these labels, or for a fold of them.
@@ -105,13 +116,21 @@ impl Chosen {
 /// # Errors
 /// [`Error::Score`].
 pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
-    scoring.check(labels, labels.classes())?;
-    let mut counts = vec![0usize; labels.classes().len()];
-    labels.codes().iter().for_each(|&code| counts[code as usize] += 1);
+    check_defined(scoring, labels)?;
+    // With it left out, the others say nothing of it.
+    let targets = OneVsRest::of(labels);
+    let has = |problem: usize| {
+        let of_row = |row: &usize| targets.weight(*row, problem) > 0.0 && targets.sign(*row, problem) > 0.0;
+        (0..labels.len()).filter(of_row).count()
+    };
+    let counts: Vec<usize> = match (labels.is_several(), labels.classes().len()) {
+        (false, 2) => vec![labels.len() - has(0), has(0)],
+        _ => (0..targets.n_problems()).map(has).collect(),
+    };
     match counts.iter().position(|&count| count == 1) {
-        Some(class) => {
-            let problem =
-                format!("class '{}' has one sample only: with it left out, none is known", labels.classes()[class]);
+        Some(at) => {
+            let (what, name) = (if labels.is_several() { "label" } else { "class" }, &labels.classes()[at]);
+            let problem = format!("{what} '{name}' has one sample only: with it left out, none is known");
             Err(Error::Score { scoring: scoring.to_string(), problem })
         }
         None => Ok(()),
@@ -186,5 +205,10 @@ mod tests {
         let refused = check_scoring(Scoring::F1Macro, &Labels::new(["a", "a", "b", "c", "c"])).unwrap_err().to_string();
         assert!(refused.contains("class 'b' has one sample only"), "{refused}");
         assert!(check_scoring(Scoring::F1Macro, &Labels::new(["a", "a", "b", "b"])).is_ok());
+        let several = |values: &[f64]| Labels::several(vec!["a".into(), "b".into()], values).unwrap();
+        let once = several(&[1.0, 0.0, 1.0, 1.0, 0.0, f64::NAN, 0.0, 0.0]);
+        let refused = check_scoring(Scoring::F1Macro, &once).unwrap_err().to_string();
+        assert!(refused.contains("label 'b' has one sample only"), "{refused}");
+        assert!(check_scoring(Scoring::F1Macro, &several(&[1.0, 1.0, 1.0, 1.0, 0.0, 0.0])).is_ok());
     }
 }

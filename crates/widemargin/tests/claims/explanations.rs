@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::common::histograms;
 use crate::every_similarity::{N, dense, fitted, for_every_similarity, noise, samples_of};
 use widemargin::Error;
-use widemargin::data::{AnySamples, DenseView, Grids, Images, Labels, Samples, SamplesView, Series};
+use widemargin::data::{AnySamples, DenseView, Grids, Images, Label, Labels, Samples, SamplesView, Series};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, Classifier, Explanation, PowerMeanParams, TermSource, ThinPlateParams};
 use widemargin::monitor::Monitor;
@@ -17,7 +17,7 @@ use widemargin::similarity::{
 
 /// Terms and intercept add up to the model's own decision values.
 fn check_sums(model: &dyn Classifier, samples: &SamplesView<'_>, row: usize, what: &str) -> Explanation {
-    let explanation = model.explain(samples, row, 3).unwrap();
+    let explanation = model.explain(samples, row, None, 3).unwrap();
     let n_problems = explanation.decision_values.len();
     let all = model.decision_values(samples, 1, &Monitor::none()).unwrap();
     for problem in 0..n_problems {
@@ -35,8 +35,19 @@ fn check_sums(model: &dyn Classifier, samples: &SamplesView<'_>, row: usize, wha
             assert_eq!(*contribution, weight * (term.value - term.reference), "{what}");
         }
     }
-    let predicted = model.predict(samples, 1, &Monitor::none()).unwrap()[row];
-    assert_eq!(&model.classes()[explanation.predicted], predicted, "{what}");
+    let predicted = explanation.predicted_labels();
+    if model.has_several_labels() {
+        let said = model.predict_labels(samples, 1, &Monitor::none()).unwrap();
+        let said = said.values[row * n_problems..][..n_problems].iter().zip(model.classes());
+        assert_eq!(predicted, said.filter(|(has, _)| **has == 1).map(|(_, label)| label).collect::<Vec<_>>(), "{what}");
+    } else {
+        assert_eq!(predicted, [model.predict(samples, 1, &Monitor::none()).unwrap()[row]], "{what}");
+    }
+    let likely = model.predict_proba(samples, 1, &Monitor::none()).unwrap();
+    let k = model.classes().len();
+    for (told, expected) in explanation.probabilities.iter().flatten().zip(&likely.values[row * k..][..k]) {
+        assert!((told - expected).abs() < 1e-5, "{what}, row {row}: {told}, not {expected}");
+    }
     explanation
 }
 
@@ -53,6 +64,48 @@ fn terms_add_up_for_every_similarity() {
             check_sums(&model, &SamplesView::Other(samples), 7, spec);
         }
     });
+}
+
+#[test]
+fn terms_add_up_for_each_of_several_labels() {
+    let vectors = &samples_of("vectors")[0];
+    for n_labels in [1, 2, 3] {
+        let answers: Vec<f64> = noise(N * n_labels).into_iter().map(|x| f64::from(u8::from(x > 0.5))).collect();
+        let labels = Labels::several((0..n_labels as i64).map(Label::Integer).collect(), &answers).unwrap();
+        let view = SamplesView::Other(vectors);
+        let rows = view.rows("a test").unwrap();
+        let similarity = AnySimilarity::new(&["rbf:gamma=1"]).unwrap();
+        let models: [Box<dyn Classifier>; 3] = [
+            Box::new(BasisExpansionParams::new(similarity).n_basis(8).fit(vectors, &labels).unwrap()),
+            Box::new(ThinPlateParams::new(ConditionalKernel::Distance).fit(&rows, &labels).unwrap()),
+            Box::new(PowerMeanParams::auto().fit(&rows, &labels).unwrap()),
+        ];
+        for model in &models {
+            let what = format!("{}, {n_labels} labels", model.method());
+            let own = check_sums(&**model, &view, 5, &what);
+            assert!(own.several_labels && own.decision_values.len() == n_labels, "{what}");
+            let largest = own.decision_values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!(own.decision_values[own.explained], largest, "{what}");
+            for label in 0..n_labels {
+                let told = model.explain(&view, 5, Some(label), 2).unwrap();
+                assert_eq!((told.explained, told.predicted), (label, own.predicted), "{what}");
+                // A label is explained by its own problem, with its sign.
+                assert_eq!(told.decision_value(label), told.decision_values[label], "{what}");
+                assert_eq!(told.contribution(&told.terms[0], label), told.terms[0].contributions[label], "{what}");
+                if model.method() != "power-mean" {
+                    let compared = |at: &usize| told.terms[*at].comparison.is_some();
+                    let to_bases: Vec<usize> = told
+                        .strongest(label)
+                        .into_iter()
+                        .filter(|at| matches!(told.terms[*at].source, TermSource::Basis { .. }))
+                        .collect();
+                    assert!(to_bases[..2].iter().all(compared) && !to_bases[2..].iter().any(compared), "{what}");
+                }
+            }
+            let error = model.explain(&view, 5, Some(n_labels), 2).unwrap_err();
+            assert!(matches!(error, Error::Parameter { name: "class", .. }), "{error}");
+        }
+    }
 }
 
 #[test]
@@ -112,7 +165,7 @@ fn terms_of_strings_are_named_and_bases_are_training_rows() {
     for term in &explanation.terms {
         // The training row of a basis: its similarity to itself is that of distance 0.
         if let TermSource::Basis { row: Some(row), index } = term.source {
-            let own = model.explain(&vectors, row, 0).unwrap();
+            let own = model.explain(&vectors, row, None, 0).unwrap();
             assert_eq!(own.terms[index].value, 0.0, "basis {index} of row {row}");
         }
     }
@@ -156,7 +209,7 @@ fn power_mean_and_thin_plate_models_add_up() {
         }
     }
     let model = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).fit(&view, &labels).unwrap();
-    let error = Classifier::explain(&model, &view.into(), 90, 1).unwrap_err();
+    let error = Classifier::explain(&model, &view.into(), 90, None, 1).unwrap_err();
     assert!(matches!(error, Error::Parameter { name: "row", .. }), "{error}");
 }
 
@@ -401,8 +454,8 @@ fn copies_of_the_samples_are_explained_alike() {
     let samples = &samples_of("strings")[0];
     let similarity = AnySimilarity::new(&["edit", "ngram:n=2"]).unwrap();
     let model = BasisExpansionParams::new(similarity).n_basis(7).fit(samples, &labels(N, 3)).unwrap();
-    let among = model.explain(samples, 9, 4).unwrap();
-    let alone = model.explain(&Samples::select(samples, &[9]), 0, 4).unwrap();
+    let among = model.explain(samples, 9, None, 4).unwrap();
+    let alone = model.explain(&Samples::select(samples, &[9]), 0, None, 4).unwrap();
     assert_eq!(among, alone);
     assert_eq!(among.terms.iter().filter(|term| term.comparison.is_some()).count(), 4);
     let json = serde_json::to_value(&among).unwrap();

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::feature_map::FeatureMap;
 use super::row_sums::{FOLDS, LeftOutSums, PointSums, RowsShape};
+use crate::draw::is_drawn;
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::OneVsRest;
 
@@ -310,7 +311,7 @@ impl LeftOutSums {
             self.hinge += weight * (1.0 - facts.targets.sign(row, problem) * value).max(0.0).powi(2);
         }
         self.wrong += weight * targets.mistakes(row, values);
-        if weight > 0.0 && row.is_multiple_of(facts.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
+        if weight > 0.0 && is_drawn(row, facts.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
             self.some.values.extend(values);
             self.some.codes.push(targets.code(row));
             self.some.weights.push(weight);

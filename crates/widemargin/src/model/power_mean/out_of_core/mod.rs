@@ -71,7 +71,7 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         let n = samples.n_samples();
-        labels.check_one_class("training out of core")?;
+        labels.check_one_class("training out of core (in memory there may be several labels)")?;
         labels.check(n)?;
         check_number(n)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;

@@ -1,0 +1,126 @@
+//! What labelled samples say of a model of several labels a sample.
+
+use maud::{Markup, html};
+use widemargin::data::{Labels, SamplesView, Source};
+use widemargin::model::Classifier;
+use widemargin::monitor::Monitor;
+use widemargin::select::LabelScores;
+use widemargin::{Error, Result};
+
+use crate::charts;
+use crate::measured::{Mistake, Ranges, Reliability};
+use crate::tiles::{percent, tile};
+
+/// Scores of a model on samples with several labels, as `evaluate` computes them.
+#[derive(Debug)]
+pub struct MeasuredLabels {
+    /// What was counted.
+    pub scores: LabelScores,
+    /// Number of samples.
+    pub n_samples: usize,
+    /// Of ten equal ranges of probability, over all known answers, those with answers; empty without probabilities.
+    pub reliability: Vec<Reliability>,
+    /// Answers that are wrong, the most confident first.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// Labels whose scores are listed.
+const LABELS: usize = 100;
+
+impl MeasuredLabels {
+    /// Measures a model, whose labels these are in its order.
+    ///
+    /// # Errors
+    /// What the model says of the samples; [`Error::Shape`] for other labels, and for another number of labels or weights.
+    pub fn new(
+        model: &dyn Classifier,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        weights: Option<&[f64]>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let n = samples.n_samples();
+        if labels.len() != n || labels.classes() != model.classes() {
+            let found = format!("{} labels of {} samples", labels.classes().len(), labels.len());
+            let expected = format!("the {} labels of the model, of {n} samples", model.classes().len());
+            return Err(Error::Shape { what: "labels".into(), found, expected });
+        }
+        let values = model.decision_function(samples, threads, monitor)?;
+        let scores = LabelScores::of(labels, values.values(), weights)?;
+        let double: Vec<f64> = values.values().iter().map(|&value| f64::from(value)).collect();
+        let probabilities = model.calibration().map(|calibration| calibration.of_labels(&double, false));
+        let (k, sets) = (labels.classes().len(), labels.signed_sets().unwrap_or_default());
+        let (mut ranges, mut mistakes) = (Ranges::default(), Vec::new());
+        for (at, &value) in double.iter().enumerate() {
+            let (row, label) = (at / k, at % k);
+            let answer = sets[labels.codes()[row] as usize * k + label];
+            if answer == 0.0 {
+                continue;
+            }
+            let has = answer > 0.0;
+            let of_answer = |p: f64| if has { p } else { 1.0 - p };
+            if (value > 0.0) != has {
+                let probability = probabilities.as_ref().map(|all| of_answer(all[at]));
+                mistakes.push(Mistake { row, class: label, margin: value.abs(), probability });
+            }
+            if let Some(all) = &probabilities {
+                ranges.add(all[at], has, weights.map_or(1.0, |weights| weights[row]));
+            }
+        }
+        mistakes.sort_by(Mistake::by_confidence);
+        Ok(MeasuredLabels { scores, n_samples: n, reliability: ranges.filled(), mistakes })
+    }
+
+    /// The scores of all labels together, on samples of this name.
+    pub fn summary(&self, name: &str) -> Markup {
+        let scores = &self.scores;
+        html! {
+            section id="scores" {
+                h2 { "Scores" }
+                p { "Measured on " (self.n_samples) " samples with several labels each: " b { (name) } "." }
+                div class="wm-tiles" {
+                    (tile(percent(scores.f1()), "F1, mean of the labels"))
+                    @if let Some(area) = scores.roc_auc() { (tile(format!("{area:.4}"), "ROC AUC, mean")) }
+                    @if let Some(area) = scores.average_precision() { (tile(format!("{area:.4}"), "average precision, mean")) }
+                    (tile(percent(scores.subset_accuracy), "of samples with all labels right"))
+                    (tile(percent(scores.hamming_loss()), "of labels wrong"))
+                }
+            }
+        }
+    }
+
+    /// The scores of each label, and how far its probabilities can be relied on.
+    pub fn details(&self) -> Markup {
+        let share = |value: Option<f64>| value.map_or("–".into(), |value| format!("{:.2}", 100.0 * value));
+        let area = |value: &Result<f64>| value.as_ref().map_or("–".into(), |value| format!("{value:.4}"));
+        let labels = &self.scores.labels;
+        html! {
+            section id="labels" {
+                h2 { "Labels" }
+                p class="wm-small wm-soft" { "Each over the samples of which it is known; shares in percent." }
+                div class="wm-scroll" { table class="wm-table" {
+                    thead { tr {
+                        th class="wm-left" { "label" } th { "known" } th { "have it" } th { "accuracy" } th { "precision" } th { "recall" }
+                        th { "F1" } th { "ROC AUC" } th { "average precision" }
+                    } }
+                    tbody { @for label in labels.iter().take(LABELS) { tr {
+                        td class="wm-left" { (label.name.to_string()) }
+                        td { (label.evaluation.n_samples()) } td { (label.has.support) }
+                        td { (share(Some(label.evaluation.accuracy()))) } td { (share(label.has.precision)) }
+                        td { (share(label.has.recall)) } td { (share(label.has.f1)) }
+                        td { (area(&label.roc_auc)) } td { (area(&label.average_precision)) }
+                    } } }
+                } }
+                @if labels.len() > LABELS { p class="wm-small wm-soft" { (labels.len() - LABELS) " more labels" } }
+            }
+            section id="calibration" {
+                h2 { "Probabilities" }
+                @if self.reliability.is_empty() { p { "The model gives no probabilities." } } @else {
+                    p { "Of samples with a probability of, say, 0.8 of a label, 80 % should have it: dots on the diagonal, of all labels together. Larger dots stand for more answers." }
+                    (charts::reliability(&self.reliability, "the label"))
+                }
+            }
+        }
+    }
+}

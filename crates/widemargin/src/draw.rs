@@ -1,0 +1,45 @@
+//! Rows drawn without a generator: the same wherever they are looked at, whatever their order.
+
+/// The final mixing step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which is a bijection.
+pub(crate) fn mixed(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// Whether a row is the one that is drawn of its run of `one_in` rows. Evenly spaced rows would see only some of the classes
+/// of samples whose classes come in a period.
+pub(crate) fn is_drawn(row: usize, one_in: usize) -> bool {
+    let run = row / one_in;
+    // 0 stays 0 when it is mixed.
+    row - run * one_in == (mixed(run as u64 + 1) % one_in as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_drawn;
+
+    #[test]
+    fn one_row_of_each_run_is_drawn() {
+        for one_in in [1, 2, 7, 10, 100] {
+            for run in 0..50 {
+                let drawn = (run * one_in..(run + 1) * one_in).filter(|&row| is_drawn(row, one_in)).count();
+                assert_eq!(drawn, 1, "run {run} of {one_in}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_every_period_are_drawn_alike() {
+        for one_in in [5, 10, 40] {
+            for period in [2, 5, 10, 20] {
+                let mut counts = vec![0; period];
+                (0..2000 * one_in).filter(|&row| is_drawn(row, one_in)).for_each(|row| counts[row % period] += 1);
+                // 2,000 draws: five standard deviations.
+                let (mean, share) = (2000.0 / period as f64, 1.0 / period as f64);
+                let most = 5.0 * (2000.0 * share * (1.0 - share)).sqrt();
+                assert!(counts.iter().all(|&n| (f64::from(n) - mean).abs() < most), "{one_in} {period} {counts:?}");
+            }
+        }
+    }
+}

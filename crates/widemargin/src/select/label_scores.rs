@@ -1,0 +1,169 @@
+//! Scores where samples have several labels, with the values that scikit-learn gives them.
+
+use super::{ClassScore, Evaluation, Scoring};
+use crate::data::{Label, Labels};
+use crate::error::{Error, Result};
+use crate::problem::OneVsRest;
+
+/// What is counted of one label, over the samples of which it is known.
+#[derive(Debug)]
+pub struct LabelScore {
+    /// The label.
+    pub name: Label,
+    /// Of its two answers, 0 and 1.
+    pub evaluation: Evaluation,
+    /// Of the samples that have it.
+    pub has: ClassScore,
+    /// The area under its ROC curve, or why there is none.
+    pub roc_auc: Result<f64>,
+    /// Its average precision, or why there is none.
+    pub average_precision: Result<f64>,
+}
+
+/// What is counted of all labels.
+#[derive(Debug)]
+pub struct LabelScores {
+    /// Each label.
+    pub labels: Vec<LabelScore>,
+    /// The share of the samples, by weight, of which every known label is right.
+    pub subset_accuracy: f64,
+}
+
+impl LabelScores {
+    /// Of samples with several labels each and their decision values, samples × labels: above 0 for a label that the sample
+    /// is said to have.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for other numbers of values or weights, and for labels that are one class a sample.
+    pub fn of(labels: &Labels, values: &[f32], weights: Option<&[f64]>) -> Result<Self> {
+        let (n, k) = (labels.len(), labels.classes().len());
+        if values.len() != n * k || weights.is_some_and(|weights| weights.len() != n) || !labels.is_several() {
+            let found = format!("{} decision values", values.len());
+            return Err(Error::shape("scores of labels", found, format!("one for each of {n} samples and {k} labels")));
+        }
+        let given = Given { targets: OneVsRest::of(labels), values, weights };
+        let names = labels.classes().iter().enumerate();
+        let labels = names.map(|(at, name)| given.of_label(at, name)).collect();
+        Ok(LabelScores { labels, subset_accuracy: given.subset_accuracy() })
+    }
+
+    /// The mean of the labels. As of scikit-learn, a label without samples and predictions has an F1 of 0.
+    pub fn f1(&self) -> f64 {
+        mean(self.labels.iter().map(|label| Some(label.has.f1.unwrap_or(0.0)))).unwrap_or(0.0)
+    }
+
+    /// The mean share of the labels that are wrong.
+    pub fn hamming_loss(&self) -> f64 {
+        mean(self.labels.iter().map(|label| Some(1.0 - label.evaluation.accuracy()))).unwrap_or(0.0)
+    }
+
+    /// The mean of the labels that have one.
+    pub fn roc_auc(&self) -> Option<f64> {
+        mean(self.labels.iter().map(|label| label.roc_auc.as_ref().ok().copied()))
+    }
+
+    /// The mean of the labels that have one.
+    pub fn average_precision(&self) -> Option<f64> {
+        mean(self.labels.iter().map(|label| label.average_precision.as_ref().ok().copied()))
+    }
+
+    /// One of the scores that [`LabelScores::check`] admits: of accuracies that of whole sets of labels, of others the mean of
+    /// the labels.
+    ///
+    /// # Errors
+    /// [`Error::Score`] for another, and where it is not defined for a label.
+    pub fn score(&self, scoring: Scoring) -> Result<f64> {
+        LabelScores::check(scoring)?;
+        let every = |of: fn(&LabelScore) -> &Result<f64>| -> Result<f64> {
+            let mut sum = 0.0;
+            for label in &self.labels {
+                sum += of(label).as_ref().map_err(|error| {
+                    let problem = match error {
+                        Error::Score { problem, .. } => problem.clone(),
+                        error => error.to_string(),
+                    };
+                    Error::Score { scoring: scoring.to_string(), problem: format!("label '{}': {problem}", label.name) }
+                })?;
+            }
+            Ok(sum / self.labels.len() as f64)
+        };
+        match scoring {
+            Scoring::F1Macro => Ok(self.f1()),
+            Scoring::RocAuc => every(|label| &label.roc_auc),
+            Scoring::AveragePrecision => every(|label| &label.average_precision),
+            _ => Ok(self.subset_accuracy),
+        }
+    }
+
+    /// Refuses a score that samples with several labels do not have.
+    ///
+    /// # Errors
+    /// [`Error::Score`] naming those that they have.
+    pub fn check(scoring: Scoring) -> Result<()> {
+        match scoring {
+            Scoring::Accuracy | Scoring::F1Macro | Scoring::RocAuc | Scoring::AveragePrecision => Ok(()),
+            other => {
+                let problem = "it is of samples with one class each: of several labels there are accuracy, f1-macro, \
+                               roc-auc and average-precision";
+                Err(Error::Score { scoring: other.to_string(), problem: problem.into() })
+            }
+        }
+    }
+}
+
+/// What is known of samples, and what is said of them.
+struct Given<'a> {
+    targets: OneVsRest<'a>,
+    values: &'a [f32],
+    weights: Option<&'a [f64]>,
+}
+
+impl Given<'_> {
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// Whether a sample has a label and whether it is said to; nothing where it is unknown.
+    fn answers(&self, row: usize, label: usize) -> Option<(bool, bool)> {
+        let value = self.values[row * self.targets.n_problems() + label];
+        (self.targets.weight(row, label) != 0.0).then(|| (self.targets.sign(row, label) > 0.0, value > 0.0))
+    }
+
+    fn of_label(&self, at: usize, name: &Label) -> LabelScore {
+        let answer = |has: bool| Label::Integer(i64::from(has));
+        let (mut evaluation, mut truth, mut weights, mut values) = (Evaluation::default(), vec![], vec![], vec![]);
+        for row in 0..self.targets.n_samples() {
+            if let Some((has, is_said)) = self.answers(row, at) {
+                evaluation.add_weighted(&answer(has), &answer(is_said), self.weight(row));
+                truth.push(answer(has));
+                weights.push(self.weight(row));
+                values.push(self.values[row * self.targets.n_problems() + at]);
+            }
+        }
+        let (labels, classes) = (Labels::new(truth), [answer(false), answer(true)]);
+        let score = |scoring: Scoring| scoring.score(&labels, Some(&weights), &classes, &values);
+        let (roc_auc, average_precision) = (score(Scoring::RocAuc), score(Scoring::AveragePrecision));
+        let has = evaluation.class_scores().into_iter().find(|score| score.label == answer(true));
+        let none = ClassScore { label: answer(true), support: 0, precision: None, recall: None, f1: None };
+        LabelScore { name: name.clone(), evaluation, has: has.unwrap_or(none), roc_auc, average_precision }
+    }
+
+    fn subset_accuracy(&self) -> f64 {
+        let is_right = |row: usize| {
+            let mut known = (0..self.targets.n_problems()).filter_map(|label| self.answers(row, label));
+            known.all(|(has, is_said)| has == is_said)
+        };
+        let (mut right, mut all) = (0.0, 0.0);
+        for row in 0..self.targets.n_samples() {
+            all += self.weight(row);
+            right += if is_right(row) { self.weight(row) } else { 0.0 };
+        }
+        right / all
+    }
+}
+
+/// The mean of those that are defined.
+fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let defined: Vec<f64> = values.flatten().collect();
+    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
+}

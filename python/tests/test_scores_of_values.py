@@ -103,6 +103,7 @@ def test_scores_of_numbers(seed, is_constant, is_met):
             "r2": metrics.r2_score(y, f, sample_weight=weights),
             "neg-mean-absolute-error": -metrics.mean_absolute_error(y, f, sample_weight=weights),
             "neg-root-mean-squared-error": -metrics.root_mean_squared_error(y, f, sample_weight=weights),
+            "neg-mean-pinball-loss": -metrics.mean_pinball_loss(y, f, sample_weight=weights),
         },
         abs=1e-10,
     )

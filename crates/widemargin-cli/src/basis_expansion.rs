@@ -11,7 +11,7 @@ use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Regressor};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept, Penalty, RegressionLoss};
-use widemargin::select::{RegressionSearch, SimilaritySearch};
+use widemargin::select::{RegressionScoring, RegressionSearch, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use widemargin::{Error, Result};
 
@@ -210,7 +210,8 @@ impl RegressionSettings {
 
     fn regression(self) -> Result<Regression> {
         let RegressionSettings { specs, normalization, loss, epsilon, quantile, params } = self;
-        let params = params.loss(RegressionLoss::new(loss, epsilon, quantile)?);
+        let of_residuals = RegressionLoss::new(loss, epsilon, quantile)?;
+        let (params, scoring) = (params.loss(of_residuals), RegressionScoring::of_loss(of_residuals));
         let search = RegressionSearch::of(&params, &specs.0, normalization.given());
         let in_memory = (loss != RegressionLoss::Squared.name()).then(|| format!("--loss {loss}"));
         let fit = move |data: Data<'_>, targets: &Targets, monitor: &Monitor<'_>| {
@@ -227,7 +228,7 @@ impl RegressionSettings {
             };
             Ok(Box::new(model.with_notes(told)) as Box<dyn Regressor>)
         };
-        Ok(Regression { fit: Box::new(fit), in_memory })
+        Ok(Regression { fit: Box::new(fit), in_memory, scoring })
     }
 }
 

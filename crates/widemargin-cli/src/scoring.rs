@@ -28,8 +28,13 @@ impl FromStr for AnyScoring {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let of_numbers = name.parse().map(AnyScoring::Numbers);
-        of_numbers.or_else(|_| name.parse().map(AnyScoring::Classes)).map_err(|error: Error| match error {
+        let of_classes = || name.parse().map(AnyScoring::Classes);
+        let found = match name.parse() {
+            Ok(of_numbers) => Ok(AnyScoring::Numbers(of_numbers)),
+            Err(Error::UnknownName { .. }) => of_classes(),
+            Err(error) => Err(error),
+        };
+        found.map_err(|error: Error| match error {
             Error::UnknownName { what, given, expected } => {
                 let numbers = RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ");
                 Error::UnknownName { what, given, expected: format!("{expected}; of a regression model {numbers}") }
@@ -59,7 +64,10 @@ impl AnyScoring {
             AnyScoring::Classes(scoring) => {
                 let failure =
                     Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
-                Err(failure.help("name one of r2, neg-mean-absolute-error, neg-root-mean-squared-error"))
+                Err(failure.help(format!(
+                    "name one of {}",
+                    RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ")
+                )))
             }
         }
     }

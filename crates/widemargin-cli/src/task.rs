@@ -10,6 +10,7 @@ use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::Regressor;
 use widemargin::monitor::Monitor;
 use widemargin::problem::RegressionLoss;
+use widemargin::select::RegressionScoring;
 use widemargin_io::Table;
 
 use crate::args::Input;
@@ -34,6 +35,8 @@ pub struct Regression {
     pub fit: Box<dyn Fn(Data<'_>, &Targets, &Monitor<'_>) -> Result<Box<dyn Regressor>>>,
     /// Why it takes no samples on the disk, if it does not.
     pub in_memory: Option<String>,
+    /// The score that suits its loss.
+    pub scoring: RegressionScoring,
 }
 
 impl Regression {

@@ -11,6 +11,7 @@ use widemargin::model::{
     ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
+use widemargin::select::RegressionScoring;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::NullSpace;
 
@@ -230,7 +231,8 @@ impl Method for ThinPlateArgs {
                 };
                 Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
             };
-            Regression { fit: Box::new(fit), in_memory: Some("thin-plate --task regression".into()) }
+            let in_memory = Some("thin-plate --task regression".into());
+            Regression { fit: Box::new(fit), in_memory, scoring: RegressionScoring::R2 }
         };
         let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
         Ok(points.map(|point| point.map(regression)).collect())

@@ -27,7 +27,7 @@ use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
 use crate::summary::{RegressionSummary, Summary, Trained};
-use crate::task::{TaskName, targets_of};
+use crate::task::{Regression, TaskName, targets_of};
 use crate::text_table::text_table;
 use crate::training_data::Data;
 
@@ -50,7 +50,8 @@ struct Options {
     /// The score by which points are compared, as scikit-learn defines it: of classes accuracy (the default; of several
     /// labels that of all of a sample), balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest),
     /// average-precision (of the second of two classes), neg-log-loss, neg-brier-score (of the probabilities); of numbers
-    /// r2 (the default), neg-mean-absolute-error, neg-root-mean-squared-error
+    /// r2 (the default), neg-mean-absolute-error, neg-root-mean-squared-error, neg-mean-pinball-loss:quantile=0.9 (the default
+    /// of --loss quantile, with its quantile)
     #[arg(long, value_name = "NAME")]
     scoring: Option<AnyScoring>,
     #[command(flatten)]
@@ -153,7 +154,7 @@ impl Options {
         // What is common to both tasks is checked as it is for classes.
         method.grid(&context.common, self.memory.memory)?;
         let points = method.regressions(&context.common, self.memory.memory)?;
-        let scoring = self.scoring.map_or(Ok(RegressionScoring::default()), AnyScoring::of_numbers)?;
+        let scoring = self.scoring.map_or_else(|| common_scoring(&points), AnyScoring::of_numbers)?;
         let (table, seconds_read) = self.read(context)?;
         let file = &self.input.data;
         let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
@@ -183,6 +184,24 @@ impl Options {
     fn read(&self, context: &Context) -> Result<(Table, f64), Failure> {
         let options = ReadOptions { group: self.folds.group.clone(), ..self.input.options_to_learn() };
         context.read(&self.input.data, &options)
+    }
+}
+
+/// The score that suits the loss of all points. The median is comparable with a mean.
+fn common_scoring(points: &[Point<Regression>]) -> Result<RegressionScoring, Failure> {
+    let is_central = |scoring: RegressionScoring| match scoring {
+        RegressionScoring::NegMeanPinballLoss { quantile } => quantile == 0.5,
+        _ => true,
+    };
+    let mut scorings = points.iter().map(|point| point.params.scoring);
+    let first = scorings.next().unwrap_or_default();
+    match scorings.find(|scoring| *scoring != first) {
+        None => Ok(first),
+        Some(_) if points.iter().all(|point| is_central(point.params.scoring)) => Ok(RegressionScoring::default()),
+        Some(other) => {
+            let failure = format!("--scoring is needed: {first} suits the loss of some points, {other} that of others");
+            Err(Failure::input(failure).help("compare one quantile at a time, or say by which score all are compared"))
+        }
     }
 }
 

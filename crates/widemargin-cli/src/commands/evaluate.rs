@@ -32,7 +32,7 @@ pub struct Evaluate {
     input: Input,
     /// Scores that must be defined for these samples, as scikit-learn defines them, separated by commas: accuracy,
     /// balanced-accuracy, f1-macro, roc-auc, average-precision, neg-log-loss, neg-brier-score; of a regression model r2,
-    /// neg-mean-absolute-error, neg-root-mean-squared-error. All are printed where they are defined; the last four of
+    /// neg-mean-absolute-error, neg-root-mean-squared-error, neg-mean-pinball-loss:quantile=0.9. All but the last are printed where they are defined; the last four of
     /// classes keep the decision values of all samples, and without being asked for are left out of more than 10 million
     /// values
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]

@@ -205,10 +205,28 @@ fn losses_are_trained_told_and_searched() {
     assert_eq!(epsilons, [&Value::from("auto"), &Value::from(0.5), &Value::from(2.0)]);
     let shown = folder.run(&format!("{search} --loss squared,huber,quantile")).well().out;
     assert!(["loss", "squared", "huber", "quantile"].iter().all(|word| shown.contains(word)), "{shown}");
-    assert_eq!(
-        folder.run(&format!("{search} --loss quantile --quantile 0.1,0.9 --json")).json()["points"][1]["parameters"]["quantile"],
-        0.9
-    );
+    // Quantiles are judged as quantiles.
+    const OF_90: &str = "neg-mean-pinball-loss:quantile=0.9";
+    let told = folder.run(&format!("{search} --loss quantile --quantile 0.9 --json")).json();
+    assert_eq!(told["scoring"], OF_90);
+    folder.run(&format!("{search} --loss quantile --quantile 0.1,0.9")).fails(2, &["--scoring", "quantile=0.1", OF_90]);
+    let both = folder.run(&format!("{search} --loss quantile --quantile 0.1,0.9 --scoring {OF_90} --json")).json();
+    let scores: Vec<f64> =
+        both["points"].as_array().unwrap().iter().map(|point| point["mean"].as_f64().unwrap()).collect();
+    assert!(scores[0] < scores[1] && scores[1] < 0.0, "{both}");
+    assert_eq!(told["points"][0]["mean"], both["points"][1]["mean"]);
+    folder.run(&format!("{fit} --loss quantile --quantile 0.9")).well();
+    let found = folder.run(&format!("evaluate m test.csv --label price --scoring {OF_90} --json")).json();
+    let out = folder.run("predict m test.csv --label price").well().out;
+    let loss = |(f, y): (&str, f64)| {
+        let error = y - f.parse::<f64>().unwrap();
+        (0.9 * error).max(-0.1 * error)
+    };
+    let losses: Vec<f64> = out.lines().zip(prices(&table(2, 60))).map(loss).collect();
+    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+    assert!((found["scores"][OF_90].as_f64().unwrap() + mean).abs() < 1e-6 * mean, "{found} and {mean}");
+    let wrong = format!("evaluate m test.csv --label price --scoring {}", OF_90.replace("0.9", "9"));
+    folder.run(&wrong).fails(2, &["quantile=9", "above 0 and below 1"]);
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! W with W Wᵀ = S⁻¹, for similarities S between bases that are made definite: Nyström features are s(x) · W.
 //!
 //! Any W serves, since two of them differ by a rotation of the features. For n bases, Cholesky's factorisation S = L Lᵀ gives
-//! W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is not, or nearly not, eigenvectors give W = U Λ^(−½)
-//! for 9 n³.
+//! W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is nearly not, because bases are alike, the factorisation
+//! with pivots finds those that span the others, for about as many: what is left of S is small and is shown to be
+//! semi-definite, and W is that of the pivots alone. Where S is not definite, eigenvectors give W = U Λ^(−½) for 9 n³.
 
 use super::Definite;
 use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Cholesky, Matrix, dot};
+use crate::linalg::pivoted::Pivoted;
 
-/// Eigenvalues below this fraction of the largest are dropped as rounding errors.
+/// Eigenvalues below this fraction of the largest are dropped as rounding errors; so are bases of which less than this is new
+/// beside the pivots.
 const EIGENVALUE_CUT: f64 = 1e-6;
 
 /// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
@@ -32,21 +35,43 @@ impl InverseRoot {
     /// Of a symmetric matrix of finite numbers, with errors of `rounding` in its eigenvalues; none if they are not finite.
     pub fn new(matrix: Vec<f64>, definite: Definite, rounding: f64) -> Option<Self> {
         // A definite matrix is left as it is, unless it is squared.
-        let found = if definite == Definite::Square { None } else { Self::by_cholesky(&matrix) };
-        found.or_else(|| Self::by_eigenvectors(&matrix, definite, rounding))
+        if definite != Definite::Square {
+            let whole = square(&matrix);
+            let largest = growth(whole.n_rows(), |x| whole.times(&x));
+            let found = Self::by_cholesky(&whole, largest).or_else(|| Self::by_pivots(&whole, largest, rounding));
+            if found.is_some() {
+                return found;
+            }
+        }
+        Self::by_eigenvectors(&matrix, definite, rounding)
     }
 
     /// None unless the least eigenvalue is above the cut.
-    fn by_cholesky(matrix: &[f64]) -> Option<Self> {
-        let n = size_of_square(matrix);
-        let trace = (0..n).map(|i| matrix[i * n + i]).sum();
-        let whole = Matrix::from_columns(matrix.to_vec(), n, n);
-        let inverse = Cholesky::new(whole.clone())?.inverse_lower();
+    fn by_cholesky(matrix: &Matrix, largest: f64) -> Option<Self> {
+        let inverse = Cholesky::new(matrix.clone())?.inverse_lower();
         let columns = inverse.transposed();
-        let largest = growth(n, |x| whole.times(&x));
-        let inverse_of_least = growth(n, |x| columns.times(&inverse.times(&x)));
+        let inverse_of_least = growth(matrix.n_rows(), |x| columns.times(&inverse.times(&x)));
         let is_sound = inverse_of_least * largest * EIGENVALUE_CUT < 1.0;
-        is_sound.then_some(InverseRoot { columns, trace, negative: 0.0 })
+        is_sound.then_some(InverseRoot { columns, trace: trace(matrix), negative: 0.0 })
+    }
+
+    /// None unless all negative eigenvalues are rounding.
+    fn by_pivots(matrix: &Matrix, largest: f64, rounding: f64) -> Option<Self> {
+        let found = Pivoted::new(matrix, EIGENVALUE_CUT * largest)?;
+        let (of_pivots, mut rest) = (found.factor.inverse_lower(), found.rest.clone());
+        let dropped = trace(&rest);
+        // S is semi-definite where this is, up to rounding: what is left may magnify errors, but never hides any.
+        for i in 0..rest.n_rows() {
+            rest.set(i, i, rest.at(i, i) + rounding);
+        }
+        Cholesky::new(rest)?;
+        let mut columns = Matrix::zeros(matrix.n_rows(), of_pivots.n_cols());
+        for (at, &basis) in found.pivots().iter().enumerate() {
+            for feature in at..of_pivots.n_cols() {
+                columns.set(basis, feature, of_pivots.at(feature, at));
+            }
+        }
+        Some(InverseRoot { columns, trace: trace(matrix) - dropped, negative: 0.0 })
     }
 
     fn by_eigenvectors(matrix: &[f64], definite: Definite, rounding: f64) -> Option<Self> {
@@ -148,6 +173,16 @@ fn size_of_square(matrix: &[f64]) -> usize {
     (matrix.len() as f64).sqrt().round() as usize
 }
 
+/// A symmetric matrix.
+fn square(matrix: &[f64]) -> Matrix {
+    let n = size_of_square(matrix);
+    Matrix::from_columns(matrix.to_vec(), n, n)
+}
+
+fn trace(matrix: &Matrix) -> f64 {
+    (0..matrix.n_rows()).map(|i| matrix.at(i, i)).sum()
+}
+
 /// The largest eigenvalue of a positive definite operator, from below, by the power method.
 fn growth(n: usize, apply: impl Fn(Vec<f64>) -> Vec<f64>) -> f64 {
     // No pattern that a matrix may have.
@@ -177,7 +212,9 @@ mod tests {
         let n = 40;
         for length in [0.5, 5.0, 50.0] {
             let matrix = decaying(n, length);
-            let cholesky = InverseRoot::by_cholesky(&matrix).unwrap();
+            let whole = square(&matrix);
+            let largest = growth(n, |x| whole.times(&x));
+            let cholesky = InverseRoot::by_cholesky(&whole, largest).unwrap();
             let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, 1e-9).unwrap();
             assert!((cholesky.trace - eigen.trace).abs() < 1e-9 && cholesky.negative == eigen.negative);
             let inverse = |root: &InverseRoot| product(Side::Plain(&root.columns), Side::Transposed(&root.columns));
@@ -193,6 +230,37 @@ mod tests {
     }
 
     #[test]
+    fn pivots_span_what_eigenvectors_span_where_bases_are_alike() {
+        let n = 80;
+        let at = |i: usize, width: f64| (-((i / n) as f64 - (i % n) as f64).powi(2) / width).exp();
+        for width in [20.0, 100.0, 1e3] {
+            let matrix: Vec<f64> = (0..n * n).map(|i| at(i, width)).collect();
+            let whole = square(&matrix);
+            let largest = growth(n, |x| whole.times(&x));
+            let pivots = InverseRoot::by_pivots(&whole, largest, 1e-9).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, 1e-9).unwrap();
+            assert!(pivots.columns.n_cols() < n && pivots.negative == 0.0);
+            assert!((pivots.trace - eigen.trace).abs() < 1e-3 * eigen.trace, "{} {}", pivots.trace, eigen.trace);
+            // Both features reproduce the similarities.
+            for root in [&pivots, &eigen] {
+                let features = product(Side::Plain(&whole), Side::Plain(&root.columns));
+                let again = product(Side::Plain(&features), Side::Transposed(&features));
+                let pairs = again.values().iter().zip(&matrix);
+                let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(worst < 5e-6 * largest, "{width}: {worst} of {largest}");
+            }
+        }
+        // A negative eigenvalue that is more than rounding is left to eigenvectors.
+        let mut indefinite: Vec<f64> = (0..n * n).map(|i| at(i, 100.0)).collect();
+        (0..n).for_each(|i| indefinite[i * n + i] -= 1e-6);
+        let whole = square(&indefinite);
+        let largest = growth(n, |x| whole.times(&x));
+        assert!(InverseRoot::by_pivots(&whole, largest, 1e-9).is_none());
+        assert!(InverseRoot::by_pivots(&whole, largest, 1e-3).is_some());
+        assert!(InverseRoot::new(indefinite, Definite::Clip, 1e-9).unwrap().negative > 0.0);
+    }
+
+    #[test]
     fn what_is_not_clearly_definite_has_eigenvectors() {
         let n = 30;
         // A Gaussian far wider than the points are apart, a matrix with a negative eigenvalue, and one of rank one.
@@ -201,7 +269,8 @@ mod tests {
         indefinite[0] = -1.0;
         let flat = vec![1.0; n * n];
         for matrix in [wide, indefinite, flat] {
-            assert!(InverseRoot::by_cholesky(&matrix).is_none());
+            let whole = square(&matrix);
+            assert!(InverseRoot::by_cholesky(&whole, growth(n, |x| whole.times(&x))).is_none());
             assert!(InverseRoot::new(matrix, Definite::Clip, 1e-9).unwrap().columns.n_cols() < n);
         }
         let squared = InverseRoot::new(decaying(n, 2.0), Definite::Square, 1e-9).unwrap();

@@ -380,6 +380,15 @@ impl Cholesky {
         sound.then_some(Cholesky { factor })
     }
 
+    /// Of the first `n` rows and columns of a lower triangle that is a factor.
+    pub fn leading(lower: &Matrix, n: usize) -> Self {
+        let mut factor = Matrix::zeros(n, n);
+        for col in 0..n {
+            factor.col_mut(col)[col..].copy_from_slice(&lower.col(col)[col..n]);
+        }
+        Cholesky { factor }
+    }
+
     /// L⁻¹ · x, in place.
     pub fn solve_lower(&self, x: &mut Matrix) {
         triangular_solve::solve_lower_triangular_in_place(self.factor.view(), x.view_mut(), Par::Seq);

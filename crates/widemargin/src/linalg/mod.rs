@@ -3,6 +3,7 @@
 mod cholesky;
 pub(crate) mod eigen;
 pub(crate) mod factor;
+pub(crate) mod pivoted;
 mod product;
 mod registers;
 mod tall_skinny;

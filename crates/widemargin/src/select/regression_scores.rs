@@ -1,10 +1,13 @@
 //! Scores of predicted numbers, with the values that scikit-learn gives them.
 
+use std::fmt;
+use std::str::FromStr;
+
 use crate::error::{Error, Result};
-use crate::macros::named;
+use crate::problem::RegressionLoss;
 
 /// How predicted numbers are judged; a higher score is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum RegressionScoring {
     /// 1 − Σ w (y − f)² / Σ w (y − ȳ)²: 1 is the best, 0 what the mean gets. Of constant targets 1 if they are met, else 0.
@@ -14,18 +17,62 @@ pub enum RegressionScoring {
     NegMeanAbsoluteError,
     /// Minus the root of the mean of (y − f)².
     NegRootMeanSquaredError,
+    /// Minus the mean of the pinball loss: q (y − f) where the target is above the prediction, (1 − q) (f − y) where it is below.
+    NegMeanPinballLoss {
+        /// q, above 0 and below 1: which quantile is predicted.
+        quantile: f64,
+    },
 }
 
-named!("scoring": RegressionScoring {
-    "r2" = RegressionScoring::R2,
-    "neg-mean-absolute-error" = RegressionScoring::NegMeanAbsoluteError,
-    "neg-root-mean-squared-error" = RegressionScoring::NegRootMeanSquaredError,
-});
+/// The name of the score of quantiles, and what follows where the quantile is not ½.
+const PINBALL: &str = "neg-mean-pinball-loss";
+const QUANTILE: &str = ":quantile=";
+
+impl fmt::Display for RegressionScoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegressionScoring::R2 => f.write_str("r2"),
+            RegressionScoring::NegMeanAbsoluteError => f.write_str("neg-mean-absolute-error"),
+            RegressionScoring::NegRootMeanSquaredError => f.write_str("neg-root-mean-squared-error"),
+            RegressionScoring::NegMeanPinballLoss { quantile: 0.5 } => f.write_str(PINBALL),
+            RegressionScoring::NegMeanPinballLoss { quantile } => write!(f, "{PINBALL}{QUANTILE}{quantile}"),
+        }
+    }
+}
+
+impl FromStr for RegressionScoring {
+    type Err = Error;
+
+    fn from_str(given: &str) -> Result<Self> {
+        if let Some(quantile) = given.strip_prefix(PINBALL).and_then(|rest| rest.strip_prefix(QUANTILE)) {
+            let quantile = quantile.parse().ok().filter(|q| (0.0..1.0).contains(q) && *q > 0.0).ok_or_else(|| {
+                let expected = "a number above 0 and below 1, as in neg-mean-pinball-loss:quantile=0.9";
+                Error::parameter("scoring", given, expected)
+            })?;
+            return Ok(RegressionScoring::NegMeanPinballLoss { quantile });
+        }
+        let known = RegressionScoring::ALL.into_iter().find(|known| known.to_string() == given);
+        let names = RegressionScoring::ALL.map(|known| known.to_string());
+        known.ok_or_else(|| Error::unknown("scoring", given, names.iter().map(String::as_str)))
+    }
+}
 
 impl RegressionScoring {
-    /// All of them.
-    pub const ALL: [RegressionScoring; 3] =
-        [RegressionScoring::R2, RegressionScoring::NegMeanAbsoluteError, RegressionScoring::NegRootMeanSquaredError];
+    /// All of them, that of quantiles with ½.
+    pub const ALL: [RegressionScoring; 4] = [
+        RegressionScoring::R2,
+        RegressionScoring::NegMeanAbsoluteError,
+        RegressionScoring::NegRootMeanSquaredError,
+        RegressionScoring::NegMeanPinballLoss { quantile: 0.5 },
+    ];
+
+    /// The score that suits a loss where none is asked for: of quantiles the pinball loss, of others R².
+    pub fn of_loss(loss: RegressionLoss) -> Self {
+        match loss {
+            RegressionLoss::Quantile { quantile } => RegressionScoring::NegMeanPinballLoss { quantile },
+            _ => RegressionScoring::R2,
+        }
+    }
 
     /// The score of `predicted` for these targets, one a sample.
     ///
@@ -52,6 +99,9 @@ impl RegressionScoring {
         Ok(match self {
             RegressionScoring::NegMeanAbsoluteError => -mean(&|row| error(row).abs()),
             RegressionScoring::NegRootMeanSquaredError => -mean(&|row| error(row).powi(2)).sqrt(),
+            RegressionScoring::NegMeanPinballLoss { quantile } => {
+                -mean(&|row| (quantile * error(row)).max((quantile - 1.0) * error(row)))
+            }
             RegressionScoring::R2 if n < 2 => return undefined("it takes two samples at least"),
             RegressionScoring::R2 => {
                 let centre = mean(&|row| targets[row]);
@@ -72,12 +122,16 @@ mod tests {
 
     #[test]
     fn values_of_scikit_learn() {
-        // `r2_score`, `mean_absolute_error` and `root_mean_squared_error` of scikit-learn 1.9.1.
+        // `r2_score`, `mean_absolute_error`, `root_mean_squared_error` and `mean_pinball_loss` of scikit-learn 1.9.1.
         let (y, f) = ([3.0, -0.5, 2.0, 7.0], [2.5, 0.0, 2.0, 8.0]);
         let found = RegressionScoring::ALL.map(|scoring| scoring.score(&y, &f, None).unwrap());
-        for (found, expected) in found.iter().zip([0.9486081370449679, -0.5, -0.6123724356957945]) {
+        for (found, expected) in found.iter().zip([0.9486081370449679, -0.5, -0.6123724356957945, -0.25]) {
             assert!((found - expected).abs() < 1e-14, "{found}");
         }
+        let scoring: RegressionScoring = "neg-mean-pinball-loss:quantile=0.9".parse().unwrap();
+        assert!((scoring.score(&y, &f, None).unwrap() + 0.15).abs() < 1e-14);
+        assert!((scoring.score(&y, &f, Some(&[1.0, 2.0, 0.0, 0.5])).unwrap() + 0.6 / 3.5).abs() < 1e-14);
+        assert_eq!(scoring, RegressionScoring::of_loss(RegressionLoss::Quantile { quantile: 0.9 }));
         assert_eq!(RegressionScoring::R2.score(&[1.0, 1.0], &[1.0, 1.0], None).unwrap(), 1.0);
         assert_eq!(RegressionScoring::R2.score(&[1.0, 1.0], &[1.0, 2.0], None).unwrap(), 0.0);
     }
@@ -92,5 +146,11 @@ mod tests {
         for scoring in RegressionScoring::ALL {
             assert_eq!(scoring.to_string().parse::<RegressionScoring>().unwrap(), scoring);
         }
+        for wrong in ["1", "0", "-0.1", "nan", "", "x"] {
+            let error = format!("neg-mean-pinball-loss:quantile={wrong}").parse::<RegressionScoring>().unwrap_err();
+            assert!(error.to_string().contains("above 0 and below 1"), "{error}");
+        }
+        let error = "mae".parse::<RegressionScoring>().unwrap_err().to_string();
+        assert!(error.contains("neg-mean-pinball-loss"), "{error}");
     }
 }

@@ -17,7 +17,7 @@ use crate::problem::RegressionLoss;
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
-/// A trained regression model of any method: [`Classifier`] with numbers in place of classes.
+/// A trained regression model of any method: [`Classifier`](super::Classifier) with numbers in place of classes.
 pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The method, as model files and the command line name it.
     fn method(&self) -> &'static str;

@@ -218,3 +218,9 @@ def test_one_class_is_that_of_one_machine(client, normalization):
     lazily = found.predict(da.from_array(X, chunks=(SIZES, 3)))
     np.testing.assert_array_equal(lazily.compute(), found.predict(X))
     assert type(found.estimator_) is wm.BasisExpansionOneClass
+    weights = np.arange(400) % 3.0
+    cut_weights = da.from_array(weights, chunks=(SIZES,))
+    found.fit(da.from_array(X, chunks=(SIZES, 3)), sample_weight=cut_weights)
+    alone.set_params(basis=found.basis_indices_).fit(X, sample_weight=weights)
+    np.testing.assert_allclose(found.left_out_scores_, alone.left_out_scores_, atol=1e-4)
+    assert found.offset_ == pytest.approx(alone.offset_, abs=1e-4)

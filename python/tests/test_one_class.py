@@ -1,9 +1,12 @@
 """One class: left-out scores are those of refits, the threshold is what it says, and a file has all of it."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
 
 import widemargin as wm
 
@@ -23,15 +26,17 @@ def normal(n, seed):
 def test_left_out_scores_are_those_of_refits(shrinkage):
     X = normal(60, 0)
     detector = wm.BasisExpansionOneClass(shrinkage=shrinkage).fit(X)
-    phi = detector._features(X).astype(float)
+    expansion = wm.BasisExpansion(n_basis=30, normalization="nystrom").fit(X)
+    np.testing.assert_array_equal(expansion.basis_indices_, detector.basis_indices_)
+    phi = expansion.transform(X).astype(float)
     penalty = shrinkage * np.trace(phi.T @ phi) / phi.shape[1] * np.eye(phi.shape[1])
     for left_out in (0, 7, 59):
         rest = np.delete(phi, left_out, axis=0)
         w = np.linalg.solve(rest.T @ rest + penalty, rest.sum(axis=0))
-        assert detector.left_out_scores_[left_out] == pytest.approx(phi[left_out] @ w, abs=1e-8)
+        assert detector.left_out_scores_[left_out] == pytest.approx(phi[left_out] @ w, abs=1e-6)
     # With all samples.
     w = np.linalg.solve(phi.T @ phi + penalty, phi.sum(axis=0))
-    np.testing.assert_allclose(detector.score_samples(X), phi @ w, atol=1e-8)
+    np.testing.assert_allclose(detector.score_samples(X), phi @ w, atol=1e-6)
 
 
 @pytest.mark.parametrize("quantile", [0.02, 0.1, 0.3])
@@ -95,5 +100,85 @@ def test_bad_parameters_and_code_of_python_are_refused(tmp_path):
     with pytest.raises(ValueError, match="n_samples=1"):
         wm.BasisExpansionOneClass().fit(normal(1, 0))
     own = wm.BasisExpansionOneClass(lambda a, b: np.ones((len(a), len(b))), normalization="none").fit(NAMES)
-    with pytest.raises(TypeError, match="Python"):
+    with pytest.raises(TypeError, match="cannot be pickled"):
         wm.save(own, tmp_path / "own")
+
+
+def shared_letters(a, b):
+    return np.array([[len(set(x) & set(y)) / len(set(x) | set(y)) for y in b] for x in a])
+
+
+def test_similarities_of_python(tmp_path):
+    detector = wm.BasisExpansionOneClass([shared_letters, "edit"], quantile=0.1).fit(NAMES)
+    assert detector.predict(["Krzyzewski", "Rosso"]).tolist() == [-1, 1]
+    again = pickle.loads(pickle.dumps(detector))
+    wm.save(detector, tmp_path / "own")
+    with pytest.raises(ValueError, match="trusted"):
+        wm.load(tmp_path / "own")
+    read = wm.load(tmp_path / "own", trusted=True)
+    for other in (again, read):
+        np.testing.assert_array_equal(other.decision_function(NAMES), detector.decision_function(NAMES))
+        np.testing.assert_array_equal(other.left_out_scores_, detector.left_out_scores_)
+    assert (read.quantile, read.bases_) == (0.1, detector.bases_)
+
+
+@pytest.mark.parametrize("normalization", ["nystrom", "mean_norm"])
+def test_weights_are_copies(normalization):
+    X, weights = normal(90, 5), np.arange(90) % 3
+    weighted = wm.BasisExpansionOneClass(normalization=normalization).fit(X, sample_weight=weights)
+    copies = wm.BasisExpansionOneClass(normalization=normalization).fit(np.repeat(X, weights, axis=0))
+    np.testing.assert_array_equal(weighted.score_samples(X), copies.score_samples(X))
+    assert weighted.offset_ == copies.offset_
+    np.testing.assert_array_equal(np.repeat(weighted.left_out_scores_, weights), copies.left_out_scores_)
+    # Of samples that the fit did not see the score itself.
+    unseen = weights == 0
+    np.testing.assert_array_equal(weighted.left_out_scores_[unseen], weighted.score_samples(X)[unseen])
+    with pytest.raises(ValueError, match="sample_weight"):
+        wm.BasisExpansionOneClass().fit(X, sample_weight=weights[:-1])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_it_is_pickled_and_tells_what_it_did(n_jobs):
+    X = normal(100, 1)
+    detector = wm.BasisExpansionOneClass(n_jobs=n_jobs, random_state=0, basis="random").fit(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(detector)).predict(X), detector.predict(X))
+    assert detector.report_["status"] == "converged"
+    assert "threshold" in detector._repr_html_()
+    other = wm.BasisExpansionOneClass(random_state=0, basis="random").fit(X)
+    np.testing.assert_array_equal(other.left_out_scores_, detector.left_out_scores_)
+
+
+@pytest.mark.parametrize("similarity", ["rbf", "z-score/laplacian:gamma=0.2", "cosine", ["rbf:gamma=0.3", "linear"]])
+def test_onnx_tells_the_same(similarity):
+    runtime = pytest.importorskip("onnxruntime")
+    detector = wm.BasisExpansionOneClass(similarity, n_basis=30, quantile=0.1).fit(normal(200, 0))
+    X = np.vstack([normal(100, 1), normal(50, 2) + 3]).astype(np.float32)
+    session = runtime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
+    assert [output.name for output in session.get_outputs()] == ["label", "scores"]
+    label, scores = session.run(None, {"X": X})
+    assert (label.dtype, label.shape, scores.shape) == (np.int64, (150,), (150,))
+    expected = detector.decision_function(X)
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    clear = np.abs(expected) > 1e-5
+    np.testing.assert_array_equal(label[clear], detector.predict(X)[clear])
+
+
+def test_onnx_differs_by_the_rounding_of_similarities():
+    runtime = pytest.importorskip("onnxruntime")
+    detector = wm.BasisExpansionOneClass("rbf").fit(normal(200, 0))
+    X = normal(150, 1).astype(np.float32)
+    session = runtime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
+    arrays = detector._model.arrays()
+    # What similarities in single precision are multiplied by.
+    factors = np.abs(arrays["map.0.projection"].astype(float) @ arrays["weights"]).sum()
+    scores = session.run(["scores"], {"X": X})[0]
+    np.testing.assert_allclose(scores, detector.decision_function(X), atol=np.finfo(np.float32).eps * factors)
+
+
+def test_precomputed_similarities():
+    X, new = normal(60, 0), normal(20, 1)
+    own = wm.BasisExpansionOneClass("rbf:gamma=0.25", n_basis=60).fit(X)
+    given = wm.BasisExpansionOneClass("precomputed").fit(rbf_kernel(X, gamma=0.25))
+    assert given.offset_ == pytest.approx(own.offset_, abs=1e-5)
+    scores = given.score_samples(rbf_kernel(new, X, gamma=0.25))
+    np.testing.assert_allclose(scores, own.score_samples(new), atol=1e-5)

@@ -167,3 +167,13 @@ def test_onnx(made):
     atol = 1e-5 if made in ARRAYS else 1e-4
     np.testing.assert_allclose(probabilities, fitted.predict_proba(samples), atol=atol)
     assert (label == fitted.predict(samples)).all()
+
+
+def test_onnx_of_one_class():
+    pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    fitted = make_pipeline(StandardScaler(), wm.BasisExpansionOneClass(n_basis=30)).fit(X)
+    session = runtime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
+    label, scores = session.run(["label", "scores"], {session.get_inputs()[0].name: X.astype(np.float64)})
+    np.testing.assert_allclose(scores, fitted.decision_function(X), atol=1e-5)
+    np.testing.assert_array_equal(label, fitted.predict(X))

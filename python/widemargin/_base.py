@@ -108,6 +108,19 @@ class FittedModel(WatchedMixin):
             raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one a sample")
         return as_contiguous(weights, np.float64)
 
+    def _common(self, progress: Progress) -> _core._Common:
+        """What fits of all methods are told."""
+        return {
+            "class_weight": None,
+            "tol": 1e-3,
+            "max_iter": 1,
+            "seed": self._seed(),
+            "threads": self._threads(),
+            "time_limit": getattr(self, "time_limit", None),
+            "monitor": watched(progress),
+            "feature_names": self._kept_names(),
+        }
+
     def _kept_names(self) -> list[str] | None:
         """The column names stored in the model."""
         names = getattr(self, "feature_names_in_", None)
@@ -127,6 +140,18 @@ class FittedModel(WatchedMixin):
                 warnings.warn(text, UserWarning, stacklevel=4)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)
+
+    def _restore_origin(self, told: dict[str, Any]) -> None:
+        """The seed and the column names of a model file's header."""
+        if (training := told.get("training")) is not None:
+            self.set_params(random_state=ExactSeed(training["seed"]))
+        self._restore_columns(told)
+
+    def _restore_columns(self, told: dict[str, Any]) -> None:
+        if (names := told.get("feature_names")) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if (columns := told.get("columns")) is not None:
+            self._table_columns = columns
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
@@ -195,16 +220,12 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return [float(given.get(label, 1.0)) for label in known]
 
     def _common(self, progress: Progress) -> _core._Common:
-        """What fits of all methods are told."""
+        common = super()._common(progress)
         return {
+            **common,
             "class_weight": self._class_factors(),
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
-            "seed": self._seed(),
-            "threads": self._threads(),
-            "time_limit": self.time_limit,
-            "monitor": watched(progress),
-            "feature_names": self._kept_names(),
         }
 
     def _describe(self, told: dict[str, Any]) -> None:
@@ -231,10 +252,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
     def _restore_training(self, told: dict[str, Any]) -> None:
         """Sets parameters and column names that models of all methods store; older files have none."""
-        if (names := told.get("feature_names")) is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        if (columns := told.get("columns")) is not None:
-            self._table_columns = columns
+        self._restore_columns(told)
         if (training := told.get("training")) is None:
             return
         weight = training["class_weight"]

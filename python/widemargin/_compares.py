@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import FittedModel
-from ._bases import basis_of
+from ._bases import BASES, basis_of
 from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
 from ._label_matrix import codes_of, has_several
@@ -102,6 +102,17 @@ class Compares(NestedSpecMixin, FittedModel, WithBases):
         if given.min() < 0 or given.max() >= len(codes):
             raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {len(codes)}")
         return given
+
+    def _restore_bases(self, told: dict[str, Any]) -> None:
+        """What a model file's header says of the bases: how they are selected, and the shape of samples like them."""
+        shape = told["bases"]
+        self.set_params(n_basis=shape.get("n", self.n_basis))
+        if told["basis"] in BASES:
+            self.set_params(basis=told["basis"])
+        if shape.get("kind") == "series":
+            self._n_channels = shape["channels"]
+        if "n_features" in shape:
+            self.n_features_in_ = shape["n_features"]
 
     def _collected(self, X: Any) -> _core._Collected:
         resolved: Resolved = self._resolved

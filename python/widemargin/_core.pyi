@@ -80,6 +80,8 @@ __all__ = [
     "explain",
     "fit_auto",
     "fit_basis_expansion",
+    "fit_basis_expansion_one_class",
+    "fit_basis_expansion_one_class_remote",
     "fit_basis_expansion_regressor",
     "fit_basis_expansion_regressor_remote",
     "fit_basis_expansion_remote",
@@ -115,7 +117,7 @@ def version() -> str: ...
 
 @final
 class Model:
-    """A trained classifier or regression model of any method, or an expansion alone."""
+    """A trained classifier, regression model or model of one class, of any method, or an expansion alone."""
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
@@ -137,6 +139,10 @@ class Model:
         """(samples, problems), of a classifier."""
     def predict(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
         """(samples, outputs), of a regression model."""
+    def score_samples(
+        self, samples: _Collected, threads: int, monitor: _Monitor | None = None
+    ) -> npt.NDArray[np.float64]:
+        """The score of each sample, of a model of one class."""
     def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
         """(samples, classes), of the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
@@ -236,6 +242,19 @@ def fit_basis_expansion_regressor(
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, and for the
     normalization if it has none. Of each: similarity, normalization, R², problem, samples, seconds."""
 
+def fit_basis_expansion_one_class(
+    samples: _Collected,
+    weights: npt.NDArray[np.float64] | None,
+    *,
+    similarity: _Similarities,
+    n_basis: int | None,
+    basis: str,
+    basis_rows: _Rows | None,
+    normalization: str,
+    quantile: float,
+    shrinkage: float,
+    common: _Common,
+) -> Model: ...
 def fit_thin_plate_regressor(
     samples: _Samples,
     targets: npt.NDArray[np.float64],
@@ -309,6 +328,21 @@ def fit_basis_expansion_regressor_remote(
 ) -> Model:
     """A regression on an expansion, by the squared loss over the features that `rows` stands for as for
     `normalised`."""
+
+def fit_basis_expansion_one_class_remote(
+    expansion: Model,
+    rows: object,
+    targets: WeightedTargets,
+    *,
+    quantile: float,
+    shrinkage: float,
+    basis: str,
+    basis_rows: Sequence[int],
+    stages: _Stages,
+    common: _Common,
+) -> Model:
+    """A model of one class on an expansion, over the features that `rows` stands for as for `normalised`, with targets
+    that are all 1."""
 
 @final
 class State:
@@ -407,12 +441,6 @@ class Part:
 
     def pick(self, rows: _Rows) -> _Features:
         """Some rows of dense features."""
-
-    def values(self) -> _Features:
-        """The array of the rows."""
-
-    def normalised_features(self, expansion: Model) -> Part:
-        """Features as `expansion` normalises them."""
 
     def linear(self, expansion: Model, known: _Known, C: float, loss: str, intercept: str) -> Part:
         """The same with their classes or labels and costs."""

@@ -11,6 +11,7 @@ from . import _core
 from ._pipeline_file import instead_of
 from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
+from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
 from .regression import BasisExpansionRegressor, ThinPlateRegressor
 from .thin_plate import ThinPlateSVC
@@ -25,6 +26,7 @@ _KINDS = (
     BasisExpansionSVC,
     BasisExpansionRegressor,
     ThinPlateRegressor,
+    BasisExpansionOneClass,
     BasisExpansion,
 )
 
@@ -49,7 +51,9 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     version without them, ``probabilities`` of shape (n_samples, n_classes). Where samples have several labels,
     ``label`` is the indicator matrix that ``predict`` returns. A sample that ``decision_function`` rejects as a
     histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of
-    shape (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
+    shape (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``. The outputs of
+    `BasisExpansionOneClass` are ``label`` (int64: 1, and -1 for outliers) and ``scores`` of shape (n_samples,), of type
+    double, as `decision_function` returns them.
 
     The steps of a `sklearn.pipeline.Pipeline` before ours are converted by the package skl2onnx, in double
     precision as the input then is (in single with a `SimpleImputer`, which ONNX Runtime has in single precision only).
@@ -65,7 +69,8 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     Parameters
     ----------
     estimator : estimator or Pipeline
-        A fitted classifier, regression model or `BasisExpansion`, or a pipeline that ends in one.
+        A fitted classifier, regression model, `BasisExpansionOneClass` or `BasisExpansion`, or a pipeline that ends in
+        one.
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 

@@ -34,12 +34,12 @@ def model_of(
     version: str = "",
     columns: Columns | None = None,
 ) -> onnx.ModelProto:
-    """The ONNX model of a classifier or a regression model, or of an expansion alone.
+    """The ONNX model of a classifier, a regression model or a model of one class, or of an expansion alone.
 
     Parameters
     ----------
     model : _core.Model
-        A classifier, a regression model, or an expansion alone.
+        A classifier, a regression model, a model of one class, or an expansion alone.
     opset : int
     name, version : str
         Names of the estimator and of the library's version, for the model's metadata.
@@ -78,6 +78,8 @@ def model_of(
             products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
             graph("Add", products, arrays["intercepts"], output="targets")
         outputs = [value("targets", np.float64, ["N", told["n_outputs"]])]
+    elif "threshold" in told:
+        outputs = _one_class(graph, result, told["threshold"], arrays["weights"])
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
         graph("Identity", result, output="features")
@@ -118,6 +120,16 @@ def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int 
     labels = np.array(classes, dtype=np.int64) if are_whole else graph.texts([str(label) for label in classes])
     graph("Gather", labels, chosen, axis=0, output="label")
     return [value("label", np.int64 if are_whole else np.str_, ["N"]), value("scores", dtype, shape)]
+
+
+def _one_class(graph: Graph, features: str, threshold: float, weights: Array) -> list[onnx.ValueInfoProto]:
+    """The outputs `label`, 1 or -1 for outliers, and `scores`, of features [N, D]."""
+    # The score may be close to the threshold.
+    products = graph("MatMul", kernels.float64(graph, features), weights)
+    graph("Sub", products, np.float64(threshold), output="scores")
+    is_outlier = graph("Less", "scores", np.float64(0.0))
+    graph("Where", is_outlier, np.int64(-1), np.int64(1), output="label")
+    return [value("label", np.int64, ["N"]), value("scores", np.float64, ["N"])]
 
 
 def _several_decided(

@@ -9,10 +9,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from . import _core
-from ._base import ExactSeed, FittedModel, watched
+from ._base import FittedModel
 from ._bases import same_length
-from ._progress import Progress
 from ._samples import as_contiguous
 
 
@@ -32,19 +30,6 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         same_length(n_samples, len(targets))
         self._is_flat = targets.ndim == 1
         return as_contiguous(targets.reshape(len(targets), -1), np.float64)
-
-    def _common(self, progress: Progress) -> _core._Common:
-        """What fits of all methods are told."""
-        return {
-            "class_weight": None,
-            "tol": 1e-3,
-            "max_iter": 1,
-            "seed": self._seed(),
-            "threads": self._threads(),
-            "time_limit": self.time_limit,
-            "monitor": watched(progress),
-            "feature_names": self._kept_names(),
-        }
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The targets of samples.
@@ -99,12 +84,7 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
 
     def _restore(self, model: Any, told: dict[str, Any]) -> None:
         """Parameters and attributes from a model file's header."""
-        if (training := told.get("training")) is not None:
-            self.set_params(random_state=ExactSeed(training["seed"]))
-        if (names := told.get("feature_names")) is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        if (columns := told.get("columns")) is not None:
-            self._table_columns = columns
+        self._restore_origin(told)
         self._is_flat = told["n_outputs"] == 1
         self._model = model
         self._describe(told)

@@ -29,9 +29,9 @@ CLASSES: dict[str, Any] = {
     "thin-plate": ThinPlateSVC,
     "basis-expansion-regression": BasisExpansionRegressor,
     "thin-plate-regression": ThinPlateRegressor,
+    "basis-expansion-one-class": BasisExpansionOneClass,
 }
 _PYTHON = "python.pickle"
-_ONE_CLASS = "one-class.npz"
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -51,7 +51,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : estimator or Pipeline
         A fitted `PowerMeanSVC`, `BasisExpansionSVC`, `ThinPlateSVC`, `BasisExpansionRegressor`, `ThinPlateRegressor`
-        or `BasisExpansionOneClass`, or a pipeline that ends in one of the classifiers or regression models.
+        or `BasisExpansionOneClass`, or a pipeline that ends in one of these.
     path : path
 
     Raises
@@ -79,20 +79,14 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         check_is_fitted(estimator)
         _core.write_file(path, _pipeline_file.to_bytes(estimator, _step_bytes))
         return
-    if not isinstance(estimator, (FittedModel, BasisExpansionOneClass)):
-        names = ", ".join(one.__name__ for one in (*CLASSES.values(), BasisExpansionOneClass, Pipeline))
+    if not isinstance(estimator, FittedModel):
+        names = ", ".join(one.__name__ for one in (*CLASSES.values(), Pipeline))
         found = type(estimator).__name__
         raise TypeError(f"save takes one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
     check_is_fitted(estimator)
-    data = estimator._model.to_bytes() if _is_whole(estimator) else None
-    if isinstance(estimator, BasisExpansionOneClass):
-        if data is None:
-            raise TypeError(
-                "a similarity that is Python's cannot be saved with BasisExpansionOneClass: pickle the estimator"
-            )
-        data = _core.with_payload(data, _ONE_CLASS, estimator._payload())
-    elif data is None:
-        data = _core.with_payload(estimator._model.to_bytes(), _PYTHON, _pickled(estimator))
+    data = estimator._model.to_bytes()
+    if not _is_whole(estimator):
+        data = _core.with_payload(data, _PYTHON, _pickled(estimator))
     _core.write_file(path, data)
 
 
@@ -103,14 +97,14 @@ def _is_whole(estimator: Any) -> bool:
 
 def _step_bytes(step: Any) -> bytes | None:
     """The model file of a step of a pipeline that is ours."""
-    if not isinstance(step, (FittedModel, BasisExpansionOneClass)):
+    if not isinstance(step, FittedModel):
         return None
     if not _is_whole(step):
         raise TypeError(
             f"the similarity of {type(step).__name__} is code of Python, which the file of a pipeline cannot hold"
         )
     data: bytes = step._model.to_bytes()
-    return _core.with_payload(data, _ONE_CLASS, step._payload()) if isinstance(step, BasisExpansionOneClass) else data
+    return data
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
@@ -169,24 +163,10 @@ or Pipeline
 
 
 def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
-    if told["method"] == "expansion":
-        return _one_class(data, told)
+    if told["method"] not in CLASSES:
+        raise ValueError(f"<bytes>: it holds a model of {told['method']!r}, which is no estimator")
     model = _core.Model.from_bytes(data)
     return CLASSES[told["method"]]._restored(model, told)
-
-
-def _one_class(data: bytes, told: dict[str, Any]) -> BasisExpansionOneClass:
-    specs = told["similarity"]
-    detector = BasisExpansionOneClass(specs[0] if len(specs) == 1 else specs)
-    detector._take(_core.payload(data, _ONE_CLASS))
-    detector._model = _core.Model.expansion_from_bytes(data)
-    detector._resolved = resolve(detector.similarity, detector.layout)
-    detector.similarities_ = specs
-    detector.normalization = told["normalization"].replace("-", "_")
-    detector.n_basis = len(detector.basis_indices_)
-    if "n_features" in told["bases"]:
-        detector.n_features_in_ = told["bases"]["n_features"]
-    return detector
 
 
 def _has_python(told: dict[str, Any]) -> bool:

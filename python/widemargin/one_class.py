@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import io
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
 from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import fitting
-from .transformers import Expanding
+from . import _core
+from ._base import SHARED, fitting
+from ._bases import NORMALIZATIONS, basis_of
+from ._collect import collect
+from ._compares import Compares
+from ._names import one_of
+from ._samples import pick
+from .similarity import resolve
 
 __all__ = ["BasisExpansionOneClass"]
 
-_Floats = npt.NDArray[np.float64]
 
-# Of fewer samples than this that are no bases, all set the threshold.
-_FEWEST = 20
-
-
-class BasisExpansionOneClass(OutlierMixin, Expanding):
+class BasisExpansionOneClass(OutlierMixin, Compares):
     """Tells samples that are unlike the training ones, by any similarity.
 
     The score of a sample is wᵀφ(x), with its features in the expansion (see `BasisExpansion`) and the w for which it is
@@ -39,8 +37,8 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
     ----------
     similarity : str, object of `widemargin.similarity`, callable, or list of these, default="rbf"
     n_basis : int or "auto", default="auto"
-        Number of bases, at most. "auto" is 500, and at most half of the samples, so that the other half sets the
-        threshold.
+        Number of bases, at most. "auto" is 500, and at most half of the distinct samples, so that the other half sets
+        the threshold; of fewer than 20 it is all.
     basis : str or array of int, default="index"
     normalization : str, default="nystrom"
         As in `BasisExpansion`; one that centres the features ("mean_norm", "z_score", "covariance") leaves nothing by
@@ -66,6 +64,8 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
     basis_indices_ : ndarray of int
     bases_ : array or list
     similarities_ : list of str
+    report_ : dict
+        Seconds per stage, warnings.
 
     Examples
     --------
@@ -82,9 +82,7 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "shrinkage": [Interval(Real, 0, None, closed="neither")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
+        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
         "layout": [str],
     }
 
@@ -114,38 +112,51 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
         self.layout = layout
 
     @fitting
-    def fit(self, X: Any, y: Any = None) -> BasisExpansionOneClass:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisExpansionOneClass:
         """Learns what samples are like.
 
         Parameters
         ----------
         X : samples, as in `BasisExpansionSVC.fit`
         y : ignored
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
 
         Returns
         -------
         BasisExpansionOneClass
             The fitted estimator itself.
         """
-        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
-        phi = self._expanded(X, None, n_basis, self._seed()).astype(np.float64)
-        if len(phi) < 2:
-            raise ValueError(f"n_samples={len(phi)}: the threshold takes at least 2 samples")
-        solved = Solved.of(phi.T @ phi, phi.sum(axis=0), float(self.shrinkage))
-        self._take_solution(solved.weights, solved.left_out(phi))
+        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
+        basis, basis_rows = basis_of(self.basis, self)
+        resolved = resolve(self.similarity, self.layout)
+        self._columns = None
+        collected = collect(self, X, resolved, reset=True)
+        self._check_number(collected.n)
+        with self._watched(X=X, y=y) as progress:
+            model = _core.fit_basis_expansion_one_class(
+                collected.given,
+                self._weights(sample_weight, collected.n),
+                similarity=resolved.similarities,
+                n_basis=None if isinstance(self.n_basis, str) else min(int(self.n_basis), collected.n),
+                basis=basis,
+                basis_rows=basis_rows,
+                normalization=normalization,
+                quantile=float(self.quantile),
+                shrinkage=float(self.shrinkage),
+                common=self._common(progress),
+            )
+        self._keep(model)
+        self._resolved = resolved
+        if resolved.calls:
+            self._python_bases = pick(X, self.basis_indices_)
         return self
 
-    def _take_solution(self, weights: _Floats, left_out: _Floats) -> None:
-        """Sets the solution, and the threshold by the left-out scores of all samples."""
-        is_base = np.zeros(len(left_out), dtype=bool)
-        is_base[self.basis_indices_] = True
-        judged = np.flatnonzero(~is_base)
-        if len(judged) < _FEWEST:
-            judged = np.arange(len(left_out))
-        self.left_out_scores_, self._weights = left_out, weights
-        self.offset_ = _quantile(left_out[judged], float(self.quantile))
+    def _check_number(self, n_samples: int) -> None:
+        if n_samples < 2:
+            raise ValueError(f"n_samples={n_samples}: the threshold takes at least 2 samples")
 
-    def score_samples(self, X: Any) -> _Floats:
+    def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
         """The value of each sample: about 1 for those like the training samples, towards 0 for others.
 
         Parameters
@@ -157,9 +168,10 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
         ndarray of shape (n_samples,), the larger the more like the training samples
         """
         check_is_fitted(self)
-        return self._features(X).astype(np.float64) @ self._weights
+        scores: npt.NDArray[np.float64] = self._model.score_samples(self._collected(X), self._threads())
+        return scores
 
-    def decision_function(self, X: Any) -> _Floats:
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """``score_samples`` less the threshold.
 
         Parameters
@@ -185,56 +197,44 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def _payload(self) -> bytes:
-        """What a model file holds beside the expansion: arrays of NumPy, which are read without pickle."""
-        arrays = {
-            "weights": self._weights,
-            "left_out_scores": self.left_out_scores_,
-            "basis_indices": self.basis_indices_,
-            "numbers": np.array([self.offset_, float(self.quantile), float(self.shrinkage)]),
+    @property
+    def left_out_scores_(self) -> npt.NDArray[np.float64]:
+        """``score_samples`` of each training sample from a w without it."""
+        return self._arrays()["left_out_scores"]
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        """Fitted attributes from a model file's header."""
+        self.report_ = told["report"]
+        self.offset_ = float(told["threshold"])
+        self.similarities_ = told["similarity"]
+        self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
+
+    def _facts(self) -> dict[str, str]:
+        facts = super()._facts()
+        return {
+            "similarity": ", ".join(self.similarities_),
+            "bases": str(len(self.basis_indices_)),
+            "threshold": f"{self.offset_:.4f}",
+            **{name: facts[name] for name in ("seconds", "of these") if name in facts},
         }
-        file = io.BytesIO()
-        np.savez(file, allow_pickle=False, **arrays)
-        return file.getvalue()
-
-    def _take(self, payload: bytes) -> None:
-        """The fitted state of a payload."""
-        with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
-            self._weights = arrays["weights"]
-            self.left_out_scores_, self.basis_indices_ = arrays["left_out_scores"], arrays["basis_indices"]
-            self.offset_, self.quantile, self.shrinkage = (float(number) for number in arrays["numbers"])
-
-
-@dataclass(frozen=True)
-class Solved:
-    """w with the least Σ (1 − wᵀx)² + κn‖w‖² over n rows x.
-
-    With A = Σ x xᵀ + κn I and the leverage h = xᵀA⁻¹x of a row, its value without it is 1 − (1 − wᵀx) / (1 − h): exact,
-    at the same penalty κn (Sherman and Morrison).
-    """
-
-    weights: _Floats
-    # Eigenvectors of A in columns, and their eigenvalues inverted.
-    vectors: _Floats
-    inverse: _Floats
 
     @classmethod
-    def of(cls, products: _Floats, sums: _Floats, shrinkage: float) -> Solved:
-        """Of Σ x xᵀ and Σ x."""
-        # Where all features are 0 any unit will do.
-        unit = float(np.trace(products)) / len(products) or 1.0
-        values, vectors = linalg.eigh(products)
-        inverse = 1.0 / (np.maximum(values, 0.0) + shrinkage * unit)
-        return cls(vectors @ (inverse * (sums @ vectors)), vectors, inverse)
+    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> BasisExpansionOneClass:
+        specs = told["similarity"]
+        fitted = cls(specs[0] if len(specs) == 1 else specs)
+        fitted._resolved = resolve(fitted.similarity)
+        fitted._restore(model, told)
+        return fitted
 
-    def left_out(self, rows: _Floats) -> _Floats:
-        """The values of rows from a w without each."""
-        leverages = (rows @ self.vectors) ** 2 @ self.inverse
-        values: _Floats = 1.0 - (1.0 - rows @ self.weights) / np.maximum(1.0 - leverages, np.finfo(float).eps)
-        return values
-
-
-def _quantile(scores: _Floats, share: float) -> float:
-    """The score that a new one is below with this probability: of n known ones the (n + 1)·share-th."""
-    at = int(np.ceil(share * (len(scores) + 1) - 1e-9)) - 1
-    return float(np.sort(scores)[max(at, 0)])
+    def _restore(self, model: Any, told: dict[str, Any]) -> None:
+        """Parameters and attributes from a model file's header."""
+        self.set_params(
+            quantile=told["quantile"],
+            shrinkage=told["shrinkage"],
+            normalization=told["normalization"].replace("-", "_"),
+        )
+        self._restore_origin(told)
+        self._restore_bases(told)
+        self._columns = None
+        self._model = model
+        self._describe(told)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import SHARED, fitting
-from ._bases import BASES, NORMALIZATIONS, basis_of
+from ._bases import NORMALIZATIONS, basis_of
 from ._c_choice import c_of
 from ._collect import collect
 from ._columns import in_order
@@ -303,25 +303,18 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
     def _restore(self, model: Any, told: dict[str, Any]) -> None:
         """Parameters and attributes from a model file's header."""
-        shape = told["bases"]
         self.set_params(
             C=told["C"],
             normalization=told["normalization"].replace("-", "_"),
             loss="squared" if told["loss"] == "squared-error" else told["loss"].replace("-", "_"),
             quantile=told.get("quantile", 0.5),
             fit_intercept=told["intercept"] != "none",
-            n_basis=shape.get("n", self.n_basis),
         )
-        if told["basis"] in BASES:
-            self.set_params(basis=told["basis"])
         # Outputs that each have their own are refitted with what is chosen.
         if len(epsilon := set(told.get("epsilon", []))) == 1:
             self.set_params(epsilon=epsilon.pop())
         super()._restore(model, told)
-        if shape.get("kind") == "series":
-            self._n_channels = shape["channels"]
-        if "n_features" in shape:
-            self.n_features_in_ = shape["n_features"]
+        self._restore_bases(told)
 
 
 class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):

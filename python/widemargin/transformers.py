@@ -31,9 +31,8 @@ class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
 
     _read = _core.Model.expansion_from_bytes
 
-    def _expanded(self, X: Any, y: Any, n_basis: int | None, seed: int) -> npt.NDArray[np.float32]:
-        """Selects the bases, learns the normalization, and returns the features of the samples; without a number of
-        bases 500, and at most half of the samples."""
+    def _expanded(self, X: Any, y: Any, n_basis: int, seed: int) -> npt.NDArray[np.float32]:
+        """Selects the bases, learns the normalization, and returns the features of the samples."""
         normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
         basis, basis_rows = basis_of(self.basis, self)
         resolved = resolve(self.similarity, self.layout)
@@ -49,7 +48,7 @@ class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
                 codes,
                 n_classes,
                 similarity=resolved.similarities,
-                n_basis=max(min(500, collected.n // 2) if n_basis is None else min(n_basis, collected.n), 1),
+                n_basis=max(min(n_basis, collected.n), 1),
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,

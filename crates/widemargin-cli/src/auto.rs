@@ -12,6 +12,7 @@ use crate::basis_expansion::BasisExpansionArgs;
 use crate::class_weight::ClassWeightArg;
 use crate::method::{Axis, Method, Point};
 use crate::model::Model;
+use crate::one_class::OneClassFit;
 use crate::report::Failure;
 use crate::task::Regression;
 use crate::training_data::Data;
@@ -69,6 +70,15 @@ impl Method for AutoArgs {
         ])?;
         // A basis expansion takes any samples, with nothing to choose.
         BasisExpansionArgs::usual().regressions(common, memory)
+    }
+
+    fn one_class(&self, common: &Common) -> std::result::Result<Point<OneClassFit>, Failure> {
+        OneClassFit::check(&[
+            ("--methods", !self.methods.is_empty()),
+            ("--scoring", self.scoring.is_some()),
+            ("--class-weight", self.class_weight.is_given()),
+        ])?;
+        BasisExpansionArgs::usual().one_class(common)
     }
 
     fn fit(params: &AutoParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

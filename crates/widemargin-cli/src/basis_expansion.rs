@@ -19,6 +19,7 @@ use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
 use crate::method::{Axis, Method, Point, c_json, grid, text};
 use crate::model::Model;
+use crate::one_class::{OneClassFit, OneClassSettings};
 use crate::report::Failure;
 use crate::samples::{check_specs, with_names};
 use crate::task::Regression;
@@ -59,9 +60,14 @@ pub struct BasisExpansionArgs {
     /// both in the unit of the targets; auto follows the spread of the residuals [default: auto]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "NUMBER")]
     epsilon: Vec<OrAuto<f64>>,
-    /// With --loss quantile: which quantile of the targets is predicted, above 0 and below 1 [default: 0.5]
+    /// With --loss quantile: which quantile of the targets is predicted, above 0 and below 1 [default: 0.5]; with --task
+    /// one-class the share of samples like those of the training that may be taken for outliers [default: 0.05]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "NUMBER")]
     quantile: Vec<f64>,
+    /// With --task one-class: the penalty on the weights in units of the mean square of a feature; little follows the samples
+    /// closely, much averages similarities to them [default: 0.01]
+    #[arg(long, allow_hyphen_values = true, value_name = "NUMBER")]
+    shrinkage: Option<f64>,
     /// Penalty on the weights: l2, or l1, which keeps only the bases it needs (with the hinge: the LP machine)
     #[arg(long, value_delimiter = ',', default_value = "l2", value_name = "NAME")]
     penalty: Vec<Penalty>,
@@ -347,6 +353,10 @@ impl Method for BasisExpansionArgs {
             ("--intercept penalised", self.intercept.contains(&Intercept::Penalised)),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
+        if self.shrinkage.is_some() {
+            return Err(Failure::input("--shrinkage is of --task one-class, and not of --task regression")
+                .help("leave it out: -C is the weight of the losses"));
+        }
         type Chosen = RegressionSettings;
         let n_basis = Axis::new("n_basis", &self.n_basis, n_basis_json, |s: Chosen, n| match n {
             OrAuto::Auto => s,
@@ -399,7 +409,37 @@ impl Method for BasisExpansionArgs {
         fits.collect()
     }
 
+    fn one_class(&self, common: &Common) -> std::result::Result<Point<OneClassFit>, Failure> {
+        OneClassFit::check(&[
+            ("-C", self.c != [CChoice::Auto]),
+            ("--loss", !self.loss.is_empty()),
+            ("--epsilon", !self.epsilon.is_empty()),
+            ("--penalty", self.penalty != [Penalty::default()]),
+            ("--max-basis", self.max_basis.is_some()),
+            ("--intercept", self.intercept != [Intercept::Free]),
+            ("--class-weight", self.class_weight.is_given()),
+        ])?;
+        if self.quantile.len() > 1 {
+            let failure = format!("--quantile: {} values given, `train` takes one", self.quantile.len());
+            return Err(Failure::input(failure).help("give the share of outliers to be expected, such as 0.05"));
+        }
+        let (fit, json) = OneClassSettings {
+            specs: self.specs().swap_remove(0).0,
+            n_basis: self.n_basis[0].given(),
+            basis: self.basis[0].clone(),
+            normalization: self.normalization[0].given(),
+            quantile: self.quantile.first().copied(),
+            shrinkage: self.shrinkage,
+        }
+        .fit(common)?;
+        Ok(Point { params: fit, json, cells: Vec::new() })
+    }
+
     fn check_classes(&self) -> std::result::Result<(), Failure> {
+        if self.shrinkage.is_some() {
+            return Err(Failure::input("--shrinkage is of --task one-class, and not of classes")
+                .help("leave it out: -C is the weight of the losses"));
+        }
         let of_numbers = self.losses_of_numbers().first().map(|name| format!("--loss {name}"));
         let epsilon = (!self.epsilon.is_empty()).then(|| "--epsilon".to_owned());
         let quantile = (!self.quantile.is_empty()).then(|| "--quantile".to_owned());

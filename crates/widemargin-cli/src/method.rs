@@ -11,6 +11,7 @@ use widemargin::monitor::Monitor;
 
 use crate::args::Common;
 use crate::model::Model;
+use crate::one_class::OneClassFit;
 use crate::report::Failure;
 use crate::task::Regression;
 use crate::training_data::Data;
@@ -145,6 +146,11 @@ pub trait Method: Args {
         Err(Regression::none_of(Self::NAME))
     }
 
+    /// The fit of its model of one class, of single values.
+    fn one_class(&self, _: &Common) -> Result<Point<OneClassFit>, Failure> {
+        Err(OneClassFit::none_of(Self::NAME))
+    }
+
     /// Every combination of the given values, each to be fitted within `memory` bytes.
     fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point<Self::Params>>, Failure> {
         let mut json = self.json();
@@ -154,12 +160,18 @@ pub trait Method: Args {
         Ok(points)
     }
 
-    /// The single choice of the parameters.
-    fn single(&self, common: &Common, memory: Option<u64>) -> Result<Point<Self::Params>, Failure> {
+    /// Refuses lists of values, which only a search takes.
+    fn check_single(&self) -> Result<(), Failure> {
         if let Some(Axis { flag, n_given, .. }) = self.axes().into_iter().find(|axis| axis.n_given > 1) {
             let failure = Failure::input(format!("{flag}: {n_given} values given, `train` takes one"));
             return Err(failure.help(format!("`widemargin cv {}` searches lists of values", Self::NAME)));
         }
+        Ok(())
+    }
+
+    /// The single choice of the parameters.
+    fn single(&self, common: &Common, memory: Option<u64>) -> Result<Point<Self::Params>, Failure> {
+        self.check_single()?;
         Ok(self.grid(common, memory)?.swap_remove(0))
     }
 }

@@ -27,11 +27,7 @@ pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, 
 /// The same of any model.
 pub fn load_any_for(path: &Path, input: &Input, context: &Context) -> Result<AnyModel, Failure> {
     let model = load_any(path, context)?;
-    let kind = match &model {
-        AnyModel::Classifier(model) => model.kind(),
-        AnyModel::Regressor(model) => model.kind(),
-    };
-    check_kind(kind, input)?;
+    check_kind(model.kind(), input)?;
     Ok(model)
 }
 
@@ -73,12 +69,17 @@ pub fn read_for(
 pub fn load(path: &Path, context: &Context) -> Result<Model, Failure> {
     match load_any(path, context)? {
         AnyModel::Classifier(model) => Ok(model),
-        AnyModel::Regressor(_) => Err(Failure::input(format!(
-            "{}: a regression model has no classes, which this command tells of",
-            shown(path)
-        ))
-        .help("predict, evaluate and inspect take regression models")),
+        AnyModel::Regressor(_) => {
+            Err(without_classes(path, "a regression model")
+                .help("predict, evaluate and inspect take regression models"))
+        }
+        AnyModel::OneClass(_) => Err(without_classes(path, "a model of one class")
+            .help("predict, evaluate and inspect take models of one class")),
     }
+}
+
+fn without_classes(path: &Path, what: &str) -> Failure {
+    Failure::input(format!("{}: {what} has no classes, which this command tells of", shown(path)))
 }
 
 /// The same of any model.

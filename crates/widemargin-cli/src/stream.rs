@@ -7,7 +7,7 @@ use std::thread;
 
 use indicatif::HumanCount;
 use widemargin::data::{DenseMatrix, SamplesView};
-use widemargin::model::{Classifier, Regressor, Scores};
+use widemargin::model::{Classifier, OneClass, Regressor, Scores};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
 
@@ -42,6 +42,19 @@ pub fn predict(
     each: impl FnMut(&Block, &DenseMatrix<f64>) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.predict(view, context.common.threads, monitor);
+    through(context, &Takes::from(model), input, label, of, each)
+}
+
+/// The same with the decision values of a model of one class.
+pub fn decide(
+    context: &Context,
+    model: &dyn OneClass,
+    input: &Input,
+    label: LabelColumn,
+    each: impl FnMut(&Block, &Vec<f64>) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let threads = context.common.threads;
+    let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
     through(context, &Takes::from(model), input, label, of, each)
 }
 

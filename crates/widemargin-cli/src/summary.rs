@@ -5,7 +5,7 @@ use std::path::Path;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
-use widemargin::model::{Classifier, Regressor};
+use widemargin::model::{Classifier, OneClass, Regressor};
 use widemargin::problem::RegressionLoss;
 use widemargin::solve::Report;
 use widemargin_io::Table;
@@ -33,6 +33,11 @@ impl Trained {
 
     /// The same for a regression model.
     pub fn numbers_of(table: &Table, model: &dyn Regressor) -> Result<Self> {
+        Trained::with_features(table, model.n_features())
+    }
+
+    /// The same for a model of one class.
+    pub fn one_class_of(table: &Table, model: &dyn OneClass) -> Result<Self> {
         Trained::with_features(table, model.n_features())
     }
 
@@ -102,9 +107,7 @@ impl<'a> Summary<'a> {
         let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
         format!(
             "{}, {} classes\n\
-             {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}\
-             {:.2} s: read {:.2}, {}\n\
-             {}: {}",
+             {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}{}",
             self.samples.extent,
             self.model.classes().len(),
             report.status.as_str(),
@@ -112,11 +115,7 @@ impl<'a> Summary<'a> {
             self.model.iterations(),
             report.gap(),
             findings(self.model).map(|line| line + "\n").unwrap_or_default(),
-            self.seconds_read + report.seconds(),
-            self.seconds_read,
-            stages(report),
-            self.output.display(),
-            DecimalBytes(size_of_file(self.output)),
+            ending(report, self.seconds_read, self.output),
         )
     }
 }
@@ -174,16 +173,58 @@ impl<'a> RegressionSummary<'a> {
             }
             (None, None) => format!("C = {c:.4e}; leave-one-out says nothing\n"),
         };
-        format!(
-            "{}, regression\n{found}{notes}{:.2} s: read {:.2}, {}\n{}: {}",
-            self.samples.extent,
-            self.seconds_read + report.seconds(),
-            self.seconds_read,
-            stages(report),
-            self.output.display(),
-            DecimalBytes(size_of_file(self.output)),
-        )
+        let end = ending(report, self.seconds_read, self.output);
+        format!("{}, regression\n{found}{notes}{end}", self.samples.extent)
     }
+}
+
+/// What is told of a trained model of one class.
+pub struct OneClassSummary<'a> {
+    model: &'a dyn OneClass,
+    samples: Trained,
+    seconds_read: f64,
+    output: &'a Path,
+}
+
+impl<'a> OneClassSummary<'a> {
+    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
+    pub fn of_written(
+        context: &Context,
+        model: &'a dyn OneClass,
+        samples: Trained,
+        seconds_read: f64,
+        output: &'a Path,
+    ) -> Result<Self> {
+        write(context, output, model.report(), |output| model.save(output))?;
+        Ok(OneClassSummary { model, samples, seconds_read, output })
+    }
+
+    /// As `--json` prints it.
+    pub fn json(&self, parameters: &Value) -> Value {
+        let model = self.model;
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        json["n_features"] = json!(model.n_features());
+        json["parameters"] = parameters.clone();
+        json["chosen"] = json!(model.parameters());
+        json
+    }
+
+    /// As text, on standard error.
+    pub fn summary(&self) -> String {
+        let report = self.model.report();
+        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        let (threshold, quantile) = (self.model.threshold(), self.model.quantile());
+        let found = format!("outliers score below {threshold:.4}, as {quantile} of left-out samples do\n");
+        let end = ending(report, self.seconds_read, self.output);
+        format!("{}, one class\n{found}{notes}{end}", self.samples.extent)
+    }
+}
+
+/// The last lines of a summary: seconds and the file.
+fn ending(report: &Report, seconds_read: f64, output: &Path) -> String {
+    let seconds = seconds_read + report.seconds();
+    let size = DecimalBytes(size_of_file(output));
+    format!("{seconds:.2} s: read {seconds_read:.2}, {}\n{}: {size}", stages(report), output.display())
 }
 
 /// Writes a model to its file, and prints the warnings of its fit.

@@ -1,7 +1,7 @@
 //! What a model knows of the samples that it takes, whatever it predicts.
 
 use widemargin::data::{AnySamples, TableColumns};
-use widemargin::model::{Classifier, Regressor};
+use widemargin::model::{Classifier, OneClass, Regressor};
 
 /// What a model knows of the samples that it takes.
 #[derive(Clone, Copy)]
@@ -16,24 +16,19 @@ pub struct Takes<'a> {
     pub bases: Option<&'a AnySamples>,
 }
 
-impl<'a> From<&'a dyn Classifier> for Takes<'a> {
-    fn from(model: &'a dyn Classifier) -> Self {
-        Takes {
-            n_features: model.n_features(),
-            feature_names: model.feature_names(),
-            table_columns: model.table_columns(),
-            bases: model.bases(),
+/// The same of models of every kind.
+macro_rules! takes {
+    ($($kind:ident),+) => {$(
+        impl<'a> From<&'a dyn $kind> for Takes<'a> {
+            fn from(model: &'a dyn $kind) -> Self {
+                Takes {
+                    n_features: model.n_features(),
+                    feature_names: model.feature_names(),
+                    table_columns: model.table_columns(),
+                    bases: model.bases(),
+                }
+            }
         }
-    }
+    )+};
 }
-
-impl<'a> From<&'a dyn Regressor> for Takes<'a> {
-    fn from(model: &'a dyn Regressor) -> Self {
-        Takes {
-            n_features: model.n_features(),
-            feature_names: model.feature_names(),
-            table_columns: model.table_columns(),
-            bases: model.bases(),
-        }
-    }
-}
+takes!(Classifier, Regressor, OneClass);

@@ -1,4 +1,4 @@
-//! Whether a model is trained for classes or for numbers, and the numbers.
+//! Whether a model is trained for classes, for numbers or for one class, and the numbers.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,6 +26,8 @@ pub enum TaskName {
     Classification,
     /// A number.
     Regression,
+    /// Whether a sample is like those of the training.
+    OneClass,
 }
 
 /// A fit of a regression model.

@@ -12,6 +12,7 @@ mod files;
 mod inspection;
 mod landmark_plan;
 mod model;
+mod one_class;
 mod parts;
 mod power_mean;
 mod python_similarity;
@@ -51,6 +52,8 @@ mod _core {
     use crate::landmark_plan::{LandmarkPlan, choose_landmarks, fit_thin_plate_remote};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::one_class::{fit_basis_expansion_one_class, fit_basis_expansion_one_class_remote};
     #[pymodule_export]
     use crate::parts::{Part, State, merge};
     #[pymodule_export]

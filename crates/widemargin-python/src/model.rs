@@ -1,14 +1,15 @@
-//! What was trained: a classifier or a regression model of any method, or an expansion alone.
+//! What was trained: a classifier, a regression model or a model of one class, of any method, or an expansion alone.
 
 use std::any::Any;
 
-use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::expansion::BasisExpansion;
 use widemargin::model::{
-    AnyModel, Array, BasisExpansionRegressor, BasisExpansionSvc, Classifier, Regressor, bases_arrays, method_of_bytes,
+    AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass,
+    Regressor, bases_arrays, method_of_bytes,
 };
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Calibration;
@@ -19,7 +20,7 @@ use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
 
-/// A trained classifier or regression model, or an expansion alone.
+/// A trained classifier, regression model or model of one class, or an expansion alone.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Model(pub Trained);
 
@@ -29,12 +30,15 @@ pub(crate) enum Trained {
     Composite(Box<BasisExpansionSvc<CompositeSimilarity>>),
     Regressor(Box<dyn Regressor>),
     CompositeRegressor(Box<BasisExpansionRegressor<CompositeSimilarity>>),
+    OneClass(Box<dyn OneClass>),
+    CompositeOneClass(Box<BasisExpansionOneClass<CompositeSimilarity>>),
     Expansion(BasisExpansion<AnySimilarity>),
     CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
 
-/// The method of a regression model whose similarities are Python's.
+/// The methods of models of numbers and of one class whose similarities are Python's.
 const REGRESSION: &str = "basis-expansion-regression";
+const ONE_CLASS: &str = "basis-expansion-one-class";
 
 /// Neither arrays nor bases are in the bytes of an expansion that is Python's.
 fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
@@ -81,6 +85,23 @@ impl Model {
         named.map(|model| Model(Trained::CompositeRegressor(Box::new(model)))).map_err(raise)
     }
 
+    /// Of the fit of a model of one class, as [`Model::fitted`] is.
+    pub fn one_class(model: impl OneClass, feature_names: Option<Vec<String>>) -> Result<Self> {
+        model.check_finite()?;
+        Ok(Model(Trained::OneClass(Box::new(model).with_feature_names(feature_names)?)))
+    }
+
+    /// The same of similarities that are Python's; it does not hold on to all training samples.
+    pub fn composite_one_class(
+        py: Python<'_>,
+        model: BasisExpansionOneClass<CompositeSimilarity>,
+        feature_names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let bases = model.expansion().bases().alone(py)?;
+        let named = model.check_finite().and_then(|()| model.with_bases(bases)?.with_feature_names(feature_names));
+        named.map(|model| Model(Trained::CompositeOneClass(Box::new(model)))).map_err(raise)
+    }
+
     /// Weights and intercepts of a basis expansion SVM, to begin with.
     pub fn start(&self) -> Option<(Vec<f32>, Vec<f64>)> {
         fn solution<S: Similarity>(model: &BasisExpansionSvc<S>) -> (Vec<f32>, Vec<f64>) {
@@ -104,19 +125,24 @@ impl Model {
             return match AnyModel::from_bytes(data).map_err(raise)? {
                 AnyModel::Classifier(model) => Ok(Model(Trained::Any(model))),
                 AnyModel::Regressor(model) => Ok(Model(Trained::Regressor(model))),
+                AnyModel::OneClass(model) => Ok(Model(Trained::OneClass(model))),
             };
         };
         let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
-        if method_of_bytes(data).map_err(raise)? == REGRESSION {
-            let restored = conduct(py, &Patience::default(), |_, to_caller| {
-                BasisExpansionRegressor::from_bytes_with(data, similarity, bases(to_caller))
-            })?;
-            return Ok(Model(Trained::CompositeRegressor(Box::new(restored))));
-        }
+        let method = method_of_bytes(data).map_err(raise)?;
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
-            BasisExpansionSvc::from_bytes_with(data, similarity, bases(to_caller))
+            let bases = bases(to_caller);
+            Ok(match &method[..] {
+                REGRESSION => Trained::CompositeRegressor(Box::new(BasisExpansionRegressor::from_bytes_with(
+                    data, similarity, bases,
+                )?)),
+                ONE_CLASS => Trained::CompositeOneClass(Box::new(BasisExpansionOneClass::from_bytes_with(
+                    data, similarity, bases,
+                )?)),
+                _ => Trained::Composite(Box::new(BasisExpansionSvc::from_bytes_with(data, similarity, bases)?)),
+            })
         })?;
-        Ok(Model(Trained::Composite(Box::new(restored))))
+        Ok(Model(restored))
     }
 
     /// The same of an expansion alone.
@@ -139,6 +165,8 @@ impl Model {
             Trained::Composite(model) => model.to_bytes_without_bases(),
             Trained::Regressor(model) => model.to_bytes(),
             Trained::CompositeRegressor(model) => model.to_bytes_without_bases(),
+            Trained::OneClass(model) => model.to_bytes(),
+            Trained::CompositeOneClass(model) => model.to_bytes_without_bases(),
             Trained::Expansion(model) => model.to_bytes(),
             Trained::CompositeExpansion(model) => model.to_bytes_without_bases(),
         };
@@ -151,6 +179,8 @@ impl Model {
             Trained::Composite(model) => model.header_without_bases(),
             Trained::Regressor(model) => model.header(),
             Trained::CompositeRegressor(model) => model.header_without_bases(),
+            Trained::OneClass(model) => model.header(),
+            Trained::CompositeOneClass(model) => model.header_without_bases(),
             Trained::Expansion(model) => model.header(),
             Trained::CompositeExpansion(model) => model.header_without_bases(),
         };
@@ -164,6 +194,8 @@ impl Model {
             Trained::Composite(model) => Ok(model.arrays()),
             Trained::Regressor(model) => Ok(model.arrays()),
             Trained::CompositeRegressor(model) => Ok(model.arrays()),
+            Trained::OneClass(model) => Ok(model.arrays()),
+            Trained::CompositeOneClass(model) => Ok(model.arrays()),
             Trained::Expansion(model) => Ok(model.arrays()),
             Trained::CompositeExpansion(_) => no_arrays(),
         })
@@ -174,6 +206,7 @@ impl Model {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => model.bases().map_or_else(no_arrays, bases_arrays),
             Trained::Regressor(model) => model.bases().map_or_else(no_arrays, bases_arrays),
+            Trained::OneClass(model) => model.bases().map_or_else(no_arrays, bases_arrays),
             Trained::Expansion(model) => bases_arrays(model.bases()),
             _ => no_arrays(),
         })
@@ -183,6 +216,7 @@ impl Model {
         match &self.0 {
             Trained::Composite(model) => model.expansion().similarity().state(),
             Trained::CompositeRegressor(model) => model.expansion().similarity().state(),
+            Trained::CompositeOneClass(model) => model.expansion().similarity().state(),
             Trained::CompositeExpansion(model) => model.similarity().state(),
             _ => State::new(),
         }
@@ -190,7 +224,7 @@ impl Model {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let reader = match slf.get().0 {
-            Trained::Any(_) | Trained::Regressor(_) => "from_bytes",
+            Trained::Any(_) | Trained::Regressor(_) | Trained::OneClass(_) => "from_bytes",
             Trained::Expansion(_) => "expansion_from_bytes",
             _ => {
                 let problem = "a model whose similarity is Python's is pickled with its estimator only";
@@ -254,6 +288,33 @@ impl Model {
             _ => return Err(PyTypeError::new_err("only a regression model predicts targets")),
         };
         shaped(py, found.values, found.n_rows, found.n_cols)
+    }
+
+    /// The score of each sample, of a model of one class.
+    #[pyo3(signature = (samples, threads, monitor = None))]
+    fn score_samples<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Collected<'_>,
+        threads: usize,
+        monitor: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let patience = Patience::new(None, monitor)?;
+        let scores = match &self.0 {
+            Trained::OneClass(model) => {
+                let samples = needed(samples)?;
+                let view = samples.view()?;
+                conduct(py, &patience, |monitor, _| model.score_samples(&view, threads, monitor))?
+            }
+            Trained::CompositeOneClass(model) => {
+                let source = both(samples)?;
+                conduct(py, &patience, |monitor, to_caller| {
+                    model.score_samples_with(&source(to_caller), threads, monitor)
+                })?
+            }
+            _ => return Err(PyTypeError::new_err("only a model of one class has scores of samples alone")),
+        };
+        Ok(PyArray1::from_vec(py, scores))
     }
 
     /// The probabilities of the classes for decision values of shape (samples, problems), or their logarithms.

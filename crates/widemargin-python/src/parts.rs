@@ -386,18 +386,6 @@ impl Part {
         Ok(Part { number: self.number, rows: rows.unbind(), facts })
     }
 
-    /// The features, normalised, alone.
-    fn normalised_features(&self, py: Python<'_>, expansion: PyRef<'_, Model>) -> PyResult<Part> {
-        let (rows, weights) = self.normalised(py, &expansion)?;
-        let facts = Facts::Features { weights: weights.to_vec(), is_normalised: AtomicBool::new(true) };
-        Ok(Part { number: self.number, rows: rows.unbind(), facts })
-    }
-
-    /// The array of the rows.
-    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.rows.bind(py).clone()
-    }
-
     /// The features, normalised, with standardised targets and what leave-one-out takes away of each weight.
     fn ridge(
         &self,

@@ -69,4 +69,54 @@ macro_rules! getters {
     };
 }
 
-pub(crate) use {getters, named, set, setters};
+/// What a trained model of any kind has under the same name as the trait of its kind.
+macro_rules! model_methods {
+    ($kind:ident, $method:expr) => {
+        fn method(&self) -> &'static str {
+            $method
+        }
+
+        fn report(&self) -> &crate::solve::Report {
+            Self::report(self)
+        }
+
+        fn training(&self) -> Option<&crate::model::TrainingSettings> {
+            Self::training(self)
+        }
+
+        fn feature_names(&self) -> Option<&[String]> {
+            Self::feature_names(self)
+        }
+
+        fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> crate::error::Result<Box<dyn $kind>> {
+            Ok(Box::new(Self::with_feature_names(*self, names)?))
+        }
+
+        fn table_columns(&self) -> Option<&crate::data::TableColumns> {
+            Self::table_columns(self)
+        }
+
+        fn with_table_columns(
+            self: Box<Self>,
+            columns: Option<crate::data::TableColumns>,
+        ) -> crate::error::Result<Box<dyn $kind>> {
+            Ok(Box::new(Self::with_table_columns(*self, columns)?))
+        }
+
+        fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn $kind> {
+            self.report.notes.extend(notes);
+            self.report.warnings.extend(warnings);
+            self
+        }
+
+        fn header(&self) -> crate::error::Result<String> {
+            Self::header(self)
+        }
+
+        fn to_bytes(&self) -> crate::error::Result<Vec<u8>> {
+            Self::to_bytes(self)
+        }
+    };
+}
+
+pub(crate) use {getters, model_methods, named, set, setters};

@@ -123,6 +123,9 @@ class DaskEstimator:
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        return self._fit_collection(X, y, sample_weight)
+
+    def _fit_collection(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         asked, clock = self._checked(), Clock()
         given = self._given(X, y, sample_weight)
         clock.end("labels")
@@ -263,6 +266,11 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
         n = min(threads.get(worker, 1), len(mine))
         groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
     return groups
+
+
+def in_order(client: Client, blocks: list[Future]) -> list[Future]:
+    """Blocks each in a group of its own, so that answers come in the order of the samples."""
+    return [client.submit(_tasks.group, block, pure=False) for block in blocks]
 
 
 def _apply(samples: Any, estimator: Any, method: str, columns: tuple[int, ...], dtype: np.dtype[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,14 @@ from sklearn.base import clone
 
 from .. import _bases, _core
 from .. import one_class as _local
+from .._base import fitting
 from .._names import one_of
+from .._progress import Progress
 from . import _tasks
-from ._estimator import Clock, DaskEstimator
+from ._estimator import Clock, DaskEstimator, Given, in_order
 from ._features import Features, check_similarity
-from ._rows import Sums
+from ._rows import Rows
 from .basis_expansion import BASES
-
-_Floats = npt.NDArray[np.float64]
 
 
 class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
@@ -26,8 +27,8 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
 
     X is a Dask array, frame or bag. The bases are chosen and sent once; each partition becomes a block of similarities
     that stays on its worker, 4 bytes × bases × similarities a row. The products of the features with each other are
-    added up, and then every sample's left-out score is brought here. Parameters are those of
-    `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "stratified" bases (or row numbers) and
+    added up, and then every sample's left-out score is brought here. Equal samples are not merged. Parameters are those
+    of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "stratified" bases (or row numbers) and
     similarities of the library. What a similarity learns of its training samples it learns of the bases.
 
     Attributes
@@ -35,7 +36,7 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
     estimator_ : widemargin.BasisExpansionOneClass
         What was fitted, without Dask.
     dask_report_ : dict
-        Partitions; tasks of the solver, and seconds spent waiting for answers.
+        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
 
     Examples
     --------
@@ -54,57 +55,61 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
 
     _summary = staticmethod(_tasks.sample_summary)
 
-    def fit(self, X: Any, y: Any = None) -> BasisExpansionOneClass:
+    @fitting
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisExpansionOneClass:
         """Learns what samples are like.
 
         Parameters
         ----------
         X : dask array or frame of shape (n_samples, n_features); where similarities compare other samples a bag
         y : ignored
+        sample_weight : dask array or series, or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
 
         Returns
         -------
         BasisExpansionOneClass
             The fitted estimator itself.
         """
-        self._validate_params()
-        self.__dict__.pop("_model", None)
+        fitted: BasisExpansionOneClass = self._fit_collection(X, None, sample_weight)
+        return fitted
+
+    def _checked(self) -> tuple[str, str, npt.NDArray[np.int64] | None]:
         normalization = one_of("normalization", self.normalization, _bases.NORMALIZATIONS, estimator=self)
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
         check_similarity(self)
-        given, clock = self._given(X, None, None), Clock()
-        if given.n < 2:
-            raise ValueError(f"n_samples={given.n}: the threshold takes at least 2 samples")
-        chosen = self._bases(given.n, basis, basis_rows)
+        return normalization, basis, basis_rows
+
+    def _known(
+        self, y: Any, there: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
+        ones = np.ones((sum(one.n for one in there), 1))
+        weighted = _core.WeightedTargets(ones, copies, False)
+        return weighted, lambda ends: np.split(weighted.standard, ends)
+
+    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        normalization, basis, basis_rows = asked
+        self._check_number(given.n)
+        present = np.flatnonzero(given.weighted.weights > 0)
+        n_basis = _usual_bases(len(present)) if isinstance(self.n_basis, str) else int(self.n_basis)
+        chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
         features = Features(self, given, chosen, clone(self.similarity, safe=False), normalization, clock)
-        parts = features.made("normalised_features", [() for _ in given.pieces])
-        sums = Sums(given.client)
-        products = sums.wait([given.client.submit(_products, part, pure=False) for part in parts], sum)
-        # The last row is that of the sums.
-        solved = _local.Solved.of(products[:-1], products[-1], float(self.shrinkage))
-        there = given.client.submit(_tasks.same, solved, pure=False)
-        left_out = [given.client.submit(_left_out, part, there, pure=False) for part in parts]
-        scores = np.concatenate(given.client.gather(left_out))
-        self._model = features.expansion
-        self.similarities_, self.basis_indices_ = features.raw.similarities_, chosen
-        self._take_solution(solved.weights, scores)
-        self.dask_report_ = {"partitions": len(given.pieces), "tasks": sums.n_tasks, "seconds_of_sums": sums.seconds}
-        return self
-
-    def _known(self, y: Any, there: list[_tasks.Summary], copies: Any) -> Any:
-        n = sum(one.n for one in there)
-        weighted = _core.WeightedTargets(np.zeros((n, 1)), None, False)
-        return weighted, lambda ends: [None] * (len(ends) + 1)
-
-    def _bases(self, n: int, basis: str, rows: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
-        if rows is not None:
-            if rows.min() < 0 or rows.max() >= n:
-                raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {n}")
-            return rows
-        n_basis = max(min(500, n // 2) if isinstance(self.n_basis, str) else min(int(self.n_basis), n), 1)
-        found = _core.choose_bases(np.zeros(n, np.uint32), n_basis, basis, self._seed())
-        return np.asarray(found).astype(np.int64)
+        known = [(one.known, one.units, False) for one in given.pieces]
+        # Left-out scores are brought here, one after another.
+        rows = Rows(given.client, in_order(given.client, features.made("ridge", known)))
+        model = _core.fit_basis_expansion_one_class_remote(
+            features.expansion,
+            rows,
+            given.weighted,
+            quantile=float(self.quantile),
+            shrinkage=float(self.shrinkage),
+            basis="given" if basis_rows is not None else basis,
+            basis_rows=chosen.tolist(),
+            stages=clock.stages,
+            common=self._common(progress),
+        )
+        return model, rows
 
     def score_samples(self, X: Any) -> Any:
         """The value of each sample, lazily for a Dask collection."""
@@ -124,10 +129,6 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         return getattr(_local.BasisExpansionOneClass, method)(self, X)
 
 
-def _products(part: _core.Part) -> _Floats:
-    rows = part.values().astype(np.float64)
-    return np.vstack([rows.T @ rows, rows.sum(axis=0)])
-
-
-def _left_out(part: _core.Part, solved: _local.Solved) -> _Floats:
-    return solved.left_out(part.values().astype(np.float64))
+def _usual_bases(n_samples: int) -> int:
+    """The number of bases, if it is not given; as in the library."""
+    return n_samples if n_samples < 20 else min(n_samples // 2, 500)

@@ -95,6 +95,10 @@ impl Task for Options {
         match self.task {
             TaskName::Classification => self.compare_classes(method, context),
             TaskName::Regression => self.compare_numbers(method, context),
+            TaskName::OneClass => {
+                let failure = Failure::input("--task one-class: `cv` compares what is predicted with labels");
+                Err(failure.help("`train --task one-class`, then `evaluate` on samples labelled 1 and -1"))
+            }
         }
     }
 }

@@ -7,18 +7,21 @@ use clap::Args;
 use indicatif::HumanCount;
 use serde_json::{Map, json};
 use widemargin::Result;
-use widemargin::data::{Label, Labels};
-use widemargin::model::{AnyModel, Classifier};
+use widemargin::data::Label;
+use widemargin::model::{AnyModel, OneClass};
 use widemargin::select::{ConfusionMatrix, Evaluation, Ranking, Scoring};
 
 use crate::args::Input;
 use crate::commands::evaluate_labels::evaluate_labels;
 use crate::commands::evaluate_numbers::evaluate_numbers;
+use crate::commands::evaluate_one_class::{check_scoring, score_one_class};
 use crate::context::Context;
 use crate::model::load_any_for;
+use crate::one_class::answers;
 use crate::output::{check_output, print, print_json};
 use crate::plot;
 use crate::report::{Failure, shown};
+use crate::scored::{OfAll, Scored};
 use crate::scoring::AnyScoring;
 use crate::stream::score;
 use crate::text_table::text_table;
@@ -32,9 +35,9 @@ pub struct Evaluate {
     input: Input,
     /// Scores that must be defined for these samples, as scikit-learn defines them, separated by commas: accuracy,
     /// balanced-accuracy, f1-macro, roc-auc, average-precision, neg-log-loss, neg-brier-score; of a regression model r2,
-    /// neg-mean-absolute-error, neg-root-mean-squared-error, neg-mean-pinball-loss:quantile=0.9. All but the last are printed where they are defined; the last four of
-    /// classes keep the decision values of all samples, and without being asked for are left out of more than 10 million
-    /// values
+    /// neg-mean-absolute-error, neg-root-mean-squared-error, neg-mean-pinball-loss:quantile=0.9; of a model of one class, on
+    /// labels 1 and -1, the first five. All but that of quantiles are printed where they are defined; the last four of classes
+    /// keep the decision values of all samples, and without being asked for are left out of more than 10 million values
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scoring: Vec<AnyScoring>,
     /// Draw the confusion matrix and, of two classes, the ROC and precision-recall curves to this SVG file
@@ -54,25 +57,6 @@ struct OfValues {
     brier_score: Option<f64>,
 }
 
-/// Decision values that are kept without being asked for: 40 MB.
-const KEPT: usize = 10_000_000;
-
-/// What was counted and kept of the samples.
-#[derive(Default)]
-struct Scored {
-    evaluation: Evaluation,
-    /// None once there are too many.
-    kept: Option<Kept>,
-}
-
-#[derive(Default)]
-struct Kept {
-    labels: Vec<Label>,
-    values: Vec<f32>,
-    /// As many as samples, or none.
-    weights: Vec<f64>,
-}
-
 impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
@@ -90,6 +74,7 @@ impl Evaluate {
                 let scoring = self.scoring.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
                 return evaluate_numbers(context, &self.model, &*model, &self.input, &scoring, self.json);
             }
+            AnyModel::OneClass(model) => return self.one_class(context, &*model),
         };
         let scoring = self.scoring.iter().map(|one| one.of_classes()).collect::<Result<Vec<_>, _>>()?;
         if model.has_several_labels() {
@@ -100,35 +85,49 @@ impl Evaluate {
             return evaluate_labels(context, &self.model, &*model, &self.input, &scoring, self.json);
         }
         let start = Instant::now();
-        let mut scored = Scored { kept: Some(Kept::default()), ..Scored::default() };
+        let mut scored = Scored::new();
         let must_keep = scoring.iter().any(|scoring| scoring.needs_decision_values());
         let label = self.input.label.clone().unwrap_or_default();
         score(context, &*model, &self.input, label, |block, scores| {
             let labels = block.table.require_labels(&self.input.data)?;
-            for (row, predicted) in scores.decide(model.classes()).into_iter().enumerate() {
-                let weight = block.table.weights.as_ref().map_or(1.0, |weights| weights[row]);
-                scored.evaluation.add_weighted(labels.get(row), predicted, weight);
-            }
-            if let Some(kept) = &mut scored.kept {
-                kept.labels.extend((0..labels.len()).map(|row| labels.get(row).clone()));
-                kept.values.extend_from_slice(scores.values());
-                kept.weights.extend(block.table.weights.iter().flatten());
-            }
-            if !must_keep && scored.kept.as_ref().is_some_and(|kept| kept.values.len() > KEPT) {
-                scored.kept = None;
-            }
+            let told = scores.decide(model.classes());
+            let weights = block.table.weights.as_deref();
+            scored.add(labels, |row| told[row], weights, scores.values(), must_keep);
             Ok(())
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        let kept = scored.kept.map(|kept| {
-            let weights = self.input.weight.as_ref().map(|_| kept.weights);
-            (Labels::new(kept.labels), weights, kept.values)
-        });
-        let of_values = |scoring: Scoring| {
-            let (labels, weights, values) = kept.as_ref()?;
-            Some(scoring.score_model(&*model, labels, weights.as_deref(), values))
+        let score = |scoring: Scoring, (labels, weights, values): &OfAll| {
+            scoring.score_model(&*model, labels, weights.as_deref(), values)
         };
-        let score = |&scoring: &Scoring| match scoring.of_evaluation(&scored.evaluation) {
+        self.tell(context, (model.method(), model.classes()), scored, &scoring, score, seconds)
+    }
+
+    /// Evaluates a model of one class.
+    fn one_class(&self, context: &Context, model: &dyn OneClass) -> Result<(), Failure> {
+        let scoring = self.scoring.iter().map(|one| one.of_classes()).collect::<Result<Vec<_>, _>>()?;
+        check_scoring(&scoring)?;
+        let must_keep = scoring.iter().any(|scoring| scoring.needs_decision_values());
+        let (scored, seconds) = score_one_class(context, model, &self.input, must_keep)?;
+        let answers = answers();
+        let score = |scoring: Scoring, (labels, weights, values): &OfAll| {
+            scoring.score(labels, weights.as_deref(), &answers, values)
+        };
+        self.tell(context, (model.method(), &answers), scored, &scoring, score, seconds)
+    }
+
+    /// Tells and draws what was found of a model of these classes; `score` has what is not counted.
+    fn tell(
+        &self,
+        context: &Context,
+        (method, classes): (&str, &[Label]),
+        scored: Scored,
+        scoring: &[Scoring],
+        score: impl Fn(Scoring, &OfAll) -> Result<f64>,
+        seconds: f64,
+    ) -> Result<(), Failure> {
+        let (evaluation, kept) = scored.split(self.input.weight.is_some());
+        let of_values = |scoring: Scoring| Some(score(scoring, kept.as_ref()?));
+        let score = |&scoring: &Scoring| match scoring.of_evaluation(&evaluation) {
             Some(score) => Some(Ok((scoring, score))),
             None => of_values(scoring).map(|score| Ok((scoring, score?))),
         };
@@ -141,29 +140,28 @@ impl Evaluate {
         let of_values = OfValues { roc_auc, average_precision, log_loss, brier_score };
         if let Some(plot) = &self.plot {
             let ranking = kept.as_ref().filter(|_| roc_auc.is_some() && average_precision.is_some());
-            let second = &model.classes()[1];
             let ranking = ranking.map(|(labels, weights, values)| {
                 let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
-                let sample = |(row, &value)| (value, labels.get(row) == second, weight(row));
+                let sample = |(row, &value)| (value, *labels.get(row) == classes[1], weight(row));
                 Ranking::new(values.iter().enumerate().map(sample))
             });
             let title = format!("{} on {}", self.model.display(), shown(&self.input.data));
-            plot::write(plot, &title, &scored.evaluation.confusion_matrix(), ranking.as_ref())?;
+            plot::write(plot, &title, &evaluation.confusion_matrix(), ranking.as_ref())?;
         }
-        self.tell(context, &*model, &scored.evaluation, &asked, of_values, seconds)
+        self.print(context, (method, classes), &evaluation, &asked, of_values, seconds)
     }
 
-    fn tell(
+    fn print(
         &self,
         context: &Context,
-        model: &dyn Classifier,
+        (method, classes): (&str, &[Label]),
         evaluation: &Evaluation,
         asked: &[(Scoring, f64)],
         of_values: OfValues,
         seconds: f64,
     ) -> Result<(), Failure> {
         let scores = evaluation.class_scores();
-        let unknown: Vec<_> = scores.iter().filter(|score| !model.classes().contains(&score.label)).collect();
+        let unknown: Vec<_> = scores.iter().filter(|score| !classes.contains(&score.label)).collect();
         let n_unknown: u64 = unknown.iter().map(|score| score.support).sum();
         if let Some(first) = unknown.first() {
             context.note(&format!(
@@ -175,7 +173,7 @@ impl Evaluate {
         if self.json {
             return print_json(&json!({
                 "model": self.model.display().to_string(),
-                "method": model.method(),
+                "method": method,
                 "n_samples": evaluation.n_samples(),
                 "n_unknown": n_unknown,
                 "accuracy": evaluation.accuracy(),

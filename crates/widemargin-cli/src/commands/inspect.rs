@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
-use widemargin::model::{AnyModel, Classifier, Parameters, Regressor};
-use widemargin::solve::CalibratedOn;
+use widemargin::model::{AnyModel, Classifier, OneClass, Parameters, Regressor};
+use widemargin::solve::{CalibratedOn, Report};
 
 use crate::context::Context;
 use crate::details::details;
@@ -32,6 +32,7 @@ impl Inspect {
         let model = match model {
             AnyModel::Classifier(model) => model,
             AnyModel::Regressor(model) => return self.numbers(&*model, size),
+            AnyModel::OneClass(model) => return self.one_class(&*model, size),
         };
         if self.json {
             let mut object = json!({
@@ -75,14 +76,38 @@ impl Inspect {
             }));
         }
         let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
-        lines.extend([
-            ("targets".to_owned(), model.n_outputs().to_string()),
-            weights(model.n_weights(), size),
-            ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages(report))),
-        ]);
-        lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
-        print(&aligned(&lines))
+        lines.push(("targets".to_owned(), model.n_outputs().to_string()));
+        print_of_closed_form(lines, model.n_weights(), size, report)
     }
+
+    /// Tells of a model of one class.
+    fn one_class(&self, model: &dyn OneClass, size: u64) -> Result<(), Failure> {
+        let (report, n) = (model.report(), model.left_out_scores().len());
+        if self.json {
+            return print_json(&json!({
+                "model": self.model.display().to_string(),
+                "method": model.method(),
+                "parameters": model.parameters(),
+                "n_samples": n,
+                "n_features": model.n_features(),
+                "feature_names": model.feature_names(),
+                "n_weights": model.n_weights(),
+                "model_bytes": size,
+                "report": report_json(report),
+            }));
+        }
+        let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
+        lines.push(("samples trained on".to_owned(), HumanCount(n as u64).to_string()));
+        print_of_closed_form(lines, model.n_weights(), size, report)
+    }
+}
+
+/// Prints lines, and what is told of all fits in closed form.
+fn print_of_closed_form(mut lines: Lines, n_weights: usize, size: u64, report: &Report) -> Result<(), Failure> {
+    let seconds = format!("{:.2}: {}", report.seconds(), stages(report));
+    lines.extend([weights(n_weights, size), ("seconds".to_owned(), seconds)]);
+    lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
+    print(&aligned(&lines))
 }
 
 /// Names and values, line by line.

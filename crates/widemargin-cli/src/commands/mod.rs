@@ -9,6 +9,7 @@ pub mod describe;
 pub mod evaluate;
 pub mod evaluate_labels;
 mod evaluate_numbers;
+mod evaluate_one_class;
 pub mod explain;
 pub mod inspect;
 pub mod man;

@@ -1,12 +1,13 @@
-//! `widemargin predict`: prints one label or number per line.
+//! `widemargin predict`: prints one label or number per line; of a model of one class 1, or -1 for outliers.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use widemargin::Error;
-use widemargin::model::{AnyModel, Regressor};
+use widemargin::model::{AnyModel, OneClass, Regressor};
 use widemargin::problem::OneVsRest;
+use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::context::Context;
@@ -14,7 +15,7 @@ use crate::label_column::label_column;
 use crate::model::load_any_for;
 use crate::output::{Output, check_output};
 use crate::report::{Failure, shown};
-use crate::stream::{predict, score};
+use crate::stream::{decide, predict, score};
 use crate::takes::Takes;
 
 /// Arguments of `predict`.
@@ -28,7 +29,7 @@ pub struct Predict {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
-    /// one per class
+    /// one per class; of a model of one class the score less its threshold (below 0 for outliers)
     #[arg(long)]
     scores: bool,
     /// Also print the probability of each class, separated by tabs, in the order of the classes that `inspect` prints
@@ -45,6 +46,7 @@ impl Predict {
         let model = match load_any_for(&self.model, &self.input, context)? {
             AnyModel::Classifier(model) => model,
             AnyModel::Regressor(model) => return self.numbers(context, &*model),
+            AnyModel::OneClass(model) => return self.one_class(context, &*model),
         };
         if self.probabilities && model.calibration().is_none() {
             let failure = Failure::input(format!("{}: {}", shown(&self.model), Error::NotCalibrated));
@@ -107,18 +109,40 @@ impl Predict {
         }
         let label = label_column(&self.input, &Takes::from(model))?;
         let mut output = Output::open(self.output.as_deref())?;
-        let mut text = Vec::new();
         predict(context, model, &self.input, label, |block, found| {
-            let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
-            text.clear();
-            for (row, targets) in found.values.chunks(found.n_cols).enumerate() {
-                let name = samples.map(|samples| samples[row].clone());
-                let fields: Vec<String> = name.into_iter().chain(targets.iter().map(f64::to_string)).collect();
-                text.extend_from_slice(fields.join("\t").as_bytes());
-                text.push(b'\n');
-            }
-            output.write(&text)
+            let rows = found.values.chunks(found.n_cols);
+            write_rows(&mut output, block, rows.map(|targets| targets.iter().map(f64::to_string).collect()))
         })?;
         output.finish()
     }
+
+    /// Prints 1 for samples like those of the training, -1 for outliers.
+    fn one_class(&self, context: &Context, model: &dyn OneClass) -> Result<(), Failure> {
+        if self.probabilities {
+            let failure = format!("{}: --probabilities is of classes, and the model has one", shown(&self.model));
+            return Err(Failure::input(failure).help("--scores prints decision values, below 0 for outliers"));
+        }
+        let label = label_column(&self.input, &Takes::from(model))?;
+        let mut output = Output::open(self.output.as_deref())?;
+        decide(context, model, &self.input, label, |block, values| {
+            let row = |value: &f64| {
+                let told = if *value < 0.0 { "-1" } else { "1" };
+                [told.to_owned()].into_iter().chain(self.scores.then(|| value.to_string())).collect()
+            };
+            write_rows(&mut output, block, values.iter().map(row))
+        })?;
+        output.finish()
+    }
+}
+
+/// Writes a line a sample: its name, where it has one, and fields, with tabs between.
+fn write_rows(output: &mut Output, block: &Block, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
+    let (samples, mut text) = (block.table.ids.as_ref().or(block.table.files.as_ref()), Vec::new());
+    for (row, told) in rows.enumerate() {
+        let name = samples.map(|samples| samples[row].clone());
+        let fields: Vec<String> = name.into_iter().chain(told).collect();
+        text.extend_from_slice(fields.join("\t").as_bytes());
+        text.push(b'\n');
+    }
+    output.write(&text)
 }

@@ -14,10 +14,11 @@ use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
 use crate::method::{Method, Point};
 use crate::model::named;
+use crate::one_class::{OneClassFit, tell_of_labels};
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
-use crate::summary::{RegressionSummary, Summary, Trained};
+use crate::summary::{OneClassSummary, RegressionSummary, Summary, Trained};
 use crate::task::{Regression, TaskName, check_classes, targets_of};
 use crate::training_data::Data;
 
@@ -67,8 +68,9 @@ struct Files {
     memory: Memory,
     #[command(flatten)]
     folders: Folders,
-    /// Whether labels are classes or numbers to predict. Without it they are classes, and labels that may be either are
-    /// refused: numbers with fractions, or many different ones. basis-expansion and thin-plate predict numbers
+    /// Whether labels are classes or numbers to predict; one-class leaves them aside and learns to tell samples that are
+    /// unlike those of the file. Without it they are classes, and labels that may be either are refused: numbers with
+    /// fractions, or many different ones. basis-expansion and thin-plate predict numbers, basis-expansion learns one class
     #[arg(long, value_name = "TASK")]
     task: Option<TaskName>,
     /// Print one JSON object instead of a summary
@@ -89,6 +91,10 @@ impl Train {
 impl Task for Files {
     /// Common to all methods: check, read, fit, save, report.
     fn run<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
+        if self.task == Some(TaskName::OneClass) {
+            method.check_single()?;
+            return self.run_one_class(&method.one_class(&context.common)?, context);
+        }
         let (files, point) = (self, method.single(&context.common, self.memory.memory)?);
         let (data, output) = (&files.input.data, &files.output);
         check_model_file(output, &files.input)?;
@@ -139,12 +145,33 @@ impl Task for Files {
 }
 
 impl Files {
+    /// Of a model of one class: read, fit, save, report.
+    fn run_one_class(&self, point: &Point<OneClassFit>, context: &Context) -> Result<(), Failure> {
+        let (data, output) = (&self.input.data, &self.output);
+        check_model_file(output, &self.input)?;
+        self.folders.check(&self.input)?;
+        if self.folders.ask_for_blocks(self.memory) {
+            return Err(in_memory("--task one-class"));
+        }
+        let sink = |progress| context.bar.fit("", progress);
+        let monitor = context.monitor(&sink);
+        let (table, seconds_read) = context.read(data, &self.input.options_to_learn())?;
+        tell_of_labels(context, &self.input, &table);
+        let model = point.params.model((data, &table), &monitor)?;
+        let samples = Trained::one_class_of(&table, &*model)?;
+        let summary = OneClassSummary::of_written(context, &*model, samples, seconds_read, output)?;
+        if self.json {
+            return print_json(&summary.json(&point.json));
+        }
+        context.note(&summary.summary());
+        Ok(())
+    }
+
     /// Common to all regression models: read, fit, save, report.
     fn run_regression(&self, point: &Point<Regression>, in_blocks: bool, context: &Context) -> Result<(), Failure> {
         let (data, output, regression) = (&self.input.data, &self.output, &point.params);
         if let (true, Some(what)) = (in_blocks, &regression.in_memory) {
-            let failure = Failure::input(format!("{what} holds all samples in memory"));
-            return Err(failure.help("leave --memory out, or train on a part of the samples"));
+            return Err(in_memory(what));
         }
         let started = Instant::now();
         let sink = |progress| context.bar.fit("", progress);
@@ -172,4 +199,10 @@ impl Files {
         context.note(&summary.summary());
         Ok(())
     }
+}
+
+/// The refusal of a limit of memory by a fit that keeps to none.
+fn in_memory(what: &str) -> Failure {
+    let failure = Failure::input(format!("{what} holds all samples in memory"));
+    failure.help("leave --memory out, or train on a part of the samples")
 }

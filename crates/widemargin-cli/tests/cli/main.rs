@@ -12,6 +12,7 @@ mod formats;
 mod help;
 mod kinds;
 mod model_file;
+mod one_class;
 mod out_of_core;
 mod outputs;
 mod regression;

@@ -308,6 +308,10 @@ pub(super) fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
                 reader.wrong("it holds a regression model, which has no classes: AnyModel::load reads it".into())
             );
         }
+        basis_expansion::one_class_file::METHOD => {
+            let problem = "it holds a model of one class, which tells outliers and no classes: AnyModel::load reads it";
+            return Err(reader.wrong(problem.into()));
+        }
         _ => return Err(reader.unknown_method()),
     })
 }
@@ -315,24 +319,10 @@ pub(super) fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
 /// What every model has under the same name as the trait.
 macro_rules! own_methods {
     ($method:expr) => {
-        fn method(&self) -> &'static str {
-            $method
-        }
+        crate::macros::model_methods!(Classifier, $method);
 
         fn classes(&self) -> &[Label] {
             Self::classes(self)
-        }
-
-        fn report(&self) -> &Report {
-            Self::report(self)
-        }
-
-        fn training(&self) -> Option<&TrainingSettings> {
-            Self::training(self)
-        }
-
-        fn feature_names(&self) -> Option<&[String]> {
-            Self::feature_names(self)
         }
 
         fn has_several_labels(&self) -> bool {
@@ -341,32 +331,6 @@ macro_rules! own_methods {
 
         fn calibration(&self) -> Option<&Calibration> {
             Self::calibration(self)
-        }
-
-        fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>> {
-            Ok(Box::new(Self::with_feature_names(*self, names)?))
-        }
-
-        fn table_columns(&self) -> Option<&TableColumns> {
-            Self::table_columns(self)
-        }
-
-        fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Classifier>> {
-            Ok(Box::new(Self::with_table_columns(*self, columns)?))
-        }
-
-        fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier> {
-            self.report.notes.extend(notes);
-            self.report.warnings.extend(warnings);
-            self
-        }
-
-        fn header(&self) -> Result<String> {
-            Self::header(self)
-        }
-
-        fn to_bytes(&self) -> Result<Vec<u8>> {
-            Self::to_bytes(self)
         }
     };
 }

@@ -23,6 +23,7 @@ pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
         basis_expansion::file::METHOD => check::<basis_expansion::file::Header>(&reader)?,
         basis_expansion::expansion_file::METHOD => check::<basis_expansion::expansion_file::Header>(&reader)?,
         basis_expansion::regressor_file::METHOD => check::<basis_expansion::regressor_file::Header>(&reader)?,
+        basis_expansion::one_class_file::METHOD => check::<basis_expansion::one_class_file::Header>(&reader)?,
         power_mean::file::METHOD => check::<power_mean::file::Header>(&reader)?,
         thin_plate::file::METHOD => check::<thin_plate::file::Header>(&reader)?,
         thin_plate::regressor::METHOD => check::<thin_plate::regressor::Header>(&reader)?,

@@ -1,5 +1,6 @@
 //! The methods: parameters → fit → model and its file, each in its own folder.
 
+mod any_model;
 mod basis_expansion;
 mod c_choice;
 mod choose_rows;
@@ -12,6 +13,7 @@ mod file;
 mod header;
 mod loss_path;
 mod origin;
+mod outlier_detector;
 mod parted_targets;
 mod power_mean;
 mod regression_path;
@@ -22,9 +24,10 @@ mod scale_rows;
 mod scores;
 mod thin_plate;
 
+pub use any_model::AnyModel;
 pub use basis_expansion::{
-    Assembled, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, BasisExpansionSvc,
-    Expanded, RegressorFacts, brought_rows, stand_ins,
+    Assembled, BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
+    BasisExpansionRegressorParams, BasisExpansionSvc, Expanded, OneClassFacts, RegressorFacts, brought_rows, stand_ins,
 };
 pub use c_choice::CChoice;
 pub use choose_rows::choose_rows;
@@ -36,13 +39,14 @@ pub use file::{
 pub use header::header_of_bytes;
 pub use loss_path::LossPoint;
 pub use origin::TrainingSettings;
+pub use outlier_detector::OneClass;
 pub use parted_targets::PartedTargets;
 pub use power_mean::{
     PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,
 };
 pub use regression_path::RegressionPoint;
 pub(crate) use regression_path::{Chosen as ChosenRegression, StandardTargets};
-pub use regressor::{AnyModel, Regressor};
+pub use regressor::Regressor;
 pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;

@@ -1,23 +1,23 @@
-//! What regression models of all methods have in common, and reading a model of any kind.
+//! What regression models of all methods have in common.
 
 use std::any::Any;
 use std::fmt;
 use std::path::Path;
 
-use super::classifier::{Classifier, Parameters};
-use super::file::{self, Array, NO_FILE, Reader};
+use super::classifier::Parameters;
+use super::file::{self, Array};
 use super::{
     BasisExpansionRegressor, LossPoint, RegressionPoint, ThinPlateRegressor, TrainingSettings, basis_expansion,
-    classifier, thin_plate,
+    thin_plate,
 };
 use crate::data::{AnySamples, DenseMatrix, Kind, SamplesView, TableColumns, Vectors};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::RegressionLoss;
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
-/// A trained regression model of any method: [`Classifier`] with numbers in place of classes.
+/// A trained regression model of any method: [`Classifier`](super::Classifier) with numbers in place of classes.
 pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The method, as model files and the command line name it.
     fn method(&self) -> &'static str;
@@ -76,7 +76,7 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The model with the names of its features, or without names.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of names than features.
+    /// [`Error::Shape`](crate::Error::Shape) for another number of names than features.
     fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Regressor>>;
 
     /// How the columns of a table become features, where they are more than numbers.
@@ -85,7 +85,7 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The model with columns of a table that become its features, and with the names of these; or without.
     ///
     /// # Errors
-    /// [`Error::Shape`] if they do not become the features of the model.
+    /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
     fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Regressor>>;
 
     /// The model with more notes and warnings in its report.
@@ -103,13 +103,13 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Samples of another kind or shape, and values that cannot be used, each saying which and what would be right;
-    /// [`Error::Cancelled`].
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
 
     /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a report that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a report that a fit arrived at beyond the range of numbers.
     fn header(&self) -> Result<String>;
 
     /// The arrays of its file, without those of [`Regressor::bases`].
@@ -118,13 +118,13 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The model as the bytes of its file.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model that a fit arrived at beyond the range of numbers.
     fn to_bytes(&self) -> Result<Vec<u8>>;
 
     /// Writes the model to a file, whole or not at all.
     ///
     /// # Errors
-    /// As for [`Regressor::to_bytes`]; [`Error::Output`] and [`Error::Io`] saying what could not be done.
+    /// As for [`Regressor::to_bytes`]; [`Error::Output`](crate::Error::Output) and [`Error::Io`](crate::Error::Io) saying what could not be done.
     fn save(&self, path: &Path) -> Result<()> {
         file::save(path, &self.to_bytes()?)
     }
@@ -132,74 +132,17 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// Refuses a model that cannot be written.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for one that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for one that a fit arrived at beyond the range of numbers.
     fn check_finite(&self) -> Result<()> {
         self.report().check_finite()?;
         file::check_finite(&self.arrays())
     }
 }
 
-/// A trained model of any kind.
-#[derive(Debug)]
-pub enum AnyModel {
-    /// Of classes.
-    Classifier(Box<dyn Classifier>),
-    /// Of numbers.
-    Regressor(Box<dyn Regressor>),
-}
-
-impl AnyModel {
-    /// Reads a model of any method that was saved.
-    ///
-    /// # Errors
-    /// As for [`load`](super::load), which reads classifiers.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        AnyModel::read(&Reader::of_any(path, &file::read(path)?)?)
-    }
-
-    /// The model of any method that its `to_bytes` made the bytes of.
-    ///
-    /// # Errors
-    /// As for [`AnyModel::load`], with `<bytes>` for the path.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        AnyModel::read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
-    }
-
-    fn read(reader: &Reader<'_>) -> Result<Self> {
-        Ok(match reader.method() {
-            basis_expansion::regressor_file::METHOD => {
-                AnyModel::Regressor(Box::new(BasisExpansionRegressor::read(reader)?))
-            }
-            thin_plate::regressor::METHOD => AnyModel::Regressor(Box::new(ThinPlateRegressor::read(reader)?)),
-            _ => AnyModel::Classifier(classifier::read(reader)?),
-        })
-    }
-
-    /// The regression model.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for a classifier.
-    pub fn into_regressor(self) -> Result<Box<dyn Regressor>> {
-        match self {
-            AnyModel::Regressor(model) => Ok(model),
-            AnyModel::Classifier(model) => {
-                Err(Error::parameter("model", model.method(), "a regression model: this is a classifier"))
-            }
-        }
-    }
-}
-
 /// What every regression model has under the same name as the trait.
 macro_rules! own_methods {
     ($method:expr) => {
-        fn method(&self) -> &'static str {
-            $method
-        }
-
-        fn report(&self) -> &Report {
-            Self::report(self)
-        }
+        crate::macros::model_methods!(Regressor, $method);
 
         fn c(&self) -> f64 {
             Self::c(self)
@@ -211,40 +154,6 @@ macro_rules! own_methods {
 
         fn n_outputs(&self) -> usize {
             Self::n_outputs(self)
-        }
-
-        fn training(&self) -> Option<&TrainingSettings> {
-            Self::training(self)
-        }
-
-        fn feature_names(&self) -> Option<&[String]> {
-            Self::feature_names(self)
-        }
-
-        fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Regressor>> {
-            Ok(Box::new(Self::with_feature_names(*self, names)?))
-        }
-
-        fn table_columns(&self) -> Option<&TableColumns> {
-            Self::table_columns(self)
-        }
-
-        fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Regressor>> {
-            Ok(Box::new(Self::with_table_columns(*self, columns)?))
-        }
-
-        fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Regressor> {
-            self.report.notes.extend(notes);
-            self.report.warnings.extend(warnings);
-            self
-        }
-
-        fn header(&self) -> Result<String> {
-            Self::header(self)
-        }
-
-        fn to_bytes(&self) -> Result<Vec<u8>> {
-            Self::to_bytes(self)
         }
     };
 }

@@ -30,6 +30,7 @@ mod model_bytes;
 mod model_files;
 mod new_statistic;
 mod no_import_circles;
+mod one_class;
 mod own_kernels;
 mod power_mean_blocks;
 mod predictions_are_watched;

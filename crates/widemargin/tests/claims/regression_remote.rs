@@ -4,12 +4,13 @@
 use crate::thin_plate_common::{kernel, view};
 use proptest::prelude::*;
 use widemargin::Result;
+use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
-    BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, CChoice, ColumnSums, LandmarkChoice,
-    LandmarkPlan, PartedTargets, RegressionPoint, RegressorFacts, SplineFacts, ThinPlateRegressorParams,
-    choose_landmarks,
+    BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
+    BasisExpansionRegressorParams, CChoice, ColumnSums, LandmarkChoice, LandmarkPlan, OneClassFacts, PartedTargets,
+    RegressionPoint, RegressorFacts, SplineFacts, ThinPlateRegressorParams, choose_landmarks,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Remote, Workers};
@@ -145,6 +146,38 @@ proptest! {
         same_path(found.path(), whole.path());
         let told = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
         close(&told(&found), &told(&whole), "a prediction");
+    }
+
+    #[test]
+    fn one_class_in_parts_is_that_of_one_machine(n in 60usize..90, cut in 1usize..29, seed in 0u64..50) {
+        let (values, _, weights) = case(n, seed);
+        // No two samples are equal, of which one may be a basis.
+        let values = &values[..(n - 2) * D];
+        let (n, weights) = (n - 2, &weights[..n - 2]);
+        let all = AnySamples::Vectors(Vectors::Dense(DenseMatrix {
+            values: values.iter().map(|x| *x as f32).collect(), n_rows: n, n_cols: D,
+        }));
+        let chosen: Vec<usize> = (0..12).map(|at| 3 * at).collect();
+        let similarity = || AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
+        let params = BasisExpansionOneClassParams::new(similarity())
+            .basis(BasisChoice::Given(chosen.clone())).quantile(0.2).shrinkage(0.03).threads(1);
+        let whole = params.fit_with(&all, Some(weights), &Monitor::none()).unwrap();
+
+        let params = BasisExpansionParams::new(similarity())
+            .basis(BasisChoice::Given(chosen.clone())).normalization("nystrom".parse().unwrap()).threads(1);
+        let made = params.expand(&all, None, &Monitor::none()).unwrap();
+        let (width, ends) = (made.features.n_cols, [cut, cut + 1, n]);
+        let ones = PartedTargets::new(&Targets::single(vec![1.0; n]).unwrap(), Some(weights), false).unwrap();
+        let features = parted(&made.features.values, width, &ends).into_iter();
+        let mut rows = places(features.map(|part| Features::Plain(part, false)).collect(), width, &ones, &ends);
+        let facts = OneClassFacts {
+            basis: "given".into(), basis_rows: chosen, quantile: 0.2, shrinkage: 0.03, seed: 0, stages: Vec::new(),
+        };
+        let found =
+            BasisExpansionOneClass::of_parts(made.expansion, &ones, &mut rows, facts, &Monitor::none()).unwrap();
+        close(found.left_out_scores(), whole.left_out_scores(), "a left-out score");
+        close(&[found.threshold()], &[whole.threshold()], "the threshold");
+        close(&found.score_samples(&all, 1).unwrap(), &whole.score_samples(&all, 1).unwrap(), "a score");
     }
 
     #[test]

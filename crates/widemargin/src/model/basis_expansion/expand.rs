@@ -107,6 +107,12 @@ pub(crate) struct Learned<'a, S> {
 }
 
 impl<S: Similarity> Expander<S> {
+    /// The same for another similarity; bases that were given are forgotten.
+    pub fn with_similarity<T: Similarity>(self, similarity: T) -> Expander<T> {
+        let Expander { n_basis, basis, normalization, seed, .. } = self;
+        Expander { similarity, n_basis, basis, given: None, normalization, seed }
+    }
+
     /// Fits the expansion to the distinct samples and computes their features.
     pub fn fit(mut self, learned: &Learned<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
         let Learned { weights, threads, monitor, .. } = *learned;

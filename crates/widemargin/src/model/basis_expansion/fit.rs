@@ -82,8 +82,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     /// The same parameters for another similarity; bases that were given are forgotten.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionParams<T> {
-        let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
-        let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
+        let expander = self.expander.with_similarity(similarity);
         let BasisExpansionParams { c, near, loss, penalty, max_basis, intercept, class_weight, .. } = self;
         let BasisExpansionParams { tol, max_iter, start, threads, .. } = self;
         BasisExpansionParams {

@@ -1,5 +1,7 @@
 //! Products of samples' features with weights, without the features where that is less work.
 
+use std::sync::OnceLock;
+
 use crate::data::Source;
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, PartMap};
@@ -54,4 +56,28 @@ pub(super) fn products<S: Similarity>(
     };
     pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
     Ok(values)
+}
+
+/// The same of weights in double precision, `[output][feature]`: each output's are divided by the largest of them, so that they are
+/// within single precision. The form of the weights that is used is computed once.
+pub(super) fn precise_products<S: Similarity>(
+    expansion: &BasisExpansion<S>,
+    (once, weights): (&OnceLock<Decision>, &[f64]),
+    k: usize,
+    samples: &dyn Source<Samples = S::Samples>,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<f64>> {
+    let d = expansion.n_features();
+    let scale = |output: usize| {
+        let most = weights[output * d..][..d].iter().fold(0.0f64, |most, weight| most.max(weight.abs()));
+        if most > 0.0 { most } else { 1.0 }
+    };
+    let scales: Vec<f64> = (0..k).map(scale).collect();
+    let decision = once.get_or_init(|| {
+        let scaled: Vec<f64> = weights.iter().enumerate().map(|(at, weight)| weight / scales[at / d.max(1)]).collect();
+        expansion.precise_decision(&scaled, k)
+    });
+    let products = products(expansion, (Some(decision), &[]), k, samples, threads, monitor)?;
+    Ok(products.iter().enumerate().map(|(at, product)| f64::from(*product) * scales[at % k]).collect())
 }

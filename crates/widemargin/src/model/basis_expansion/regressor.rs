@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use super::expand::{Expander, Learned};
 use super::learn_weights::unweighted;
-use super::products::products;
+use super::products::precise_products;
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
 use crate::error::{Error, Result};
@@ -61,9 +61,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
     /// The same parameters for another similarity; bases that were given are forgotten.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionRegressorParams<T> {
-        let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
-        let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
-        let BasisExpansionRegressorParams { c, loss, has_intercept, threads, .. } = self;
+        let BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads } = self;
+        let expander = expander.with_similarity(similarity);
         BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads }
     }
 
@@ -308,7 +307,10 @@ impl Problem<'_> {
         let chosen = Chosen::of(solver.ridge(), self.standard, c, monitor)?;
         let FeatureSolution { weights, intercepts } = solver.solution(chosen.lambda)?;
         let k = intercepts.len();
-        let left_out = if leaves_out { solver.ridge().left_out_values(chosen.lambda) } else { Matrix::zeros(0, k) };
+        let left_out = match leaves_out {
+            true => solver.ridge().left_out_values_with(chosen.lambda, monitor)?,
+            false => Matrix::zeros(0, k),
+        };
         let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
         let report = move |stages| of_closed_form(norms, n, k, stages);
         let solution = Solution {
@@ -438,20 +440,10 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
-        let (k, d) = (self.intercepts.len(), self.expansion.n_features());
-        let scale = |output: usize| {
-            let most = self.weights[output * d..][..d].iter().fold(0.0f64, |most, weight| most.max(weight.abs()));
-            if most > 0.0 { most } else { 1.0 }
-        };
-        let scales: Vec<f64> = (0..k).map(scale).collect();
-        let decision = self.decision.get_or_init(|| {
-            let scaled: Vec<f64> =
-                self.weights.iter().enumerate().map(|(at, weight)| weight / scales[at / d.max(1)]).collect();
-            self.expansion.precise_decision(&scaled, k)
-        });
-        let products = products(&self.expansion, (Some(decision), &[]), k, samples, threads, monitor)?;
-        let value = |(at, product): (usize, &f32)| f64::from(*product) * scales[at % k] + self.intercepts[at % k];
-        let values = products.iter().enumerate().map(value).collect();
+        let k = self.intercepts.len();
+        let weights = (&self.decision, &self.weights[..]);
+        let mut values = precise_products(&self.expansion, weights, k, samples, threads, monitor)?;
+        values.iter_mut().enumerate().for_each(|(at, value)| *value += self.intercepts[at % k]);
         Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
     }
 

@@ -256,10 +256,6 @@ impl<'a> Ridge<'a> {
         let (n, width) = (self.fitted.weights.len(), lambdas.len() * self.fitted.targets.n_cols());
         let shrinking = self.spectrum.shrinking(lambdas);
         let alone = Pool::new(1)?;
-        let pool = match &self.rows {
-            RotatedRows::Made { pool, .. } => pool,
-            RotatedRows::Held { .. } => &alone,
-        };
         let work = |rows: Range<usize>| {
             monitor.go_on("leave-one-out")?;
             let (weights, mut sums) = (&self.fitted.weights[rows.clone()], vec![0.0; width]);
@@ -269,7 +265,7 @@ impl<'a> Ridge<'a> {
             Ok::<_, Error>(sums)
         };
         let mut sums = vec![0.0; width];
-        pool.fold_chunks(n, ROWS, work, |part| {
+        self.pool().unwrap_or(&alone).fold_chunks(n, ROWS, work, |part| {
             add(&mut sums, &part);
             Ok::<_, Error>(())
         })?;
@@ -279,15 +275,37 @@ impl<'a> Ridge<'a> {
     /// What each sample gets from the fit without one copy of it, samples × outputs.
     pub fn left_out_values(&self, lambda: f64) -> Matrix {
         let (mut values, shrinking) = (self.fitted.targets.clone(), self.spectrum.shrinking(&[lambda]));
-        let (n, k) = (values.n_rows(), values.n_cols());
+        let n = values.n_rows();
         for first in (0..n).step_by(ROWS) {
-            let residuals = self.residuals(first..(first + ROWS).min(n), &shrinking);
-            for (at, residual) in residuals.into_iter().enumerate() {
-                let (row, output) = (first + at / k, at % k);
-                values.set(row, output, values.at(row, output) - residual);
-            }
+            subtract(&mut values, first, &self.residuals(first..(first + ROWS).min(n), &shrinking));
         }
         values
+    }
+
+    /// The same on all threads, with a monitor.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn left_out_values_with(&self, lambda: f64, monitor: &Monitor<'_>) -> Result<Matrix> {
+        let (mut values, shrinking) = (self.fitted.targets.clone(), self.spectrum.shrinking(&[lambda]));
+        let alone = Pool::new(1)?;
+        let work = |rows: Range<usize>| {
+            monitor.go_on("leave-one-out")?;
+            Ok::<_, Error>((rows.start, self.residuals(rows, &shrinking)))
+        };
+        self.pool().unwrap_or(&alone).fold_chunks(values.n_rows(), ROWS, work, |(first, residuals)| {
+            subtract(&mut values, first, &residuals);
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// The threads of a problem on features.
+    fn pool(&self) -> Option<&Pool> {
+        match &self.rows {
+            RotatedRows::Made { pool, .. } => Some(pool),
+            RotatedRows::Held { .. } => None,
+        }
     }
 
     /// The left-out residuals of some rows, row-major rows × λ × outputs; infinite where the sample is always met.
@@ -340,6 +358,15 @@ impl<'a> Ridge<'a> {
     pub fn weights(&self, lambda: f64) -> Option<Matrix> {
         let RotatedRows::Made { rows, rotation, .. } = &self.rows else { return None };
         Some(self.spectrum.weights(rotation, rows.n_features(), lambda))
+    }
+}
+
+/// Takes the residuals of rows from `first` on from their targets.
+fn subtract(targets: &mut Matrix, first: usize, residuals: &[f64]) {
+    let k = targets.n_cols();
+    for (at, residual) in residuals.iter().enumerate() {
+        let (row, output) = (first + at / k, at % k);
+        targets.set(row, output, targets.at(row, output) - residual);
     }
 }
 

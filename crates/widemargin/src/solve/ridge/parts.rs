@@ -64,7 +64,8 @@ impl Kind for RidgeRows {
 }
 
 /// What workers answer of the rows of a ridge regression.
-pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<Squares>()];
+pub const RIDGE_QUERIES: &[Entry<RidgeRows>] =
+    &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<Squares>(), Entry::of::<Values>()];
 
 /// What the unpenalised columns fit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -95,6 +96,9 @@ part_query! { RidgeRows: Products "products" { free: Free } -> (Vec<f64>, Vec<f6
 
 part_query! { RidgeRows: Squares "left_out_squares" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
 |at, part, monitor| part.squares(at, monitor), |_, total, next| linalg::add(total, &next) }
+
+part_query! { RidgeRows: Values "left_out_values" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
+|at, part, monitor| part.values(at, monitor), |_, total, next| total.extend(next) }
 
 impl RidgePart<'_> {
     /// The sums of the weighted features, and QᵀRy.
@@ -197,10 +201,13 @@ impl RidgePart<'_> {
         Ok((gram, along))
     }
 
-    /// The weighted squares of the left-out residuals, λ × outputs.
-    fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let Squares { free, rotation, shrinking } = at;
-        let mut sums = vec![0.0; shrinking.width()];
+    /// Calls `take` with rows and their left-out residuals, rows × λ × outputs.
+    fn each_block(
+        &self,
+        (free, rotation, shrinking): (&Free, &[f64], &Shrinking),
+        monitor: &Monitor<'_>,
+        mut take: impl FnMut(Range<usize>, Vec<f64>),
+    ) -> Result<()> {
         let r = rotation.len() / free.n_features.max(1);
         for rows in self.blocks() {
             monitor.go_on("leave-one-out")?;
@@ -214,14 +221,37 @@ impl RidgePart<'_> {
                 let leverage = unpenalised[at * n_free..][..n_free].iter().map(|q| q * q).sum();
                 RowFacts { root: weight.sqrt(), share: unit / weight, leverage }
             };
-            let residuals = shrinking.residuals(&rotated, open, fact);
-            for (residuals, weight) in residuals.chunks(shrinking.width()).zip(&self.weights[rows.clone()]) {
+            take(rows.clone(), shrinking.residuals(&rotated, open, fact));
+        }
+        Ok(())
+    }
+
+    /// The weighted squares of the left-out residuals, λ × outputs.
+    fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let Squares { free, rotation, shrinking } = at;
+        let mut sums = vec![0.0; shrinking.width()];
+        self.each_block((free, rotation, shrinking), monitor, |rows, residuals| {
+            for (residuals, weight) in residuals.chunks(shrinking.width()).zip(&self.weights[rows]) {
                 if *weight > 0.0 {
                     sums.iter_mut().zip(residuals).for_each(|(sum, residual)| *sum += weight * residual * residual);
                 }
             }
-        }
+        })?;
         Ok(sums)
+    }
+
+    /// The left-out values, rows × outputs; of rows without weight those of the fit.
+    fn values(&self, at: &Values, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let Values { free, rotation, shrinking } = at;
+        // A row that the fit does not know has none to leave out, and any weight will do to read its value.
+        let weights: Vec<f64> = self.weights.iter().map(|weight| if *weight > 0.0 { *weight } else { 1.0 }).collect();
+        let part = RidgePart { weights: &weights, ..*self };
+        let mut values = self.targets.to_vec();
+        part.each_block((free, rotation, shrinking), monitor, |rows, residuals| {
+            let own = values[rows.start * free.n_outputs..].iter_mut();
+            own.zip(residuals).for_each(|(value, residual)| *value -= residual);
+        })?;
+        Ok(values)
     }
 }
 
@@ -277,6 +307,21 @@ impl PartedRidge {
         let shrinking = self.spectrum.shrinking(lambdas);
         let query = Squares { free: self.free.clone(), rotation: self.rotation.clone(), shrinking };
         Ok(self.spectrum.left_out(lambdas, &rows.reduce(&query, monitor)?))
+    }
+
+    /// What each row gets from the fit without one copy of it, rows × outputs in the order of the parts, of plain features; of a
+    /// row without weight what it gets from the fit.
+    ///
+    /// # Errors
+    /// What the rows meet; [`Error::Cancelled`].
+    pub fn left_out_values(
+        &self,
+        rows: &mut impl Executor<Of = RidgeRows>,
+        lambda: f64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<f64>> {
+        let shrinking = self.spectrum.shrinking(&[lambda]);
+        rows.reduce(&Values { free: self.free.clone(), rotation: self.rotation.clone(), shrinking }, monitor)
     }
 
     /// The weights of the penalised features at λ, features × outputs.

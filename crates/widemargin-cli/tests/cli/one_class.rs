@@ -1,0 +1,161 @@
+//! `--task one-class`: outliers are told without labels, and scored with them; and what is refused.
+
+use serde_json::{Value, json};
+
+use super::Folder;
+use super::kinds::Chance;
+
+/// Rows of two columns about a point, with a header.
+fn rows(seed: u64, n: usize, shift: f64) -> Vec<String> {
+    let mut chance = Chance::new(seed);
+    let mut one = || shift + (chance.below(1000) + chance.below(1000) + chance.below(1000)) as f64 / 500.0 - 3.0;
+    (0..n).map(|_| format!("{},{}", one(), one())).collect()
+}
+
+fn table(rows: &[String]) -> String {
+    format!("a,b\n{}\n", rows.join("\n"))
+}
+
+/// Samples without labels, and others labelled 1 and -1.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", table(&rows(1, 200, 0.0)));
+    let labelled = |label: i32, rows: Vec<String>| rows.into_iter().map(move |row| format!("{row},{label}"));
+    let test: Vec<String> = labelled(1, rows(2, 60, 0.0)).chain(labelled(-1, rows(3, 40, 4.0))).collect();
+    folder.write("test.csv", format!("a,b,label\n{}\n", test.join("\n")));
+    folder
+}
+
+const TRAIN: &str = "train basis-expansion train.csv --task one-class -o m";
+
+#[test]
+fn outliers_are_told_and_scored() {
+    let folder = folder();
+    let told = folder.run(&format!("{TRAIN} --json")).json();
+    assert_eq!(told["method"], "basis-expansion-one-class");
+    assert_eq!((&told["n_samples"], &told["n_features"]), (&json!(200), &json!(2)));
+    assert_eq!((&told["parameters"]["task"], &told["chosen"]["quantile"]), (&json!("one-class"), &json!(0.05)));
+    let threshold = told["chosen"]["threshold"].as_f64().unwrap();
+    assert!(threshold > 0.0 && threshold < 1.0, "{threshold}");
+    let summary = folder.run(TRAIN).well().err;
+    assert!(summary.contains(&format!("outliers score below {threshold:.4}")) && summary.contains("one class"));
+    assert!(!summary.contains("labels"), "{summary}");
+
+    let out = folder.run("predict m test.csv --scores").well().out;
+    let lines: Vec<(&str, f64)> = out
+        .lines()
+        .map(|line| line.split_once('\t').map(|(told, value)| (told, value.parse().unwrap())).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 100);
+    assert!(lines.iter().all(|(told, value)| (*told == "-1") == (*value < 0.0)));
+    assert!(lines[60..].iter().all(|(told, _)| *told == "-1"));
+    let alone: Vec<&str> = lines.iter().map(|(told, _)| *told).collect();
+    assert_eq!(folder.run("predict m test.csv").well().out.lines().collect::<Vec<_>>(), alone);
+
+    let scores = folder.run("evaluate m test.csv --scoring accuracy,roc-auc --json").json();
+    let right = alone.iter().enumerate().filter(|(row, told)| (*row < 60) == (**told == "1")).count();
+    assert_eq!(scores["accuracy"].as_f64().unwrap(), right as f64 / 100.0);
+    assert_eq!(scores["scores"]["roc-auc"], scores["roc_auc"]);
+    assert!(scores["roc_auc"].as_f64().unwrap() > 0.99 && scores["log_loss"] == Value::Null);
+    assert_eq!(scores["confusion_matrix"]["labels"], json!([-1, 1]));
+    let printed = folder.run("evaluate m test.csv --plot p.svg").well().out;
+    assert!(printed.contains("ROC AUC 0.99") && printed.contains("balanced accuracy"), "{printed}");
+    assert!(folder.read("p.svg").contains("<svg"));
+
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!((&inspected["n_samples"], &inspected["feature_names"]), (&json!(200), &json!(["a", "b"])));
+    let lines = folder.run("inspect m").well().out;
+    assert!(lines.contains("threshold") && lines.contains("samples trained on  200"), "{lines}");
+}
+
+#[test]
+fn the_share_of_outliers_and_the_penalty_are_chosen() {
+    let folder = folder();
+    let share = |flags: &str| {
+        folder.run(&format!("{TRAIN} {flags}")).well();
+        folder.run("predict m train.csv").well().out.lines().filter(|line| *line == "-1").count()
+    };
+    let (few, many) = (share("--quantile 0.02"), share("--quantile 0.4"));
+    assert!(few < 15 && many > 40, "{few} {many}");
+    folder.run(&format!("{TRAIN} --shrinkage 1 --n-basis 20 --similarity laplacian:gamma=1 --basis random")).well();
+    let told = folder.run("inspect m --json").json()["parameters"].clone();
+    assert_eq!((&told["shrinkage"], &told["n_basis"], &told["basis"]), (&json!(1.0), &json!(20), &json!("random")));
+    assert_eq!(told["similarity"], json!(["laplacian:gamma=1"]));
+    // With nothing to choose.
+    folder.run("train train.csv --task one-class -o n").well();
+}
+
+#[test]
+fn labels_are_left_aside_and_weights_count_as_copies() {
+    let folder = folder();
+    let told = folder.run("train basis-expansion test.csv --task one-class -o m").well().err;
+    assert!(told.contains("note: test.csv: column 'label'") && told.contains("left aside"), "{told}");
+    assert_eq!(folder.run("inspect m --json").json()["n_features"], 2);
+    let with = |weight: &dyn Fn(usize) -> String| {
+        let rows = rows(5, 60, 0.0);
+        table(&rows.iter().enumerate().map(|(row, text)| format!("{text},{}", weight(row))).collect::<Vec<_>>())
+            .replace("a,b\n", "a,b,w\n")
+    };
+    let copies: Vec<String> =
+        rows(5, 60, 0.0).into_iter().enumerate().flat_map(|(row, text)| vec![text; row % 3]).collect();
+    folder.write("weighted.csv", with(&|row| (row % 3).to_string()));
+    folder.write("copies.csv", table(&copies));
+    folder.run("train basis-expansion weighted.csv --weight w --label none --task one-class -o m").well();
+    folder.run("train basis-expansion copies.csv --label none --task one-class -o n").well();
+    assert_eq!(
+        folder.run("predict m test.csv --scores").well().out,
+        folder.run("predict n test.csv --scores").well().out
+    );
+}
+
+#[test]
+fn strings_have_a_similarity_of_their_own() {
+    let folder = Folder::new();
+    let names = "rossi russo bianchi romano ricci marino bruno gallo conti costa rizzo greco ferrari";
+    folder.write("names.txt", names.replace(' ', "\n") + "\n");
+    let train = "train basis-expansion names.txt --format strings --task one-class -o m";
+    folder.run(train).fails(2, &["similarity", "one of strings", "no labels"]);
+    folder.run(&format!("{train} --similarity edit --quantile 0.1")).well();
+    folder.write("new.txt", "rosso\nkrzyzewski\n");
+    assert_eq!(folder.run("predict m new.txt --format strings").well().out, "1\n-1\n");
+}
+
+#[test]
+fn what_is_of_labels_is_refused() {
+    let folder = folder();
+    for flag in
+        ["-C 1", "--loss hinge", "--loss huber", "--penalty l1", "--max-basis 5", "--intercept none", "--epsilon 1"]
+    {
+        let name = flag.split(' ').next().unwrap();
+        folder.run(&format!("{TRAIN} {flag}")).fails(2, &[name, "--task one-class"]);
+    }
+    folder.run(&format!("{TRAIN} --similarity rbf|cosine")).fails(2, &["--similarity", "takes one"]);
+    folder.run(&format!("{TRAIN} --similarity no-such")).fails(2, &["no-such"]);
+    folder.run(&format!("{TRAIN} --class-weight balanced")).fails(2, &["--class-weight"]);
+    folder.run(&format!("{TRAIN} --quantile 1.5")).fails(2, &["quantile", "below 1"]);
+    folder.run(&format!("{TRAIN} --quantile 0.1,0.2")).fails(2, &["--quantile", "takes one"]);
+    folder.run(&format!("{TRAIN} --shrinkage -1")).fails(2, &["shrinkage", "above 0"]);
+    folder.run(&format!("{TRAIN} --memory 1GB")).fails(2, &["--task one-class", "in memory"]);
+    for method in ["power-mean", "thin-plate"] {
+        let refused = folder.run(&format!("train {method} train.csv --task one-class -o n"));
+        assert!(refused.fails(2, &["--task one-class", method]).err.contains("basis-expansion"));
+    }
+    folder.run("train --scoring accuracy train.csv --task one-class -o n").fails(2, &["--scoring"]);
+    folder.run("cv basis-expansion test.csv --task one-class").fails(2, &["--task one-class", "labels"]);
+    folder.run("train basis-expansion test.csv --shrinkage 1 -o n").fails(2, &["--shrinkage", "--task one-class"]);
+    folder.run("train basis-expansion test.csv --quantile 0.1 -o n").fails(2, &["--quantile"]);
+    folder
+        .run("train basis-expansion test.csv --task regression --shrinkage 1 -o n")
+        .fails(2, &["--shrinkage", "--task one-class"]);
+    assert!(!folder.has("n"));
+
+    folder.run(TRAIN).well();
+    folder.run("predict m test.csv --probabilities").fails(2, &["--probabilities"]);
+    folder.run("evaluate m test.csv --scoring neg-log-loss").fails(2, &["neg-log-loss", "one class"]);
+    folder.run("evaluate m test.csv --scoring r2").fails(2, &["r2"]);
+    folder.run("evaluate m train.csv --label none").fails(2, &["label"]);
+    folder.write("named.csv", "a,b,label\n0,0,good\n");
+    folder.run("evaluate m named.csv").fails(2, &["sample 0", "'good'"]);
+    folder.run("explain m test.csv --row 0").fails(2, &["one class has no classes"]);
+    folder.run("report m -o r.html").fails(2, &["one class has no classes"]);
+}

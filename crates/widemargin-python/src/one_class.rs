@@ -1,0 +1,90 @@
+//! One class on a basis expansion.
+
+use std::sync::Arc;
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassFacts};
+use widemargin::partition::Remote;
+use widemargin::similarity::{AdditiveKernel, AnySimilarity};
+use widemargin::solve::ridge::RidgeRows;
+
+use crate::basis_expansion::basis_choice;
+use crate::convert::{self, Common};
+use crate::errors::raise;
+use crate::expansion::ours;
+use crate::model::Model;
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::weighted_targets::WeightedTargets;
+use crate::work::conduct;
+use crate::workers::PythonWorkers;
+
+/// Trains a model of one class on a basis expansion, on similarities of the library's, of Python's, or both.
+#[pyfunction]
+#[pyo3(signature = (samples, weights, *, similarity, n_basis, basis, basis_rows, normalization, quantile, shrinkage,
+    common))]
+#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
+pub(crate) fn fit_basis_expansion_one_class(
+    py: Python<'_>,
+    samples: Collected<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    similarity: Similarities,
+    n_basis: Option<usize>,
+    basis: &str,
+    basis_rows: Option<PyReadonlyArray1<'_, i64>>,
+    normalization: &str,
+    quantile: f64,
+    shrinkage: f64,
+    common: Common<'_>,
+) -> PyResult<Model> {
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    // Another similarity takes the place of this one.
+    let mut params = BasisExpansionOneClassParams::new(AdditiveKernel::Chi2)
+        .basis(basis_choice(basis, basis_rows)?)
+        .normalization(normalization.parse().map_err(raise)?)
+        .quantile(quantile)
+        .shrinkage(shrinkage)
+        .seed(common.seed)
+        .threads(common.threads);
+    if let Some(n_basis) = n_basis {
+        params = params.n_basis(n_basis);
+    }
+    let patience = common.patience()?;
+    if similarity.1.is_empty() {
+        let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
+        let samples = needed(samples)?;
+        let view = samples.view()?;
+        let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, weights, monitor))?;
+        return Model::one_class(model, common.feature_names).map_err(raise);
+    }
+    let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
+    let source = both(samples)?;
+    let model = conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), weights, monitor))?;
+    Model::composite_one_class(py, model, common.feature_names)
+}
+
+/// A model of one class on an expansion, over the features that `rows` stands for; `targets` has 1 and the weight of each row.
+#[pyfunction]
+#[pyo3(signature = (expansion, rows, targets, *, quantile, shrinkage, basis, basis_rows, stages, common))]
+#[expect(clippy::too_many_arguments, reason = "they are what a model is made of, passed by name")]
+pub(crate) fn fit_basis_expansion_one_class_remote(
+    py: Python<'_>,
+    expansion: PyRef<'_, Model>,
+    rows: Py<PyAny>,
+    targets: PyRef<'_, WeightedTargets>,
+    quantile: f64,
+    shrinkage: f64,
+    basis: String,
+    basis_rows: Vec<usize>,
+    stages: Vec<(String, f64)>,
+    common: Common<'_>,
+) -> PyResult<Model> {
+    let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
+    let stages = convert::stages(stages);
+    let facts = OneClassFacts { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
+        BasisExpansionOneClass::of_parts(expansion, targets, &mut rows, facts, monitor)
+    })?;
+    Model::one_class(model, common.feature_names).map_err(raise)
+}

@@ -1,0 +1,377 @@
+//! One class on a basis expansion: samples that are unlike those of the training, by any similarity.
+//!
+//! Samples are compared with a few bases and the similarities normalised, as for the classifier ([`Expander`]); on these features
+//! w minimises Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean square s of a feature: ridge regression of the constant 1 without an
+//! intercept ([`FeatureRidge`]), the least squares one-class machine in the primal. A sample like none of the training has
+//! similarities, and a score w·φ(x), of about 0.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use super::expand::{Expander, Learned};
+use super::learn_weights::unweighted;
+use super::products::precise_products;
+use super::regressor::of_closed_form;
+use super::threshold::threshold;
+use crate::basis::BasisChoice;
+use crate::data::{ABSENT, Distinct, Given, Source, Targets};
+use crate::error::{Error, Result};
+use crate::expansion::{BasisExpansion, Decision, Definite, Normalization};
+use crate::linalg::factor::Matrix;
+use crate::macros::{getters, setters};
+use crate::model::clock::Clock;
+use crate::model::origin::{Origin, TrainingSettings, tells_origin};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::similarity::Similarity;
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, Spectrum};
+use crate::solve::{Report, Stage};
+
+/// The most bases, if their number is not given.
+const USUAL_BASES: usize = 500;
+
+/// Of fewer distinct samples than this, which all set the threshold, all are bases.
+const FEW: usize = 20;
+
+/// The number of bases, if it is not given, of so many distinct samples.
+fn usual_bases(n: usize) -> usize {
+    if n < FEW { n.max(1) } else { (n / 2).min(USUAL_BASES) }
+}
+
+/// Parameters of a model of one class on a basis expansion, with their defaults.
+#[derive(Clone)]
+pub struct BasisExpansionOneClassParams<S: Similarity> {
+    expander: Expander<S>,
+    quantile: f64,
+    shrinkage: f64,
+    threads: usize,
+}
+
+impl<S: Similarity> BasisExpansionOneClassParams<S> {
+    /// The defaults for a similarity: 500 bases evenly spaced, and at most half of the samples, so that the other half sets the
+    /// threshold (of fewer than 20 all); `nystrom-clip` normalization, quantile 0.05, shrinkage 0.01, one thread per core.
+    pub fn new(similarity: S) -> Self {
+        BasisExpansionOneClassParams {
+            expander: Expander {
+                similarity,
+                n_basis: None,
+                basis: BasisChoice::Index,
+                given: None,
+                normalization: Normalization::Nystrom(Definite::Clip),
+                seed: 0,
+            },
+            quantile: 0.05,
+            shrinkage: 0.01,
+            threads: 0,
+        }
+    }
+
+    /// The same parameters for another similarity; bases that were given are forgotten.
+    pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionOneClassParams<T> {
+        let BasisExpansionOneClassParams { expander, quantile, shrinkage, threads } = self;
+        BasisExpansionOneClassParams { expander: expander.with_similarity(similarity), quantile, shrinkage, threads }
+    }
+
+    setters! {
+        /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 500, and at most half
+        /// of the distinct samples, or all of fewer than 20.)
+        n_basis: usize => expander.n_basis = Some(n_basis);
+        /// How bases are selected among the training samples.
+        basis: BasisChoice => expander.basis = basis;
+        /// Bases given explicitly, in place of training samples.
+        bases: S::Samples => expander.given = Some(bases);
+        /// How the similarities are normalised. One that centres the features leaves nothing by which samples without
+        /// similarities are told.
+        normalization: Normalization => expander.normalization = normalization;
+        /// The share of samples like the training ones that is expected to be taken for outliers, above 0 and below 1: the
+        /// quantile of left-out scores that is the threshold.
+        quantile: f64;
+        /// κ of the penalty, above 0. Little follows the samples closely, much averages similarities to them.
+        shrinkage: f64;
+        /// Seed of the selection of bases, if random.
+        seed: u64 => expander.seed = seed;
+        /// Number of threads, 0 meaning one per core. The result does not depend on it.
+        threads: usize;
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is invalid.
+    pub fn check(&self) -> Result<()> {
+        check_numbers(self.quantile, self.shrinkage)?;
+        if !unweighted(&self.expander.similarity).is_empty() {
+            let expected = "a number: weights of similarities are learned for classes";
+            return Err(Error::parameter("weight", "auto", expected));
+        }
+        if self.expander.n_basis == Some(0) {
+            return Err(Error::parameter("n_basis", "0", "at least 1"));
+        }
+        Ok(())
+    }
+
+    /// Trains on samples.
+    ///
+    /// # Errors
+    /// See [`BasisExpansionOneClassParams::fit_with`].
+    pub fn fit(self, samples: &dyn Source<Samples = S::Samples>) -> Result<BasisExpansionOneClass<S>> {
+        self.fit_with(samples, None, &Monitor::none())
+    }
+
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
+    ///
+    /// The left-out score of a sample is that of the fit without one copy of it, with the same bases and the same normalization:
+    /// exact. Samples that are bases do not count for the threshold, since their similarity to themselves is not that of a new
+    /// sample; where the others are fewer than 20, all count. A time limit does not cut the fit short.
+    ///
+    /// # Errors
+    /// Invalid parameters or samples, each saying which and what is expected; [`Error::Memory`] if the features do not fit;
+    /// [`Error::Cancelled`] if the monitor cancelled.
+    pub fn fit_with(
+        mut self,
+        samples: &dyn Source<Samples = S::Samples>,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionOneClass<S>> {
+        self.check()?;
+        let (n, seed, threads) = (samples.n_samples(), self.expander.seed, self.threads);
+        let effective = Targets::single(vec![1.0; n])?.weights(n, sample_weight)?;
+        let mut clock = Clock::start(monitor);
+        let given = Given { codes: &vec![0; n], weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, threads, monitor)?;
+        let weights = &distinct.weights;
+        check_number(weights.len(), weights.iter().sum())?;
+        clock.end("merge")?;
+
+        self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
+        let codes = vec![0; weights.len()];
+        let learned = Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
+        let made = self.expander.fit(&learned, &mut clock)?;
+
+        let ones = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
+        let units = weights.iter().map(|weight| weight.min(1.0)).collect();
+        let fitted = Fitted { targets: ones, weights: weights.clone(), units };
+        let pool = Pool::new(threads)?;
+        let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
+        let lambda = penalty(solver.ridge().spectrum(), made.phi.n_cols(), self.shrinkage);
+        let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
+        clock.end("solve")?;
+        let left_out = left_out_scores(solver.ridge().left_out_values_with(lambda, monitor)?.into_values());
+        let mut is_base = vec![false; weights.len()];
+        for place in made.chosen.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
+            is_base[place] = true;
+        }
+        let threshold = threshold(&left_out, weights, &is_base, self.quantile);
+        clock.end("leave-one-out")?;
+
+        let found = Found { weights: w, threshold, left_out_scores: Vec::new() };
+        let facts = (made.basis, made.chosen.rows, seed);
+        let numbers = (self.quantile, self.shrinkage);
+        let mut model =
+            BasisExpansionOneClass::of(made.expansion, found, numbers, facts, (weights.len(), clock.stages));
+        model.report.warnings.extend(made.chosen.warning);
+        let absent: Vec<usize> = (0..n).filter(|&row| distinct.places[row] == ABSENT).collect();
+        // Those without weight are left out as they are.
+        let mut of_absent = match absent.is_empty() {
+            true => Vec::new(),
+            false => model.score_samples_with(&samples.select(&absent)?, threads, &monitor.without_progress())?,
+        }
+        .into_iter();
+        let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { left_out.get(place).copied() };
+        model.left_out_scores = distinct.places.iter().filter_map(score).collect();
+        Ok(model)
+    }
+}
+
+/// Refuses a quantile or a shrinkage that cannot be.
+pub(super) fn check_numbers(quantile: f64, shrinkage: f64) -> Result<()> {
+    if !(quantile > 0.0 && quantile < 1.0) {
+        return Err(Error::parameter("quantile", quantile, "a number above 0 and below 1"));
+    }
+    if !(shrinkage > 0.0 && shrinkage.is_finite()) {
+        return Err(Error::parameter("shrinkage", shrinkage, "a finite number above 0"));
+    }
+    Ok(())
+}
+
+/// Refuses a single sample, without which nothing is left.
+pub(super) fn check_number(n: usize, total_weight: f64) -> Result<()> {
+    if n < 2 && total_weight < 2.0 {
+        let expected = "at least 2 samples: the threshold is that of samples that are left out";
+        return Err(Error::parameter("n_samples", n, expected));
+    }
+    Ok(())
+}
+
+/// λ of ½‖w‖² + 1/(2λ) Σ (1 − w·φ)²: κ times the sum of the weights and the mean square of a feature.
+pub(super) fn penalty(spectrum: &Spectrum, n_features: usize, shrinkage: f64) -> f64 {
+    shrinkage * spectrum.total_weight() * spectrum.unit() / n_features.max(1) as f64
+}
+
+/// Left-out values as scores: that of a sample of which the others say nothing is 0.
+pub(super) fn left_out_scores(mut values: Vec<f64>) -> Vec<f64> {
+    values.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
+    values
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansionOneClassParams<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansionOneClassParams")
+            .field("similarity", &self.expander.similarity.spec())
+            .field("n_basis", &self.expander.n_basis)
+            .field("quantile", &self.quantile)
+            .field("shrinkage", &self.shrinkage)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A solution.
+pub(super) struct Found {
+    pub weights: Vec<f64>,
+    pub threshold: f64,
+    pub left_out_scores: Vec<f64>,
+}
+
+/// A model of one class on a basis expansion: it tells samples that are unlike those of the training. It stores its bases, and
+/// compares samples with these only.
+#[derive(Clone)]
+pub struct BasisExpansionOneClass<S: Similarity> {
+    pub(crate) expansion: BasisExpansion<S>,
+    /// How the bases were selected.
+    pub(crate) basis: String,
+    /// Their training rows; empty if the bases were given.
+    pub(crate) basis_rows: Vec<usize>,
+    pub(crate) quantile: f64,
+    pub(crate) shrinkage: f64,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) threshold: f64,
+    pub(crate) left_out_scores: Vec<f64>,
+    pub(crate) report: Report,
+    /// The weights over the largest of them in the form used for prediction, computed on first use.
+    pub(crate) decision: OnceLock<Decision>,
+    pub(crate) origin: Origin,
+}
+
+impl<S: Similarity> BasisExpansionOneClass<S> {
+    // The number of features depends on the kind of samples.
+    tells_origin!(|_| None);
+
+    /// Of a solution by this quantile and shrinkage, for so many samples; how the bases were selected, their rows and the seed of it.
+    pub(super) fn of(
+        expansion: BasisExpansion<S>,
+        found: Found,
+        (quantile, shrinkage): (f64, f64),
+        (basis, basis_rows, seed): (String, Vec<usize>, u64),
+        (n, stages): (usize, Vec<Stage>),
+    ) -> Self {
+        let Found { weights, threshold, left_out_scores } = found;
+        let mut report = of_closed_form(weights.iter().map(|weight| weight * weight).sum(), n, 1, stages);
+        let (notes, warnings) = expansion.of_definiteness();
+        report.notes.extend(notes);
+        report.warnings.extend(warnings);
+        BasisExpansionOneClass {
+            expansion,
+            basis,
+            basis_rows,
+            quantile,
+            shrinkage,
+            weights,
+            threshold,
+            left_out_scores,
+            report,
+            decision: OnceLock::new(),
+            origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
+        }
+    }
+
+    /// The score of each sample: about 1 for those like the training samples, towards 0 for others.
+    ///
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
+    ///
+    /// # Errors
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair.
+    pub fn score_samples(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<f64>> {
+        self.score_samples_with(samples, threads, &Monitor::none())
+    }
+
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionOneClass::score_samples`]; [`Error::Cancelled`].
+    pub fn score_samples_with(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<f64>> {
+        precise_products(&self.expansion, (&self.decision, &self.weights), 1, samples, threads, monitor)
+    }
+
+    /// The scores less the threshold: below 0 for outliers.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionOneClass::score_samples`].
+    pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<f64>> {
+        let scores = self.score_samples(samples, threads)?;
+        Ok(scores.into_iter().map(|score| score - self.threshold).collect())
+    }
+
+    /// 1 for samples like those of the training, −1 for outliers.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionOneClass::score_samples`].
+    pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<i8>> {
+        let values = self.decision_function(samples, threads)?;
+        Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
+    }
+
+    /// The same model with more notes in its report.
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.report.notes.extend(notes);
+        self
+    }
+
+    /// The same model with the same bases, held in another way.
+    ///
+    /// # Errors
+    /// What the similarity meets.
+    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
+        Ok(BasisExpansionOneClass { expansion: self.expansion.with_bases(bases)?, ..self })
+    }
+
+    /// Number of bases.
+    pub fn n_bases(&self) -> usize {
+        crate::data::Samples::len(self.expansion.bases())
+    }
+
+    getters! {
+        /// The expansion: similarity, bases and normalization.
+        expansion: &BasisExpansion<S>;
+        /// How the bases were selected.
+        basis: &str;
+        /// The training row of each basis; empty if the bases were given.
+        basis_rows: &[usize];
+        /// The weights, one per feature.
+        weights: &[f64];
+        /// The share of samples like the training ones that is expected below the threshold.
+        copy quantile: f64;
+        /// κ of the penalty.
+        copy shrinkage: f64;
+        /// The score below which samples are outliers.
+        copy threshold: f64;
+        /// The score of each training sample by a fit without one copy of it; of a base too, with its similarity to itself.
+        left_out_scores: &[f64];
+        /// The report of the fit.
+        report: &Report;
+    }
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansionOneClass<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansionOneClass")
+            .field("expansion", &self.expansion)
+            .field("threshold", &self.threshold)
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}

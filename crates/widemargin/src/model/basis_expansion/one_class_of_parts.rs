@@ -1,0 +1,64 @@
+//! One class on features that others hold: of other machines.
+
+use super::one_class::{BasisExpansionOneClass, Found, check_number, check_numbers, left_out_scores, penalty};
+use super::threshold::threshold;
+use crate::error::Result;
+use crate::expansion::BasisExpansion;
+use crate::instant::Instant;
+use crate::model::PartedTargets;
+use crate::monitor::Monitor;
+use crate::partition::Executor;
+use crate::similarity::Similarity;
+use crate::solve::Stage;
+use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
+
+/// What the model of such a fit is told beside its solution.
+#[derive(Clone, Debug)]
+pub struct OneClassFacts {
+    /// How the bases were selected.
+    pub basis: String,
+    /// Their training rows; empty if the bases were given.
+    pub basis_rows: Vec<usize>,
+    /// The share of samples like the training ones that is expected below the threshold.
+    pub quantile: f64,
+    /// κ of the penalty.
+    pub shrinkage: f64,
+    /// Of the selection of bases.
+    pub seed: u64,
+    /// Stages before the solution, which appends its own.
+    pub stages: Vec<Stage>,
+}
+
+impl<S: Similarity> BasisExpansionOneClass<S> {
+    /// Trains on the features of an expansion; `targets` has the number 1 and the weight of each of the same rows, without an
+    /// intercept. The left-out score of every row is brought here. Equal samples are not merged: of copies of a basis only the
+    /// row that is the basis does not count for the threshold.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or more features than their
+    /// products can be added up of; [`Error::NotFinite`](crate::Error::NotFinite); what the rows meet;
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn of_parts(
+        expansion: BasisExpansion<S>,
+        targets: &PartedTargets,
+        rows: &mut impl Executor<Of = RidgeRows>,
+        facts: OneClassFacts,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let OneClassFacts { basis, basis_rows, quantile, shrinkage, seed, mut stages } = facts;
+        check_numbers(quantile, shrinkage)?;
+        check_number(targets.n_present(), targets.total())?;
+        let started = Instant::now();
+        let ridge = PartedRidge::new(rows, 1, targets.total(), monitor)?;
+        let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
+        let FeatureSolution { weights, .. } = ridge.solution(lambda);
+        let left_out = left_out_scores(ridge.left_out_values(rows, lambda, monitor)?);
+        let mut is_base = vec![false; left_out.len()];
+        basis_rows.iter().filter(|row| **row < left_out.len()).for_each(|&row| is_base[row] = true);
+        let threshold = threshold(&left_out, targets.weights(), &is_base, quantile);
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let found = Found { weights, threshold, left_out_scores: left_out };
+        let facts = (basis, basis_rows, seed);
+        Ok(BasisExpansionOneClass::of(expansion, found, (quantile, shrinkage), facts, (targets.n_present(), stages)))
+    }
+}

@@ -1,0 +1,62 @@
+//! The threshold of a model of one class, from left-out scores.
+
+/// Where fewer samples than this are no bases, by weight, all set the threshold.
+const FEWEST: f64 = 20.0;
+
+/// Parts of a sample that are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The score that a new one is below with this probability, from the left-out scores of samples that are no bases: of n of them,
+/// by weight, the (n + 1)·share-th.
+pub(super) fn threshold(scores: &[f64], weights: &[f64], is_base: &[bool], share: f64) -> f64 {
+    let judged = |all: bool| {
+        let counts = |at: &usize| weights[*at] > 0.0 && (all || !is_base[*at]);
+        (0..scores.len()).filter(counts).map(|at| (scores[at], weights[at])).collect::<Vec<_>>()
+    };
+    let others = judged(false);
+    let few = others.iter().map(|(_, weight)| weight).sum::<f64>() < FEWEST;
+    quantile(if few { judged(true) } else { others }, share)
+}
+
+/// The quantile of scores with weights: a weight of k counts as k scores.
+fn quantile(mut scores: Vec<(f64, f64)>, share: f64) -> f64 {
+    scores.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = scores.iter().map(|(_, weight)| weight).sum();
+    let (wanted, mut below) = (share * (total + 1.0) - ROUNDING, 0.0);
+    let reaches = |(_, weight): &&(f64, f64)| {
+        below += weight;
+        below >= wanted
+    };
+    scores.iter().find(reaches).or(scores.last()).map_or(0.0, |(score, _)| *score)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_copies() {
+        let ones = |scores: &[f64]| scores.iter().map(|score| (*score, 1.0)).collect::<Vec<_>>();
+        let scores: Vec<f64> = (0..19).rev().map(f64::from).collect();
+        // Of 19 scores the first, the second and the tenth.
+        for (share, expected) in [(0.05, 0.0), (0.1, 1.0), (0.5, 9.0), (1e-6, 0.0), (0.999, 18.0)] {
+            assert_eq!(quantile(ones(&scores), share), expected, "{share}");
+        }
+        let weighted = vec![(2.0, 3.0), (1.0, 2.0), (5.0, 4.0)];
+        let copies = [2.0, 5.0, 1.0, 5.0, 2.0, 5.0, 1.0, 5.0, 2.0];
+        for share in [0.05, 0.1, 0.2, 0.21, 0.3, 0.5, 0.51, 0.9] {
+            assert_eq!(quantile(weighted.clone(), share), quantile(ones(&copies), share), "{share}");
+        }
+    }
+
+    #[test]
+    fn bases_count_only_where_there_are_few_others() {
+        let scores: Vec<f64> = (0..40).map(f64::from).collect();
+        let is_base: Vec<bool> = (0..40).map(|at| at < 20).collect();
+        assert_eq!(threshold(&scores, &[1.0; 40], &is_base, 0.1), 22.0);
+        assert_eq!(threshold(&scores[..39], &[1.0; 39], &is_base[..39], 0.1), 3.0);
+        // Those without weight do not count at all.
+        let weights: Vec<f64> = (0..40).map(|at| if at == 20 { 0.0 } else { 2.0 }).collect();
+        assert_eq!(threshold(&scores, &weights, &is_base, 0.1), 22.0);
+    }
+}

@@ -1,0 +1,234 @@
+//! A model of one class: scores and left-out scores are those of fits by elimination, weights are copies, neither threads nor a
+//! file change anything, and what is wrong is said.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use crate::thin_plate_common::eliminate;
+use proptest::prelude::*;
+use widemargin::Error;
+use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Vectors};
+use widemargin::expansion::Normalization;
+use widemargin::model::{
+    AnyModel, BasisExpansionOneClass, BasisExpansionOneClassParams, OneClass, header_of_bytes, method_of_bytes,
+};
+use widemargin::monitor::{Monitor, Progress};
+use widemargin::similarity::AnySimilarity;
+
+const D: usize = 3;
+
+type Params = BasisExpansionOneClassParams<AnySimilarity>;
+type Model = BasisExpansionOneClass<AnySimilarity>;
+
+fn params() -> Params {
+    Params::new(AnySimilarity::new(&["rbf:gamma=1"]).unwrap())
+}
+
+/// Rows without structure, as single numbers.
+fn rows(n: usize, seed: u64) -> Vec<f32> {
+    let one = |at: u64| {
+        let mixed = (at + 1 + 7919 * seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+    };
+    (0..(n * D) as u64).map(one).collect()
+}
+
+fn samples(values: &[f32]) -> AnySamples {
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: values.to_vec(), n_rows: values.len() / D, n_cols: D }))
+}
+
+fn fit(params: Params, samples: &AnySamples, weights: &[f64]) -> Model {
+    params.fit_with(samples, Some(weights), &Monitor::none()).unwrap()
+}
+
+/// w of Σ weight (1 − w·φ)² + λ‖w‖², by elimination.
+fn truth(phi: &DenseMatrix<f32>, weights: &[f64], lambda: f64) -> Vec<f64> {
+    let d = phi.n_cols;
+    let (mut system, mut right) = (vec![vec![0.0; d]; d], vec![0.0; d]);
+    for (row, weight) in phi.values.chunks(d).zip(weights) {
+        for a in 0..d {
+            right[a] += weight * f64::from(row[a]);
+            (0..d).for_each(|b| system[a][b] += weight * f64::from(row[a]) * f64::from(row[b]));
+        }
+    }
+    (0..d).for_each(|a| system[a][a] += lambda);
+    eliminate(system, right)
+}
+
+fn penalty(phi: &DenseMatrix<f32>, weights: &[f64], shrinkage: f64) -> f64 {
+    let square = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+    let sum: f64 = phi.values.chunks(phi.n_cols).zip(weights).map(|(row, weight)| weight * square(row)).sum();
+    shrinkage * sum / phi.n_cols as f64
+}
+
+fn close(found: f64, expected: f64, what: &str) {
+    assert!((found - expected).abs() < 1e-6, "{what}: {found} instead of {expected}");
+}
+
+#[test]
+fn scores_and_left_out_scores_are_those_of_refits() {
+    let samples = samples(&rows(40, 1));
+    let weights: Vec<f64> = (0..40).map(|row| [1.0, 2.0, 0.5, 0.0][row % 4]).collect();
+    // More samples than features, and fewer.
+    for (n_basis, normalization) in [(9, "nystrom"), (9, "mean-norm"), (30, "none"), (30, "nystrom-flip")] {
+        for shrinkage in [1e-3, 0.01, 1.0] {
+            let normalization: Normalization = normalization.parse().unwrap();
+            let of = params().n_basis(n_basis).normalization(normalization).shrinkage(shrinkage).quantile(0.1);
+            let model = fit(of, &samples, &weights);
+            let phi = model.expansion().transform(&samples, 1).unwrap();
+            let lambda = penalty(&phi, &weights, shrinkage);
+            let score = |w: &[f64], row: usize| -> f64 {
+                phi.values[row * phi.n_cols..].iter().zip(w).map(|(x, w)| f64::from(*x) * w).sum()
+            };
+            let w = truth(&phi, &weights, lambda);
+            for (row, found) in model.score_samples(&samples, 1).unwrap().into_iter().enumerate() {
+                close(found, score(&w, row), "a score");
+            }
+            for row in 0..40 {
+                let mut fewer = weights.clone();
+                fewer[row] -= weights[row].min(1.0);
+                let w = truth(&phi, &fewer, lambda);
+                close(model.left_out_scores()[row], score(&w, row), &format!("{n_basis} {normalization} {row}"));
+            }
+            assert_eq!(model.n_bases(), n_basis);
+            // Of those that are no bases: a tenth of their weight and one more.
+            let is_judged = |row: &usize| weights[*row] > 0.0 && (n_basis > 9 || !model.basis_rows().contains(row));
+            let judged: Vec<usize> = (0..40).filter(is_judged).collect();
+            let total: f64 = judged.iter().map(|&row| weights[row]).sum();
+            let below = |is_below: &dyn Fn(f64) -> bool| -> f64 {
+                judged.iter().filter(|row| is_below(model.left_out_scores()[**row])).map(|&row| weights[row]).sum()
+            };
+            let wanted = 0.1 * (total + 1.0);
+            assert!(below(&|score| score < model.threshold()) < wanted);
+            assert!(below(&|score| score <= model.threshold()) >= wanted - 1e-9);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn weights_are_copies(n in 12usize..60, seed in 0u64..50, at in 0usize..3, quantile in 0.02f64..0.5) {
+        let values = rows(n, seed);
+        let weights: Vec<usize> = (0..n).map(|row| (row * 7 + seed as usize) % 4).collect();
+        let copies: Vec<f32> =
+            weights.iter().enumerate().flat_map(|(row, &k)| values[row * D..][..D].repeat(k)).collect();
+        let normalization: Normalization = ["nystrom", "mean-norm", "z-score"][at].parse().unwrap();
+        let of = || params().normalization(normalization).quantile(quantile);
+        let wide: Vec<f64> = weights.iter().map(|&k| k as f64).collect();
+        let weighted = fit(of().threads(1), &samples(&values), &wide);
+        let copied = of().threads(3).fit(&samples(&copies)).unwrap();
+        prop_assert_eq!(weighted.threshold().to_bits(), copied.threshold().to_bits());
+        prop_assert_eq!(weighted.weights(), copied.weights());
+        let of_copies: Vec<f64> = weights.iter().enumerate()
+            .flat_map(|(row, &k)| vec![weighted.left_out_scores()[row]; k]).collect();
+        prop_assert_eq!(of_copies, copied.left_out_scores());
+        let told = |model: &Model, threads| model.score_samples(&samples(&values), threads).unwrap();
+        prop_assert_eq!(told(&weighted, 1), told(&copied, 2));
+    }
+}
+
+#[test]
+fn the_number_of_bases_is_at_most_half_of_the_samples() {
+    assert_eq!(params().fit(&samples(&rows(61, 0))).unwrap().n_bases(), 30);
+    assert_eq!(params().fit(&samples(&rows(19, 0))).unwrap().n_bases(), 19);
+    assert_eq!(params().fit(&samples(&rows(1200, 0))).unwrap().n_bases(), 500);
+    // All are bases, and set the threshold all the same.
+    let model = params().n_basis(100).quantile(0.3).fit(&samples(&rows(20, 0))).unwrap();
+    assert_eq!((model.n_bases(), model.report().warnings.len()), (20, 1));
+    let mut scores = model.left_out_scores().to_vec();
+    scores.sort_by(f64::total_cmp);
+    assert_eq!(model.threshold(), scores[6]);
+}
+
+#[test]
+fn outliers_are_told() {
+    let values = rows(400, 3);
+    let model = params().quantile(0.1).fit(&samples(&values)).unwrap();
+    let far: Vec<f32> = rows(50, 4).iter().map(|x| x + 4.0).collect();
+    assert_eq!(model.predict(&samples(&far), 1).unwrap(), [-1; 50]);
+    let alike = model.predict(&samples(&rows(1000, 5)), 1).unwrap();
+    let share = alike.iter().filter(|one| **one == -1).count() as f64 / 1000.0;
+    assert!((share - 0.1).abs() < 0.06, "{share}");
+    let (scores, values) =
+        (model.score_samples(&samples(&far), 1).unwrap(), model.decision_function(&samples(&far), 1));
+    for (score, value) in scores.iter().zip(values.unwrap()) {
+        assert_eq!(score - model.threshold(), value);
+    }
+}
+
+#[test]
+fn a_file_gives_the_same_model() {
+    let samples = samples(&rows(50, 2));
+    let weights: Vec<f64> = (0..50).map(|row| f64::from(row % 3)).collect();
+    let model = fit(params().quantile(0.2).shrinkage(0.1).seed(7), &samples, &weights);
+    let bytes = model.to_bytes().unwrap();
+    let again = Model::from_bytes(&bytes).unwrap();
+    assert_eq!(again.to_bytes().unwrap(), bytes);
+    assert_eq!(again.left_out_scores(), model.left_out_scores());
+    assert_eq!((again.threshold(), again.quantile(), again.shrinkage()), (model.threshold(), 0.2, 0.1));
+    assert_eq!(again.training().unwrap().seed, 7);
+    assert_eq!(again.score_samples(&samples, 1).unwrap(), model.score_samples(&samples, 1).unwrap());
+    assert_eq!(method_of_bytes(&bytes).unwrap(), "basis-expansion-one-class");
+    assert!(header_of_bytes(&bytes).unwrap().contains("\"threshold\""));
+
+    let any = AnyModel::from_bytes(&bytes).unwrap();
+    assert_eq!((any.method(), any.kind()), ("basis-expansion-one-class", "vectors"));
+    assert!(AnyModel::from_bytes(&bytes).unwrap().into_regressor().unwrap_err().to_string().contains("of one class"));
+    let any = any.into_one_class().unwrap();
+    assert_eq!((any.n_features(), any.n_weights()), (Some(D), model.weights().len()));
+    let named = any.with_feature_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();
+    assert_eq!(named.feature_names().unwrap(), ["a", "b", "c"]);
+    let told = OneClass::decision_function(&*named, &SamplesView::from(&samples), 1, &Monitor::none()).unwrap();
+    assert_eq!(told, model.decision_function(&samples, 1).unwrap());
+    let refused = widemargin::model::from_bytes(&bytes).unwrap_err().to_string();
+    assert!(refused.contains("one class"), "{refused}");
+}
+
+#[test]
+fn no_damaged_file_is_taken_for_a_model() {
+    let model = params().fit(&samples(&rows(12, 2))).unwrap();
+    let bytes = model.to_bytes().unwrap();
+    for cut in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
+        let error = Model::from_bytes(&bytes[..cut]).unwrap_err();
+        assert!(matches!(error, Error::ModelFile { .. }), "{error}");
+    }
+    for at in (0..bytes.len() * 8).step_by(97) {
+        let mut damaged = bytes.clone();
+        damaged[at / 8] ^= 1 << (at % 8);
+        assert!(AnyModel::from_bytes(&damaged).is_err(), "bit {at}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_in_words() {
+    let refused = |params: Params, n: usize| params.fit(&samples(&rows(n, 0))).unwrap_err().to_string();
+    for quantile in [0.0, 1.0, -0.1, f64::NAN] {
+        assert!(refused(params().quantile(quantile), 9).contains("quantile"));
+    }
+    for shrinkage in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        assert!(refused(params().shrinkage(shrinkage), 9).contains("shrinkage"));
+    }
+    assert!(refused(params().n_basis(0), 9).contains("n_basis"));
+    assert!(refused(params(), 1).contains("at least 2 samples"));
+    assert!(matches!(params().fit(&samples(&[])), Err(Error::NoSamples(_))));
+    let weights = |weights: &[f64]| params().fit_with(&samples(&rows(2, 0)), Some(weights), &Monitor::none());
+    assert!(matches!(weights(&[0.0, 0.0]), Err(Error::NoSamples(_))));
+    assert!(matches!(weights(&[1.0, -1.0]), Err(Error::Weight { row: 1, .. })));
+    assert!(weights(&[0.0, 1.0]).unwrap_err().to_string().contains("at least 2 samples"));
+    assert!(weights(&[0.0, 2.0]).is_ok());
+}
+
+#[test]
+fn a_fit_is_watched_and_can_be_cancelled() {
+    let cancel = AtomicBool::new(true);
+    let monitor = Monitor::none().with_cancel(&cancel);
+    let found = params().fit_with(&samples(&rows(60, 0)), None, &monitor);
+    assert!(matches!(found, Err(Error::Cancelled { .. })));
+    let stages = Mutex::new(Vec::new());
+    let sink = |progress: Progress| stages.lock().unwrap().push(progress.stage);
+    params().fit_with(&samples(&rows(60, 0)), None, &Monitor::none().with_progress(&sink)).unwrap();
+    assert!(stages.into_inner().unwrap().contains(&"similarity"));
+}

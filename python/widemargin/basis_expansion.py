@@ -59,8 +59,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: on a tenth of
         the samples (2,000 to 4,000 of them) a quarter of these as bases is compared with a half. It is the quarter, at
-        least 1,000; the half if that saves 3 % of the leave-one-out loss, and more than the standard error of the
-        difference; all of them if it saves 10 %. With callables, precomputed similarities
+        least 1,000; the half if that saves 10 % of the leave-one-out loss or half a point of the error, beyond two
+        standard errors of the difference; all of them if it saves two points. With callables, precomputed similarities
         and "kmedoids" it is 1,000; "features" has no bases.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
         How bases are selected from the training samples: evenly spaced in each class ("index") or among all samples
@@ -129,8 +129,10 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     tried_ : list of dict
         What was found of each candidate, if anything was left open: its similarity and normalization, the mean
         leave-one-out squared hinge on some of the samples (or the problem with it) with its standard error, the error,
-        the numbers of samples and bases, and seconds. The first one that cannot be told from the best, by the standard
-        error of the difference, is taken.
+        the numbers of samples and bases, and seconds. Of more than 1,000 samples in three classes or more it is that of
+        least squares (ridge regression onto ±1), which have one matrix for all classes. The first one that cannot be
+        told from the best, by the standard error of the difference, is taken; of many samples "features" is, which
+        needs no bases, unless another saves 10 % of the loss or half a point of the error.
     estimated_score_ : float
         The accuracy that the fit expects, by leave-one-out or five folds at the selected C; NaN if C was given.
     basis_indices_ : ndarray of int

@@ -247,6 +247,8 @@ fn features_that_no_memory_holds() {
     // No two are alike: copies would be one sample.
     let lines = (0..1_000_000).map(|row| format!("{} 1:{row}\n", 1 + row % 2));
     folder.write("many.svm", lines.collect::<String>());
-    let run = folder.run("train basis-expansion many.svm -o m --n-basis 1000000").fails(2, &["1000000 samples", "GB"]);
+    let run = folder
+        .run("train basis-expansion many.svm -o m --similarity rbf --n-basis 1000000")
+        .fails(2, &["1000000 samples", "GB"]);
     assert!(run.err.contains("help: ") && run.err.contains("--n-basis"), "{}", run.err);
 }

@@ -53,6 +53,11 @@ impl Matrix {
         &self.values
     }
 
+    /// The same, to be changed.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
     /// All values, column by column, without a copy.
     pub fn into_values(self) -> Vec<f64> {
         self.values

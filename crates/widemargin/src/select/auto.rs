@@ -14,8 +14,10 @@ use std::fmt::Write as _;
 
 use super::Scoring;
 use super::held_out_score::{Chosen, check_defined, check_scoring};
-use super::similarity_search::{SimilaritySearch, Tried, is_histogram};
+use super::similarity_search::SimilaritySearch;
+use super::similarity_trial::Tried;
 use super::time_left::TimeLeft;
+use super::usual_candidates::is_histogram;
 use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;

@@ -1,6 +1,7 @@
 //! Model selection: cross-validation, scores, and selection of similarities.
 
 mod auto;
+mod candidate;
 mod cross_validation;
 mod curves;
 mod evaluation;
@@ -13,10 +14,13 @@ mod regression_search;
 mod relevance;
 mod scores;
 mod similarity_search;
+mod similarity_trial;
 mod sparse_bases;
 mod time_left;
+mod usual_candidates;
 
 pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
+pub use candidate::{Candidate, usual_normalization};
 pub use cross_validation::{CrossValidation, cross_validate};
 pub use curves::Ranking;
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
@@ -26,5 +30,6 @@ pub use probability_scores::{brier_score, log_loss};
 pub use regression_scores::RegressionScoring;
 pub use regression_search::{RegressionChoice, RegressionSearch, TriedRegression};
 pub use scores::Scoring;
-pub use similarity_search::{Candidate, SimilarityChoice, SimilaritySearch, Tried, usual_normalization};
+pub use similarity_search::{SimilarityChoice, SimilaritySearch};
+pub use similarity_trial::Tried;
 pub use sparse_bases::pick_bases;

@@ -18,7 +18,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::similarity_search::{Candidate, candidates_for, gamma_of, mean_and_error, name_of, with_gamma};
+use super::candidate::{Candidate, gamma_of, name_of, with_gamma};
+use super::similarity_trial::mean_and_error;
+use super::usual_candidates::candidates_for;
 use crate::data::{AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Definite, Normalization};

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
 use super::definitions::sum;
+use super::distances::sparse_distances;
 use super::radial::{TILE, absolute_distances, powers_of_logarithms, squared_distances};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
 use super::vector::{LAPLACIAN, RBF};
@@ -473,8 +474,18 @@ impl Similarity for ConditionalKernel {
         self.to_string()
     }
 
-    /// Computed from differences, in double precision.
+    /// Computed in double precision: from differences, of sparse vectors from what they share.
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        if matches!(bases, Vectors::Sparse(_)) || matches!(samples, Vectors::Sparse(_)) {
+            let write = |distances: &mut [f64], out: &mut [f32]| {
+                self.apply(distances);
+                out.iter_mut().zip(distances).for_each(|(out, value)| *out = *value as f32);
+            };
+            return match self.is_cityblock() {
+                true => sparse_distances(bases, samples, block, f64::abs, write),
+                false => sparse_distances(bases, samples, block, |difference| difference * difference, write),
+            };
+        }
         let (bases, samples) = (bases.dense()?, samples.dense()?);
         if bases.n_cols != samples.n_cols || bases.n_cols == 0 {
             let hint = ": samples and bases must have the same features, at least one";

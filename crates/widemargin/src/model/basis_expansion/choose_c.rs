@@ -134,11 +134,12 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// The C with the least mean leave-one-out squared hinge; λ is expected `near` this, if a search has told.
+/// The C with the least mean leave-one-out squared hinge; λ is expected `near` this, if a search has told. The error of a fit
+/// on a part is not estimated where that of a fit on all will be, `is_judged`.
 pub(super) fn choose_c(
     phi: Block<'_>,
     samples: Chosen<'_>,
-    near: Option<f64>,
+    (near, is_judged): (Option<f64>, bool),
     intercept: Intercept,
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
@@ -147,7 +148,7 @@ pub(super) fn choose_c(
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
     let found = sampled.fit(
         sampled.phi()?,
-        GivenPath { c: None, near, confirms: true },
+        GivenPath { c: None, near, refines: true, confirms: !(sampled.is_part() && is_judged) },
         intercept,
         &Pool::new(threads)?,
         monitor,

@@ -365,6 +365,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
             seed,
             threads,
         };
+        // A second fit, on some of many samples, is judged on the others: of other losses it cannot start at the solution.
+        let is_judged = matches!(self.loss, AnyLoss::Smooth(_));
         let mut chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
@@ -376,8 +378,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 let found = of_all.map_or_else(
                     || {
                         let phi = Block::of(&made.phi)?;
-                        let settings = (seed, threads);
-                        Ok(choose_c(phi, chosen, self.near, self.intercept, settings, monitor)?.for_loss(self.loss))
+                        let has_others = made.chosen.rows.len() < distinct.rows.len();
+                        let (near, settings) = ((self.near, is_judged && has_others), (seed, threads));
+                        Ok(choose_c(phi, chosen, near, self.intercept, settings, monitor)?.for_loss(self.loss))
                     },
                     Ok,
                 )?;
@@ -400,7 +403,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 start: solution.start(),
             };
             let mut scores = None;
-            if chosen_c.is_of_part && matches!(self.loss, AnyLoss::Smooth(_)) {
+            if chosen_c.is_of_part && is_judged {
                 let judged = judge_held_out(&all, |row| !all.bases.contains(&row), &solver, seed, monitor)?;
                 if let Some(point) = chosen_c.point() {
                     point.held_out_error = judged.as_ref().map(|judged| judged.error);

@@ -125,7 +125,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
-                let chosen = choose_c(phi.into(), samples, self.near, intercept, (seed, threads), monitor)?;
+                let chosen = choose_c(phi.into(), samples, (self.near, false), intercept, (seed, threads), monitor)?;
                 clock.end("choose C")?;
                 chosen.for_loss(self.loss)
             }

@@ -28,6 +28,8 @@ pub(crate) struct FitSettings {
     pub lowest: i32,
     /// A λ near which the best is expected, in scale-free units.
     pub near: Option<f64>,
+    /// Whether the path is refined at its best point.
+    pub refines: bool,
     /// Whether the error at the C selected is estimated by refits.
     pub confirms: bool,
     pub stop: Stop,
@@ -36,8 +38,8 @@ pub(crate) struct FitSettings {
 impl FitSettings {
     /// The path's, for a kernel with this mean diagonal.
     pub fn in_units(&self, unit: f64) -> PathSettings {
-        let FitSettings { c, lowest, near, confirms, stop, .. } = *self;
-        PathSettings { c, unit, lowest, near, confirms, stop }
+        let FitSettings { c, lowest, near, refines, confirms, stop, .. } = *self;
+        PathSettings { c, unit, lowest, near, refines, confirms, stop }
     }
 }
 

@@ -27,7 +27,7 @@ const STOP: Stop = Stop { max_steps: 100, tol: 1e-8 };
 
 /// The largest C is 500 in units of one over the mean squared norm of the centred features (λ = 1e-3, in half decades):
 /// beyond it leverages tend to 1, where the closed form says nothing.
-const LOWEST: i32 = -6;
+pub(super) const LOWEST: i32 = -6;
 
 /// A fit on given features.
 pub(crate) struct OnFeatures {
@@ -39,15 +39,15 @@ pub(crate) struct OnFeatures {
 }
 
 /// The rows of a matrix as the solver takes them.
-struct GivenFeatures<'a> {
-    rows: problem::Block<'a>,
-    roots: &'a [f64],
+pub(super) struct GivenFeatures<'a> {
+    pub rows: problem::Block<'a>,
+    pub roots: &'a [f64],
     /// Whether the constant is one more penalised feature.
-    has_constant: bool,
+    pub has_constant: bool,
 }
 
 impl GivenFeatures<'_> {
-    fn n_features(&self) -> usize {
+    pub fn n_features(&self) -> usize {
         self.rows.n_features() + usize::from(self.has_constant)
     }
 }
@@ -55,7 +55,7 @@ impl GivenFeatures<'_> {
 impl GivenFeatures<'_> {
     /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, written to
     /// the band of the second one.
-    fn gram(&self, pool: &Pool) -> Matrix {
+    pub fn gram(&self, pool: &Pool) -> Matrix {
         let n = self.n_rows();
         if let problem::Block::Dense(view) = &self.rows {
             let mut gram = Matrix::zeros(n, n);
@@ -126,11 +126,13 @@ impl RawRows for GivenFeatures<'_> {
 }
 
 /// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centred features;
-/// and whether the selected C is refined and its error estimated by refits.
+/// and whether the
+/// selected C is refined, and its error estimated by refits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GivenPath {
     pub c: Option<f64>,
     pub near: Option<f64>,
+    pub refines: bool,
     pub confirms: bool,
 }
 
@@ -190,9 +192,9 @@ pub(crate) fn left_out_path(
 }
 
 fn settings_of(intercept: Intercept, path: GivenPath) -> FitSettings {
-    let GivenPath { c, near, confirms } = path;
+    let GivenPath { c, near, refines, confirms } = path;
     let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
-    FitSettings { null_space, c, lowest: LOWEST, near, confirms, stop: STOP }
+    FitSettings { null_space, c, lowest: LOWEST, near, refines, confirms, stop: STOP }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.

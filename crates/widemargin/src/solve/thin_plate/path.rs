@@ -15,7 +15,7 @@ use crate::problem::UnseenScores;
 use crate::solve::Status;
 
 /// The first λ of the path in scale-free units, in half decades.
-const START: i32 = -4;
+pub(super) const START: i32 = -4;
 
 /// The first λ under a time limit: a smooth classifier, which is a safe result. C grows from there, so that a path that
 /// is cut short has covered all smaller C.
@@ -23,7 +23,7 @@ const SAFE_START: i32 = 0;
 
 /// The ends of the path, in half decades.
 pub(crate) const LOWEST: i32 = -16;
-const HIGHEST: i32 = 8;
+pub(super) const HIGHEST: i32 = 8;
 
 /// The path continues for this many half decades beyond the best leave-one-out loss: in general, and where it begins at
 /// the selected λ of similar features.
@@ -148,7 +148,9 @@ pub(crate) struct PathSettings {
     pub lowest: i32,
     /// A λ near which the best is expected, in scale-free units.
     pub near: Option<f64>,
-    /// Whether the path is refined at its best point, and the error there estimated by refits.
+    /// Whether the path is refined at its best point.
+    pub refines: bool,
+    /// Whether the error there is estimated by refits.
     pub confirms: bool,
     pub stop: Stop,
 }
@@ -306,6 +308,11 @@ pub(crate) trait Visit {
     }
 }
 
+/// The nearest λ of a path.
+pub(super) fn half_decades(lambda: f64) -> i32 {
+    (2.0 * lambda.log10()).round() as i32
+}
+
 /// Solves at the given C, or along the path.
 pub(crate) fn walk(
     visits: &mut impl Visit,
@@ -352,7 +359,6 @@ fn whole(
 ) -> Result<Outcome> {
     let lowest = settings.lowest;
     let usual = if monitor.has_time_limit() { SAFE_START } else { START };
-    let half_decades = |lambda: f64| (2.0 * lambda.log10()).round() as i32;
     let expected = settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, HIGHEST));
     let start = visits.began().map_or(expected, half_decades);
     let patience = if settings.near.is_some() { PATIENCE_NEAR } else { PATIENCE };
@@ -393,7 +399,7 @@ fn whole(
             return single(visits, 10f64.powf(f64::from(HIGHEST) / 2.0), origins);
         }
     }
-    if let Some(coarse) = best.as_ref().map(|(at, _)| *at).filter(|_| settings.confirms) {
+    if let Some(coarse) = best.as_ref().map(|(at, _)| *at).filter(|_| settings.refines) {
         for at in [coarse - 0.5, coarse + 0.5] {
             if at < f64::from(lowest) {
                 continue;

@@ -1,0 +1,119 @@
+//! A candidate of a search: similarities with their normalization.
+
+use crate::error::{Error, Result};
+use crate::expansion::{Definite, Normalization};
+use crate::similarity::{AnySimilarity, Similarity, Spec, similarity_rows};
+
+/// Similarities with their normalization.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Specs, side by side.
+    pub similarity: Vec<String>,
+    /// How they are normalised.
+    pub normalization: Normalization,
+}
+
+impl Candidate {
+    /// A similarity with the normalization that [suits it](usual_normalization).
+    pub fn usual(spec: &str) -> Self {
+        Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
+    }
+}
+
+impl Candidate {
+    /// What is tried of given specs: none leave all open; a single similarity gets what suits it or the mean norm, several
+    /// the mean norm.
+    pub(super) fn of_specs(specs: &[String], normalization: Option<Normalization>) -> Vec<Self> {
+        let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
+        match (specs, normalization) {
+            ([], _) => Vec::new(),
+            // The features as they are, times a number, which C makes up for.
+            ([spec], None) if usual_normalization(spec) == Normalization::None => vec![Candidate::usual(spec)],
+            ([spec], None) if usual_normalization(spec) != Normalization::MeanNorm => {
+                vec![Candidate::usual(spec), mean_norm]
+            }
+            _ => vec![mean_norm],
+        }
+    }
+}
+
+/// The normalization of two candidates side by side, if there is one that suits both: features that need none take that of
+/// the similarities beside them, whose features have norms of about 1 like theirs.
+pub(super) fn common_normalization(mine: &Candidate, theirs: &Candidate) -> Result<Option<Normalization>> {
+    let needs_none =
+        |candidate: &Candidate| Ok::<_, Error>(candidate.normalization == Normalization::None && !compares(candidate)?);
+    Ok(match (needs_none(mine)?, needs_none(theirs)?) {
+        (true, true) => Some(Normalization::None),
+        (true, false) => Some(theirs.normalization),
+        (false, true) => Some(mine.normalization),
+        (false, false) if compares(mine)? == compares(theirs)? && mine.normalization == theirs.normalization => {
+            Some(mine.normalization)
+        }
+        _ => None,
+    })
+}
+
+/// Whether a candidate compares samples with bases.
+pub(super) fn compares(candidate: &Candidate) -> Result<bool> {
+    Ok(AnySimilarity::new(&candidate.similarity)?.compares())
+}
+
+/// The steps of a candidate without their parameters.
+pub(super) fn name_of(candidate: &Candidate) -> String {
+    let names = |spec: &String| -> Vec<String> {
+        spec.split('/').map(|step| step.split(':').next().unwrap_or_default().to_owned()).collect()
+    };
+    candidate.similarity.iter().flat_map(names).collect::<Vec<_>>().join("/")
+}
+
+/// The gamma of a single similarity.
+pub(super) fn gamma_of(candidate: &Candidate) -> Option<f64> {
+    let [spec] = &candidate.similarity[..] else { return None };
+    spec.rsplit_once("gamma=")?.1.split(',').next()?.parse().ok()
+}
+
+pub(super) fn with_gamma(candidate: &Candidate, gamma: f64) -> Candidate {
+    let changed = |spec: &String| match spec.rsplit_once("gamma=") {
+        Some((before, after)) => {
+            let rest = after.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
+            format!("{before}gamma={gamma}{rest}")
+        }
+        None => spec.clone(),
+    };
+    let similarity = candidate.similarity.iter().map(changed).collect();
+    Candidate { similarity, normalization: candidate.normalization }
+}
+
+/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centred form, of features
+/// the z-score, else that of the paper.
+pub fn usual_normalization(spec: &str) -> Normalization {
+    let last = spec.rsplit(['/', '>']).next().unwrap_or_default();
+    let name = last.split(':').next().unwrap_or_default();
+    if name == "features" {
+        // They may each have their own unit; weighted n-grams have one.
+        let before = spec.rsplit(['/', '>']).nth(1).and_then(|step| step.split(':').next());
+        return if before == Some("tfidf") { Normalization::None } else { Normalization::ZScore };
+    }
+    let step = last.parse::<Spec>().ok().and_then(|spec| spec.steps.into_iter().next());
+    let row = similarity_rows().find(|row| row.name == name);
+    match row.zip(step).map(|(row, step)| row.definite_of(&step)) {
+        Some(crate::similarity::Definite::Positive) => Normalization::Nystrom(Definite::Clip),
+        Some(crate::similarity::Definite::Conditional) => Normalization::CenteredNystrom(Definite::Clip),
+        _ => Normalization::MeanNorm,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gamma_is_read_and_changed() {
+        let candidate =
+            |spec: &str| Candidate { similarity: vec![spec.into()], normalization: Normalization::MeanNorm };
+        let changed = with_gamma(&candidate("z-score/polynomial:degree=2,gamma=0.5,coef0=1"), 4.0);
+        assert_eq!(changed.similarity, ["z-score/polynomial:degree=2,gamma=4,coef0=1"]);
+        assert_eq!(gamma_of(&changed), Some(4.0));
+        assert_eq!(gamma_of(&candidate("linear")), None);
+    }
+}

@@ -1,0 +1,452 @@
+//! Candidates on some of the samples, judged by leave-one-out in closed form.
+
+use super::candidate::{Candidate, common_normalization, compares, gamma_of, name_of, with_gamma};
+use super::relevance::column_weights;
+use super::time_left::Work;
+use super::usual_candidates::{candidates_for, linear_machine};
+use crate::data::{AnySamples, ClassWeight, Distinct, Given, Labels, Source, Vectors, effective_weights};
+use crate::error::{Error, Result};
+use crate::instant::Instant;
+use crate::model::{BasisExpansionParams, choose_rows};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::parameters::List;
+use crate::problem::{Block, Intercept, OneVsRest};
+use crate::similarity::AnySimilarity;
+use crate::solve::thin_plate::{Problems, left_out_path, left_out_ridge};
+
+/// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
+pub(super) const SAMPLES: usize = 1000;
+pub(super) const BASES: usize = 500;
+
+/// Candidates whose losses differ by less than this on every sample are one.
+const ALIKE: f64 = 1e-4;
+
+/// Steps of a factor of two by which a learned gamma may be changed.
+const GAMMA_STEPS: usize = 3;
+
+/// A candidate whose loss is beyond this multiple of the least is not pursued.
+pub(super) const WITHIN: f64 = 1.25;
+
+/// Up to this many samples, equal ones are merged first: it takes a pass over all.
+const MERGED_UP_TO: usize = 10_000;
+
+/// Similarities to join, and the part of the loss that each must save.
+const MOST_JOINED: usize = 3;
+const GAIN: f64 = 0.01;
+
+/// Standard errors of a difference of losses that leave no doubt.
+pub(super) const SURE: f64 = 2.0;
+
+/// What costs a multiple of the time must save this part of the loss, or lower the error by so much.
+const WORTH: f64 = 0.1;
+const WORTH_OF_ERROR: f64 = 0.005;
+
+/// From so many two-class problems on, features of a part of the samples are judged by ridge regression, which has one matrix
+/// for all problems.
+const PROBLEMS_FOR_RIDGE: usize = 3;
+
+/// Up to this many columns weights of columns are tried: as many as a line of a report can hold.
+const MOST_WEIGHTED: usize = 100;
+
+/// What was found of a candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// With learned values.
+    pub candidate: Candidate,
+    /// The number of samples.
+    pub n_samples: usize,
+    /// The number of bases.
+    pub n_basis: usize,
+    /// λ at the least loss, in units of the mean squared norm of the centred features.
+    pub lambda: Option<f64>,
+    /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
+    pub loss: std::result::Result<f64, String>,
+    /// The standard error of that loss: of a mean over samples.
+    pub standard_error: Option<f64>,
+    /// The share of the samples that are misclassified when left out, there.
+    pub error: Option<f64>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// A candidate with its λ, as in [`Tried`].
+pub(super) type Finalist = (Candidate, Option<f64>);
+
+/// What all candidates of a search have in common.
+#[derive(Clone, Debug)]
+pub(super) struct TrialSettings {
+    pub intercept: Intercept,
+    pub class_weight: ClassWeight,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+/// All samples, each once if there are not too many to compare: weights then are copies.
+pub(super) struct All<'a> {
+    pub samples: &'a dyn Source<Samples = AnySamples>,
+    /// The caller's rows.
+    pub rows: Vec<usize>,
+    pub labels: Labels,
+    /// Effective weights.
+    pub weights: Vec<f64>,
+    /// How many samples each stands for.
+    pub copies: Vec<f64>,
+}
+
+impl<'a> All<'a> {
+    pub fn new(
+        samples: &'a dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        settings: &TrialSettings,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let effective = effective_weights(labels, sample_weight, &settings.class_weight)?;
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let merges = effective.len() <= MERGED_UP_TO;
+        let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
+        let distinct = Distinct::find(prints, given, 0, settings.threads, monitor)?;
+        let (labels, weights) = distinct.labelled(labels, &settings.class_weight)?;
+        Ok(All { samples, rows: distinct.rows, labels, weights, copies: distinct.weights })
+    }
+}
+
+/// What each sample says of a candidate when it is left out; empty where that failed.
+#[derive(Clone, Debug, Default)]
+struct Judged {
+    /// The squared hinge, averaged over the problems.
+    losses: Vec<f64>,
+    /// 1 where the sample is misclassified, the share of the wrong labels of several.
+    mistakes: Vec<f64>,
+    /// Whether a fit on all samples compares none of them with bases.
+    is_cheap: bool,
+}
+
+/// The samples and what was tried on them.
+pub(super) struct Trial<'a> {
+    pub settings: &'a TrialSettings,
+    pub samples: AnySamples,
+    pub labels: Labels,
+    pub weights: Vec<f64>,
+    pub units: Vec<f64>,
+    /// How many samples these are, if each is counted as often as it was given.
+    pub n_copies: f64,
+    pub pool: Pool,
+    pub monitor: &'a Monitor<'a>,
+    pub tried: Vec<Tried>,
+    judged: Vec<Judged>,
+    /// Where the next path begins.
+    pub near: Option<f64>,
+    /// Whether there are more samples: joined similarities then share the number of features of one, so that they are
+    /// compared at the same cost.
+    pub is_part: bool,
+    /// The caller's rows.
+    pub rows: Vec<usize>,
+    /// For the progress: what is done and expected, and what a candidate costs here.
+    pub work: Work,
+    pub cost: f64,
+    /// What was wrong with a candidate: the first, or one that would take too much memory.
+    pub problem: Option<Error>,
+}
+
+impl<'a> Trial<'a> {
+    /// On at most `n_wanted` of the samples, the same for the same seed.
+    pub fn on(all: &All<'_>, n_wanted: usize, settings: &'a TrialSettings, monitor: &'a Monitor<'a>) -> Result<Self> {
+        let All { samples, rows: callers, labels, weights, copies } = all;
+        let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), settings.seed);
+        let units = rows.iter().map(|&row| weights[row] / copies[row].max(1.0));
+        let picked: Vec<usize> = rows.iter().map(|&row| callers[row]).collect();
+        Ok(Trial {
+            settings,
+            labels: labels.present(&rows),
+            weights: rows.iter().map(|&row| weights[row]).collect(),
+            units: units.collect(),
+            n_copies: rows.iter().map(|&row| copies[row]).sum(),
+            is_part: rows.len() < weights.len(),
+            samples: samples.select(&picked)?,
+            pool: Pool::new(settings.threads)?,
+            monitor,
+            near: None,
+            rows: picked,
+            work: Work::default(),
+            cost: 1.0,
+            problem: None,
+            tried: Vec::new(),
+            judged: Vec::new(),
+        })
+    }
+
+    /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
+    pub fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
+        self.monitor.go_on("similarity search")?;
+        if self.monitor.ask().is_err() && !self.tried.is_empty() {
+            return Ok(None);
+        }
+        let (start, mut learned) = (Instant::now(), candidate.clone());
+        let found = self.judge(&mut learned, n_basis);
+        let (judged, lambda, problem) = match found {
+            Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+            Err(problem) => {
+                let problem = problem.of_rows(&self.rows);
+                let told = problem.to_string();
+                let is_worse = matches!(problem, Error::Memory { .. });
+                if self.problem.is_none() || is_worse {
+                    self.problem = Some(problem);
+                }
+                (Judged::default(), None, told)
+            }
+            Ok((judged, lambda)) => (judged, Some(lambda), String::new()),
+        };
+        let mean = |values| mean_and_error(values, &self.weights, self.n_copies);
+        let loss = mean(&judged.losses);
+        self.tried.push(Tried {
+            candidate: learned,
+            n_samples: self.labels.len(),
+            n_basis,
+            lambda,
+            loss: loss.map(|(mean, _)| mean).ok_or(problem),
+            standard_error: loss.map(|(_, error)| error),
+            error: mean(&judged.mistakes).map(|(mean, _)| mean),
+            seconds: start.elapsed().as_secs_f64(),
+        });
+        // Features are alike enough for λ to be near that of the last: it has no units.
+        self.near = lambda.or(self.near);
+        self.judged.push(judged);
+        self.work.add(self.cost);
+        self.monitor.tell(self.work.progress("similarity search"));
+        Ok(Some(self.tried.len() - 1))
+    }
+
+    /// What the samples say, and λ where they lose least.
+    fn judge(&self, candidate: &mut Candidate, n_basis: usize) -> Result<(Judged, f64)> {
+        let quiet = self.monitor.without_progress();
+        let quiet = if self.tried.is_empty() { quiet.without_time_limit() } else { quiet };
+        let params = BasisExpansionParams::new(AnySimilarity::new(&candidate.similarity)?)
+            .normalization(candidate.normalization)
+            .n_basis(n_basis)
+            .seed(self.settings.seed)
+            .threads(self.settings.threads);
+        let expanded = params.expand_vectors(&self.samples, Some(&self.labels), &quiet)?;
+        candidate.similarity = expanded.expansion.similarity().specs();
+        let targets = OneVsRest::of(&self.labels);
+        let problems = Problems { targets, weights: &self.weights, units: &self.units };
+        let (phi, intercept, k) = (Block::of(&expanded.features)?, self.settings.intercept, targets.n_problems());
+        let (left_out, lambda) = if self.is_part && k >= PROBLEMS_FOR_RIDGE && targets.is_even() {
+            let found = left_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
+            (found.left_out, found.lambda)
+        } else {
+            let best = left_out_path(phi, &problems, self.near, intercept, &self.pool, &quiet)?.best;
+            (best.left_out, best.point.lambda)
+        };
+        if left_out.is_empty() {
+            return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));
+        }
+        let hinge = |sample: usize, problem: usize| {
+            let slack = 1.0 - targets.sign(sample, problem) * left_out[problem][sample];
+            targets.weight(sample, problem) * slack.max(0.0).powi(2)
+        };
+        let loss = |sample: usize| (0..k).map(|problem| hinge(sample, problem)).sum::<f64>() / k as f64;
+        let scores = |sample: usize| left_out.iter().map(|values| values[sample]).collect::<Vec<f64>>();
+        let mistake = |sample: usize| {
+            targets.mistakes(sample, &scores(sample)) / targets.mean_weight(sample).max(f64::MIN_POSITIVE)
+        };
+        let n = self.weights.len();
+        let judged = Judged {
+            losses: (0..n).map(loss).collect(),
+            mistakes: (0..n).map(mistake).collect(),
+            is_cheap: !compares(candidate)?,
+        };
+        Ok((judged, lambda))
+    }
+
+    /// What is tried where nothing is given.
+    pub fn candidates(&self) -> Vec<Candidate> {
+        let mut all = candidates_for(&self.samples);
+        if let AnySamples::Vectors(vectors) = &self.samples {
+            if let Vectors::Dense(matrix) = vectors
+                && (2..=MOST_WEIGHTED).contains(&matrix.n_cols)
+            {
+                let weights = List(column_weights(matrix, &self.labels, &self.weights));
+                let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));
+                all.insert(0, weighted("laplacian"));
+                all.push(weighted("rbf"));
+            }
+            if self.is_part {
+                // On many samples a linear machine without bases costs next to nothing.
+                all.retain(|candidate| name_of(candidate).split('/').next_back() != Some("linear"));
+                all.insert(0, linear_machine(vectors));
+            }
+        }
+        all
+    }
+
+    pub fn loss(&self, at: usize) -> f64 {
+        self.tried[at].loss.as_ref().copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// The candidates that could be tried, by ascending loss.
+    pub fn ranked(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.tried.len()).filter(|&at| self.tried[at].loss.is_ok()).collect();
+        order.sort_by(|&a, &b| self.loss(a).total_cmp(&self.loss(b)));
+        order
+    }
+
+    /// How much more a sample loses by one than by another on average, and the standard error of that.
+    fn difference(&self, one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
+        let more: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
+        mean_and_error(&more, &self.weights, self.n_copies)
+    }
+
+    /// Whether a loss is above the least one by at most so many standard errors of their difference.
+    pub fn is_within(&self, at: usize, least: usize, standard_errors: f64) -> bool {
+        let more = self.difference(&self.judged[at].losses, &self.judged[least].losses);
+        more.is_some_and(|(mean, error)| mean <= standard_errors * error)
+    }
+
+    /// Whether a fit on all samples compares none of them with bases.
+    pub fn is_cheap(&self, at: usize) -> bool {
+        self.judged[at].is_cheap
+    }
+
+    /// Whether a loss cannot be told from the least one.
+    pub fn is_level(&self, at: usize, least: usize) -> bool {
+        self.is_within(at, least, 1.0)
+    }
+
+    /// Whether one that costs a multiple of another is so much better, beyond doubt, that it is worth it: by a part of the loss,
+    /// or of all samples by some that are misclassified.
+    pub fn is_worth(&self, better: usize, other: usize) -> bool {
+        let fewer = self.difference(&self.judged[other].mistakes, &self.judged[better].mistakes);
+        let corrects = fewer.is_some_and(|(mean, error)| mean > error && mean >= WORTH_OF_ERROR);
+        !self.is_within(other, better, SURE) && (corrects || self.loss(better) <= self.loss(other) * (1.0 - WORTH))
+    }
+
+    /// By how much the error of one is below that of another.
+    pub fn corrects(&self, better: usize, other: usize) -> f64 {
+        let error = |at: usize| self.tried[at].error.unwrap_or(f64::NAN);
+        error(other) - error(better)
+    }
+
+    /// Whether two candidates lose the same on each sample, as z-scores do of series that have them already.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.judged[one].losses, &self.judged[other].losses);
+        !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(|(a, b)| (a - b).abs() < ALIKE)
+    }
+
+    /// The first candidate whose loss cannot be told from the least one; where there are more samples, also one without bases
+    /// than which it is not worth more.
+    pub fn preferred(&self) -> Option<usize> {
+        let ranked = self.ranked();
+        let least = *ranked.first()?;
+        let is_enough = |at: usize| {
+            self.is_part && self.judged[at].is_cheap && !self.judged[least].is_cheap && !self.is_worth(least, at)
+        };
+        ranked.into_iter().filter(|&at| self.is_level(at, least) || is_enough(at)).min()
+    }
+
+    /// A candidate with its λ.
+    pub fn finalist(&self, at: usize) -> Finalist {
+        (self.tried[at].candidate.clone(), self.tried[at].lambda)
+    }
+
+    /// The preferred candidate, and the best of those with other similarities if it cannot be told from the best of all.
+    pub fn finalists(&self) -> Vec<Finalist> {
+        let Some(preferred) = self.preferred() else { return Vec::new() };
+        let (ranked, mine) = (self.ranked(), &self.tried[preferred].candidate);
+        // What is joined to the preferred one has helped little if at all.
+        let is_other = |theirs: &Candidate| {
+            name_of(theirs) != name_of(mine) && !mine.similarity.iter().all(|spec| theirs.similarity.contains(spec))
+        };
+        let is_rival = |at: &usize| self.is_level(*at, ranked[0]) && is_other(&self.tried[*at].candidate);
+        let rival = ranked.iter().copied().find(is_rival);
+        [preferred].into_iter().chain(rival).map(|at| self.finalist(at)).collect()
+    }
+
+    /// Of the candidates with the same similarity but for its gamma, the one with the least loss.
+    pub fn best_gamma(&self, at: usize) -> usize {
+        let open = |at: usize| with_gamma(&self.tried[at].candidate, 1.0);
+        let same = self.ranked().into_iter().find(|&other| open(other) == open(at));
+        same.unwrap_or(at)
+    }
+
+    /// The candidates whose loss is near the least, by ascending loss.
+    pub fn near_least(&self) -> Vec<usize> {
+        let ranked = self.ranked();
+        let Some(least) = ranked.first().map(|&at| self.loss(at)) else { return Vec::new() };
+        ranked.into_iter().filter(|&at| self.loss(at) <= WITHIN * least).collect()
+    }
+
+    /// At most so many candidates whose loss cannot be told from the least, by ascending loss.
+    pub fn level_with_least(&self, most: usize) -> Vec<usize> {
+        let ranked = self.ranked();
+        let is_level = |&at: &usize| self.is_level(at, ranked[0]);
+        ranked.iter().copied().filter(is_level).take(most).collect()
+    }
+
+    /// Changes the gamma of candidates while that helps.
+    pub fn climb(&mut self, followed: &[usize]) -> Result<()> {
+        for &start in followed {
+            let Some(gamma) = gamma_of(&self.tried[start].candidate) else { continue };
+            let n_basis = self.tried[start].n_basis;
+            self.near = self.tried[start].lambda;
+            for factor in [2.0, 0.5] {
+                let mut best = start;
+                for step in 1..=GAMMA_STEPS {
+                    let candidate = with_gamma(&self.tried[start].candidate, gamma * f64::powi(factor, step as i32));
+                    let Some(at) = self.run(candidate, n_basis)? else { return Ok(()) };
+                    if self.loss(at) >= self.loss(best) {
+                        break;
+                    }
+                    best = at;
+                }
+                if best != start {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins the next best similarities of the same normalization to the best while that helps.
+    pub fn join(&mut self) -> Result<()> {
+        let ranked = self.ranked();
+        let Some(&first) = ranked.first() else { return Ok(()) };
+        let (mut best, mut joined) = (first, vec![name_of(&self.tried[first].candidate)]);
+        for &other in &ranked[1..] {
+            if joined.len() > MOST_JOINED || self.loss(other) > WITHIN * self.loss(first) {
+                break;
+            }
+            let (mine, theirs) = (self.tried[best].candidate.clone(), self.tried[other].candidate.clone());
+            // Neighbours in gamma add nothing.
+            if joined.contains(&name_of(&theirs)) {
+                continue;
+            }
+            let Some(normalization) = common_normalization(&mine, &theirs)? else { continue };
+            // Sparse rows that hold similarities too would take many times as long on many samples.
+            if self.is_part && compares(&mine)? != compares(&theirs)? {
+                continue;
+            }
+            let similarity = [mine.similarity, theirs.similarity.clone()].concat();
+            let joined_candidate = Candidate { similarity, normalization };
+            let n_parts = joined_candidate.similarity.len();
+            let n_basis = if self.is_part { BASES / n_parts } else { self.tried[best].n_basis };
+            let Some(at) = self.run(joined_candidate, n_basis)? else { break };
+            joined.push(name_of(&theirs));
+            if self.loss(at) >= self.loss(best) * (1.0 - GAIN) {
+                break;
+            }
+            best = at;
+        }
+        Ok(())
+    }
+}
+
+/// A weighted mean, and its standard error for this number of samples.
+pub(super) fn mean_and_error(values: &[f64], weights: &[f64], n: f64) -> Option<(f64, f64)> {
+    let total: f64 = weights.iter().sum();
+    let sum = |of: &dyn Fn(f64) -> f64| -> f64 { values.iter().zip(weights).map(|(x, weight)| weight * of(*x)).sum() };
+    let mean = sum(&|x| x) / total;
+    let variance = sum(&|x| (x - mean).powi(2)) / total;
+    (!values.is_empty() && mean.is_finite()).then(|| (mean, (variance / n).sqrt()))
+}

@@ -1,0 +1,167 @@
+//! What a search tries for a kind of samples, if nothing is given.
+
+use super::candidate::Candidate;
+use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
+use crate::expansion::{Definite, Normalization};
+
+/// Characters of a string on average from which longer n-grams are tried, and from which they are too many.
+const SHORT: usize = 20;
+const LONG: usize = 500;
+
+/// Deviations of series are the same up to this part of them, and means of less of them 0.
+const SAME_SCALE: f64 = 1e-3;
+
+/// Columns whose spreads differ by more than this factor may have different units.
+const UNEVEN: f64 = 3.0;
+
+/// What is tried for a kind of samples.
+pub(super) fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
+    let usual = Candidate::usual;
+    let centred = |spec: &str| Candidate {
+        similarity: vec![spec.to_owned()],
+        normalization: Normalization::CenteredNystrom(Definite::Flip),
+    };
+    match samples {
+        AnySamples::Vectors(vectors) => {
+            let is_uneven = is_uneven(vectors);
+            let prefix = if is_uneven { "z-score/" } else { "" };
+            let names = ["laplacian", "distance", "cityblock", "rbf", "linear"];
+            let mut all: Vec<Candidate> = names.iter().map(|name| usual(&format!("{prefix}{name}"))).collect();
+            if is_uneven {
+                // Columns of one unit may differ too: those that vary little then say little.
+                all.extend(["laplacian", "rbf", "distance"].map(usual));
+            }
+            if is_histogram(vectors) {
+                all.extend(["chi2", "intersection"].map(usual));
+            }
+            all
+        }
+        AnySamples::Strings(strings) => {
+            let weighted = weighted_ngrams(strings).into_iter().map(usual);
+            let compared = ["ngram:n=2", "ngram:n=3", "align", "edit"].map(usual);
+            weighted.chain([centred("edit")]).chain(compared).collect()
+        }
+        AnySamples::Series(series) => {
+            let spec = |window: &str| format!("dtw:window={window},root=true");
+            let windows = ["0", "0.05", "0.1"].map(spec);
+            // All scaled alike, they are the same candidate twice.
+            let scalings: &[&str] = if is_normalised(series) { &[""] } else { &["", "znorm/"] };
+            let scaled = |spec: &String| scalings.iter().map(|scaling| format!("{scaling}{spec}")).collect::<Vec<_>>();
+            let warped = windows.iter().flat_map(scaled).map(|spec| centred(&spec));
+            let convolved = [usual("minirocket/features")];
+            convolved.into_iter().chain(warped).collect()
+        }
+        AnySamples::Images(images) => {
+            let specs = ["hog:cell=4/rbf", "hog:cell=8/rbf", "hog:cell=4/rigid:radius=1", "hog:cell=8/rigid:radius=1"];
+            let mut all = specs.map(usual).to_vec();
+            if images.channels() == 3 {
+                // Colours alone say little, but what shapes do not.
+                let Candidate { mut similarity, normalization } = usual("hog:cell=8/rbf");
+                similarity.push("colors:cells=4/chi2".to_owned());
+                all.push(Candidate { similarity, normalization });
+            }
+            all
+        }
+        AnySamples::Grids(_) => ["rigid:radius=1", "rigid:radius=2"].map(usual).to_vec(),
+        AnySamples::BitSets(_) => ["tanimoto", "cosine"].map(usual).to_vec(),
+        AnySamples::Described(_) => Vec::new(),
+    }
+}
+
+/// A linear machine on vectors as they are, scaled only where columns may have different units.
+pub(super) fn linear_machine(vectors: &Vectors) -> Candidate {
+    let normalization = if is_uneven(vectors) { Normalization::ZScore } else { Normalization::None };
+    Candidate { similarity: vec!["features".to_owned()], normalization }
+}
+
+/// Weighted n-grams that suit strings: longer ones where strings are longer, but not as long as texts, and words where
+/// most strings have several. What is in a single training sample says little.
+fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
+    let n = strings.len().max(1);
+    let length = strings.iter().map(|string| string.chars().count()).sum::<usize>() / n;
+    let have_words = 2 * strings.iter().filter(|string| string.trim().contains(char::is_whitespace)).count() > n;
+    let mut all = vec!["tfidf:n=1-4,by=words-padded,min_df=2/features"];
+    if (SHORT..LONG).contains(&length) {
+        all.push("tfidf:n=1-8,by=words-padded,min_df=2/features");
+    }
+    if have_words {
+        all.push("tfidf:n=1-2,by=words,min_df=2/features");
+    }
+    all
+}
+
+/// Whether the spreads of dense columns differ so much that they may have different units.
+fn is_uneven(vectors: &Vectors) -> bool {
+    let Vectors::Dense(matrix) = vectors else { return false };
+    let spread = |column: usize| {
+        let values = matrix.values.iter().skip(column).step_by(matrix.n_cols.max(1)).map(|x| f64::from(*x));
+        let mean = values.clone().sum::<f64>() / matrix.n_rows as f64;
+        (values.map(|x| (x - mean).powi(2)).sum::<f64>() / matrix.n_rows as f64).sqrt()
+    };
+    let spreads: Vec<f64> = (0..matrix.n_cols).map(spread).filter(|spread| *spread > 0.0).collect();
+    let (least, most) = spreads.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &s| (a.min(s), b.max(s)));
+    most > UNEVEN * least
+}
+
+/// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all alike.
+fn is_normalised(series: &Series) -> bool {
+    let channels = series.channels();
+    let moments = (0..series.len() * channels).map(|at| {
+        let values = series.series(at / channels).iter().skip(at % channels).step_by(channels);
+        let values = values.map(|value| f64::from(*value));
+        let n = series.length(at / channels) as f64;
+        let mean = values.clone().sum::<f64>() / n;
+        (mean, (values.map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt())
+    });
+    let Some((_, first)) = moments.clone().next() else { return false };
+    let mut moments = moments;
+    first > 0.0
+        && moments
+            .all(|(mean, spread)| mean.abs() <= SAME_SCALE * first && (spread - first).abs() <= SAME_SCALE * first)
+}
+
+/// Whether rows look like histograms: nothing below 0, and more than half of all values 0.
+pub(super) fn is_histogram(vectors: &Vectors) -> bool {
+    let (mut n_zero, mut n_all) = (0usize, 0usize);
+    match vectors {
+        Vectors::Dense(matrix) => {
+            n_all = matrix.values.len();
+            n_zero = matrix.values.iter().filter(|x| **x == 0.0).count();
+            matrix.values.iter().all(|x| *x >= 0.0) && 2 * n_zero > n_all
+        }
+        Vectors::Sparse(matrix) => {
+            let Ok(view) = matrix.view() else { return false };
+            let mut is_positive = true;
+            for row in 0..vectors.len() {
+                view.for_each_nonzero(row, |_, value| {
+                    is_positive &= value >= 0.0;
+                    n_zero += 1;
+                });
+                n_all += vectors.n_cols();
+            }
+            is_positive && 2 * n_zero < n_all
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_that_are_normalised_are_not_normalised_again() {
+        use crate::descriptor::ZNorm;
+        let values = (0..120).map(|t| (t as f32 * 0.7).sin() * (1 + t / 30) as f32).collect();
+        let series = Series::new(values, &[30, 30], 2).unwrap();
+        assert!(!is_normalised(&series));
+        assert_eq!(candidates_for(&AnySamples::Series(series.clone())).len(), 7);
+        let mut scaled = ZNorm.normalised(series);
+        // As with n − 1 in place of n.
+        scaled.values_mut().iter_mut().for_each(|value| *value *= 0.98);
+        assert!(is_normalised(&scaled));
+        let candidates = candidates_for(&AnySamples::Series(scaled.clone()));
+        assert!(candidates.len() == 4 && candidates.iter().all(|one| !one.similarity[0].contains("znorm")));
+        scaled.values_mut()[..60].iter_mut().for_each(|value| *value += 0.1);
+        assert!(!is_normalised(&scaled));
+    }
+}

@@ -353,10 +353,7 @@ impl Method for BasisExpansionArgs {
             ("--intercept penalised", self.intercept.contains(&Intercept::Penalised)),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
-        if self.shrinkage.is_some() {
-            return Err(Failure::input("--shrinkage is of --task one-class, and not of --task regression")
-                .help("leave it out: -C is the weight of the losses"));
-        }
+        self.check_no_shrinkage("--task regression")?;
         type Chosen = RegressionSettings;
         let n_basis = Axis::new("n_basis", &self.n_basis, n_basis_json, |s: Chosen, n| match n {
             OrAuto::Auto => s,
@@ -435,11 +432,16 @@ impl Method for BasisExpansionArgs {
         Ok(Point { params: fit, json, cells: Vec::new() })
     }
 
-    fn check_classes(&self) -> std::result::Result<(), Failure> {
-        if self.shrinkage.is_some() {
-            return Err(Failure::input("--shrinkage is of --task one-class, and not of classes")
-                .help("leave it out: -C is the weight of the losses"));
+    fn check_no_shrinkage(&self, of: &str) -> std::result::Result<(), Failure> {
+        match self.shrinkage {
+            Some(_) => Err(Failure::input(format!("--shrinkage is of --task one-class, and not of {of}"))
+                .help("leave it out: -C is the weight of the losses")),
+            None => Ok(()),
         }
+    }
+
+    fn check_classes(&self) -> std::result::Result<(), Failure> {
+        self.check_no_shrinkage("classes")?;
         let of_numbers = self.losses_of_numbers().first().map(|name| format!("--loss {name}"));
         let epsilon = (!self.epsilon.is_empty()).then(|| "--epsilon".to_owned());
         let quantile = (!self.quantile.is_empty()).then(|| "--quantile".to_owned());

@@ -36,12 +36,17 @@ impl FromStr for AnyScoring {
         };
         found.map_err(|error: Error| match error {
             Error::UnknownName { what, given, expected } => {
-                let numbers = RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ");
-                Error::UnknownName { what, given, expected: format!("{expected}; of a regression model {numbers}") }
+                let expected = format!("{expected}; of a regression model {}", names_of_numbers());
+                Error::UnknownName { what, given, expected }
             }
             error => error,
         })
     }
+}
+
+/// The scores of numbers, as they are named.
+fn names_of_numbers() -> String {
+    RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ")
 }
 
 impl AnyScoring {
@@ -64,10 +69,7 @@ impl AnyScoring {
             AnyScoring::Classes(scoring) => {
                 let failure =
                     Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
-                Err(failure.help(format!(
-                    "name one of {}",
-                    RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ")
-                )))
+                Err(failure.help(format!("name one of {}", names_of_numbers())))
             }
         }
     }

@@ -58,7 +58,7 @@ impl InverseRoot {
     /// None unless all negative eigenvalues are rounding.
     fn by_pivots(matrix: &Matrix, largest: f64, rounding: f64) -> Option<Self> {
         let found = Pivoted::new(matrix, EIGENVALUE_CUT * largest)?;
-        let (of_pivots, mut rest) = (found.factor.inverse_lower(), found.rest.clone());
+        let (of_pivots, pivots, mut rest) = (found.factor.inverse_lower(), found.pivots().to_vec(), found.rest);
         let dropped = trace(&rest);
         // S is semi-definite where this is, up to rounding: what is left may magnify errors, but never hides any.
         for i in 0..rest.n_rows() {
@@ -66,7 +66,7 @@ impl InverseRoot {
         }
         Cholesky::new(rest)?;
         let mut columns = Matrix::zeros(matrix.n_rows(), of_pivots.n_cols());
-        for (at, &basis) in found.pivots().iter().enumerate() {
+        for (at, &basis) in pivots.iter().enumerate() {
             for feature in at..of_pivots.n_cols() {
                 columns.set(basis, feature, of_pivots.at(feature, at));
             }

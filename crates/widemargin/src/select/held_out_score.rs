@@ -117,17 +117,12 @@ pub(super) fn check_defined(scoring: Scoring, labels: &Labels) -> Result<()> {
 /// [`Error::Score`].
 pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
     check_defined(scoring, labels)?;
-    // With it left out, the others say nothing of it.
-    let targets = OneVsRest::of(labels);
-    let has = |problem: usize| {
-        let of_row = |row: &usize| targets.weight(*row, problem) > 0.0 && targets.sign(*row, problem) > 0.0;
-        (0..labels.len()).filter(of_row).count()
+    let ones = vec![1.0; labels.len()];
+    let counts: Vec<f64> = match labels.sets() {
+        Some(sets) => sets.totals(labels.codes(), &ones).iter().map(|[_, with]| *with).collect(),
+        None => labels.class_weights(&ones),
     };
-    let counts: Vec<usize> = match (labels.is_several(), labels.classes().len()) {
-        (false, 2) => vec![labels.len() - has(0), has(0)],
-        _ => (0..targets.n_problems()).map(has).collect(),
-    };
-    match counts.iter().position(|&count| count == 1) {
+    match counts.iter().position(|&count| count == 1.0) {
         Some(at) => {
             let (what, name) = (if labels.is_several() { "label" } else { "class" }, &labels.classes()[at]);
             let problem = format!("{what} '{name}' has one sample only: with it left out, none is known");

@@ -12,8 +12,6 @@
 //! product: Radhakrishnan et al., Mechanism for feature learning in neural networks and backpropagation-free machine learning
 //! models, 2024). Weights must lower the error by more than two standard errors of the difference.
 
-use std::time::Instant;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,6 +22,7 @@ use super::usual_candidates::candidates_for;
 use crate::data::{AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Definite, Normalization};
+use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
 use crate::model::{BasisExpansionRegressorParams, ChosenRegression, StandardTargets};
 use crate::monitor::Monitor;

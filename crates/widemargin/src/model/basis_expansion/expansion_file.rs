@@ -258,3 +258,86 @@ impl<S: Similarity> BasisExpansion<S> {
         reader.parse::<Header>()?.expansion.read_with(&reader, similarity, bases)
     }
 }
+
+/// What a model on an expansion reads and writes, with its similarity and bases or without: for a `$model` with `own_arrays`,
+/// `header_with` and `read_by`, beside its `METHOD`.
+macro_rules! expansion_file_methods {
+    ($model:ident) => {
+        impl $model<crate::similarity::AnySimilarity> {
+            crate::model::file::file_methods!(METHOD);
+
+            /// The bytes that [`save`](Self::save) writes.
+            ///
+            /// # Errors
+            /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
+            pub fn to_bytes(&self) -> Result<Vec<u8>> {
+                let (header, mut arrays) = ExpansionHeader::whole(&self.expansion)?;
+                arrays.extend(self.own_arrays());
+                crate::model::file::to_bytes(self.header_with(header)?, &arrays)
+            }
+
+            pub(crate) fn header(&self) -> Result<String> {
+                self.header_with(ExpansionHeader::whole(&self.expansion)?.0)
+            }
+
+            pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
+                let mut arrays = self.expansion.arrays();
+                arrays.extend(self.own_arrays());
+                arrays
+            }
+
+            pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
+                $model::read_by(reader, ExpansionHeader::read)
+            }
+        }
+
+        impl<S: Similarity> $model<S> {
+            /// Serialises everything except the similarity and the bases, which the caller stores.
+            ///
+            /// # Errors
+            /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
+            pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
+                crate::model::file::to_bytes(self.header_without_bases()?, &self.arrays())
+            }
+
+            /// Refuses a model that cannot be written.
+            ///
+            /// # Errors
+            /// [`Error::NotFinite`](crate::Error::NotFinite) for one that a fit arrived at beyond the range of numbers.
+            pub fn check_finite(&self) -> Result<()> {
+                self.report.check_finite()?;
+                crate::model::file::check_finite(&self.arrays())
+            }
+
+            /// The JSON header of [`to_bytes_without_bases`](Self::to_bytes_without_bases).
+            ///
+            /// # Errors
+            /// As for the bytes.
+            pub fn header_without_bases(&self) -> Result<String> {
+                self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
+            }
+
+            /// The model from what [`to_bytes_without_bases`](Self::to_bytes_without_bases) made, with the similarity as it
+            /// was when it had been fitted, and the bases in their order.
+            ///
+            /// # Errors
+            /// [`Error::ModelFile`](crate::Error::ModelFile) and [`Error::ModelVersion`](crate::Error::ModelVersion) as for
+            /// `load`, also for bytes that include the bases; [`Error::Shape`](crate::Error::Shape) for a different number of
+            /// bases; errors of the similarity.
+            pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
+                $model::read_by(&Reader::of_bytes(bytes, METHOD)?, |header, reader| {
+                    header.read_with(reader, similarity, bases)
+                })
+            }
+
+            /// What the model has learned, and what maps similarities to features, as the model's file has them; bases and
+            /// what descriptors have learned are no part of it.
+            pub fn arrays(&self) -> Vec<Array<'_>> {
+                let mut arrays = ExpansionHeader::without_bases(&self.expansion).1;
+                arrays.extend(self.own_arrays());
+                arrays
+            }
+        }
+    };
+}
+pub(super) use expansion_file_methods;

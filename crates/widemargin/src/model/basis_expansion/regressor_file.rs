@@ -4,14 +4,14 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::expansion_file::ExpansionHeader;
+use super::expansion_file::{ExpansionHeader, expansion_file_methods};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
-use crate::model::file::{Array, Reader, array, check_finite, file_methods, header, to_bytes};
+use crate::model::file::{Array, Reader, array, header};
 use crate::model::origin::Origin;
 use crate::model::{BasisExpansionRegressor, LossPoint, RegressionPoint};
 use crate::problem::RegressionLoss;
-use crate::similarity::{AnySimilarity, Similarity};
+use crate::similarity::Similarity;
 use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "basis-expansion-regression";
@@ -62,83 +62,12 @@ impl Header {
     }
 }
 
-impl BasisExpansionRegressor<AnySimilarity> {
-    file_methods!(METHOD);
-
-    /// The bytes that [`BasisExpansionRegressor::save`] writes.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for a model with non-finite numbers.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (header, mut arrays) = ExpansionHeader::whole(&self.expansion)?;
-        arrays.extend(self.own_arrays());
-        to_bytes(self.header_with(header)?, &arrays)
-    }
-
-    pub(crate) fn header(&self) -> Result<String> {
-        self.header_with(ExpansionHeader::whole(&self.expansion)?.0)
-    }
-
-    pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
-        let mut arrays = self.expansion.arrays();
-        arrays.extend(self.own_arrays());
-        arrays
-    }
-
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
-        BasisExpansionRegressor::read_by(reader, ExpansionHeader::read)
-    }
-}
+expansion_file_methods!(BasisExpansionRegressor);
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
     /// The loss as files and the command line name it.
     pub(crate) fn loss_name(&self) -> &'static str {
         if self.loss == RegressionLoss::Squared { SQUARED } else { self.loss.name() }
-    }
-
-    /// Serialises everything except the similarity and the bases, which the caller stores.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for a model with non-finite numbers.
-    pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        to_bytes(self.header_without_bases()?, &self.arrays())
-    }
-
-    /// Refuses a model that cannot be written.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for one that a fit arrived at beyond the range of numbers.
-    pub fn check_finite(&self) -> Result<()> {
-        self.report.check_finite()?;
-        check_finite(&self.arrays())
-    }
-
-    /// The JSON header of [`BasisExpansionRegressor::to_bytes_without_bases`].
-    ///
-    /// # Errors
-    /// As for the bytes.
-    pub fn header_without_bases(&self) -> Result<String> {
-        self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
-    }
-
-    /// The model from what [`BasisExpansionRegressor::to_bytes_without_bases`] made, with the similarity as it was when it
-    /// had been fitted, and the bases in their order.
-    ///
-    /// # Errors
-    /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for [`BasisExpansionRegressor::load`], also for bytes that include
-    /// the bases; [`Error::Shape`] for a different number of bases; errors of the similarity.
-    pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
-        BasisExpansionRegressor::read_by(&Reader::of_bytes(bytes, METHOD)?, |header, reader| {
-            header.read_with(reader, similarity, bases)
-        })
-    }
-
-    /// Weights, intercepts, and what maps similarities to features, as the model's file has them; bases and what
-    /// descriptors have learned are no part of it.
-    pub fn arrays(&self) -> Vec<Array<'_>> {
-        let mut arrays = ExpansionHeader::without_bases(&self.expansion).1;
-        arrays.extend(self.own_arrays());
-        arrays
     }
 
     fn own_arrays(&self) -> [Array<'_>; 2] {

@@ -89,6 +89,14 @@ pub struct BasisExpansionArgs {
 }
 
 impl BasisExpansionArgs {
+    fn check_no_shrinkage(&self, of: &str) -> std::result::Result<(), Failure> {
+        match self.shrinkage {
+            Some(_) => Err(Failure::input(format!("--shrinkage is of --task one-class, and not of {of}"))
+                .help("leave it out: -C is the weight of the losses")),
+            None => Ok(()),
+        }
+    }
+
     /// The defaults of all flags.
     pub fn usual() -> Self {
         let matches = <Self as Args>::augment_args(Command::new("")).get_matches_from([""]);
@@ -430,14 +438,6 @@ impl Method for BasisExpansionArgs {
         }
         .fit(common)?;
         Ok(Point { params: fit, json, cells: Vec::new() })
-    }
-
-    fn check_no_shrinkage(&self, of: &str) -> std::result::Result<(), Failure> {
-        match self.shrinkage {
-            Some(_) => Err(Failure::input(format!("--shrinkage is of --task one-class, and not of {of}"))
-                .help("leave it out: -C is the weight of the losses")),
-            None => Ok(()),
-        }
     }
 
     fn check_classes(&self) -> std::result::Result<(), Failure> {

@@ -220,7 +220,8 @@ impl SimilaritySearch {
             trial.work.expect(n * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
             (promising, earlier) = self.promising(&all, &settings, &candidates, &mut trial.work, monitor)?;
         }
-        if promising.is_empty() {
+        let is_explored = !promising.is_empty();
+        if !is_explored {
             promising = candidates.into_iter().map(|candidate| (candidate, None)).collect();
         }
         let n_bases = BASES.min(trial.labels.len());
@@ -236,9 +237,9 @@ impl SimilaritySearch {
                 return Err(Error::TooShort { stage: "similarity search", needs });
             }
         }
-        let followed = match earlier.is_empty() {
-            true => trial.near_least(),
-            false => trial.level_with_least(FOLLOWED_AGAIN),
+        let followed = match is_explored {
+            true => trial.level_with_least(FOLLOWED_AGAIN),
+            false => trial.near_least(),
         };
         trial.climb(&followed)?;
         trial.work.expect(2.0 + after);

@@ -298,7 +298,9 @@ impl SimilaritySearch {
         let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(best[earlier], best[at]));
         let is_near = |at: usize| {
             let (loss, least_loss) = (trial.loss(best[at]), trial.loss(least));
-            loss <= SURELY_NEAR * least_loss || (loss <= WITHIN * least_loss && trial.is_within(best[at], least, SURE))
+            // Features alone, of which there are many, gain most from more samples.
+            let is_open = || trial.is_cheap(best[at]) || trial.is_within(best[at], least, SURE);
+            loss <= SURELY_NEAR * least_loss || (loss <= WITHIN * least_loss && is_open())
         };
         // Where there are many samples, bases must be better than features alone.
         let cheap = trial.ranked().into_iter().find(|&at| trial.is_cheap(at) && all.weights.len() > SAMPLES);

@@ -84,14 +84,14 @@ pub(super) struct TrialSettings {
 
 /// All samples, each once if there are not too many to compare: weights then are copies.
 pub(super) struct All<'a> {
-    pub samples: &'a dyn Source<Samples = AnySamples>,
+    samples: &'a dyn Source<Samples = AnySamples>,
     /// The caller's rows.
-    pub rows: Vec<usize>,
-    pub labels: Labels,
+    rows: Vec<usize>,
+    labels: Labels,
     /// Effective weights.
     pub weights: Vec<f64>,
     /// How many samples each stands for.
-    pub copies: Vec<f64>,
+    copies: Vec<f64>,
 }
 
 impl<'a> All<'a> {
@@ -125,15 +125,15 @@ struct Judged {
 
 /// The samples and what was tried on them.
 pub(super) struct Trial<'a> {
-    pub settings: &'a TrialSettings,
-    pub samples: AnySamples,
+    settings: &'a TrialSettings,
+    samples: AnySamples,
     pub labels: Labels,
-    pub weights: Vec<f64>,
-    pub units: Vec<f64>,
+    weights: Vec<f64>,
+    units: Vec<f64>,
     /// How many samples these are, if each is counted as often as it was given.
-    pub n_copies: f64,
-    pub pool: Pool,
-    pub monitor: &'a Monitor<'a>,
+    n_copies: f64,
+    pool: Pool,
+    monitor: &'a Monitor<'a>,
     pub tried: Vec<Tried>,
     judged: Vec<Judged>,
     /// Where the next path begins.
@@ -142,7 +142,7 @@ pub(super) struct Trial<'a> {
     /// compared at the same cost.
     pub is_part: bool,
     /// The caller's rows.
-    pub rows: Vec<usize>,
+    rows: Vec<usize>,
     /// For the progress: what is done and expected, and what a candidate costs here.
     pub work: Work,
     pub cost: f64,
@@ -178,13 +178,13 @@ impl<'a> Trial<'a> {
     }
 
     /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
-    pub fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
+    pub fn run(&mut self, mut candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
         self.monitor.go_on("similarity search")?;
         if self.monitor.ask().is_err() && !self.tried.is_empty() {
             return Ok(None);
         }
-        let (start, mut learned) = (Instant::now(), candidate.clone());
-        let found = self.judge(&mut learned, n_basis);
+        let start = Instant::now();
+        let found = self.judge(&mut candidate, n_basis);
         let (judged, lambda, problem) = match found {
             Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
             Err(problem) => {
@@ -198,16 +198,15 @@ impl<'a> Trial<'a> {
             }
             Ok((judged, lambda)) => (judged, Some(lambda), String::new()),
         };
-        let mean = |values| mean_and_error(values, &self.weights, self.n_copies);
-        let loss = mean(&judged.losses);
+        let loss = mean_and_error(&judged.losses, &self.weights, self.n_copies);
         self.tried.push(Tried {
-            candidate: learned,
+            candidate,
             n_samples: self.labels.len(),
             n_basis,
             lambda,
             loss: loss.map(|(mean, _)| mean).ok_or(problem),
             standard_error: loss.map(|(_, error)| error),
-            error: mean(&judged.mistakes).map(|(mean, _)| mean),
+            error: lambda.map(|_| self.error_of(&judged.mistakes)),
             seconds: start.elapsed().as_secs_f64(),
         });
         // Features are alike enough for λ to be near that of the last: it has no units.
@@ -216,6 +215,12 @@ impl<'a> Trial<'a> {
         self.work.add(self.cost);
         self.monitor.tell(self.work.progress("similarity search"));
         Ok(Some(self.tried.len() - 1))
+    }
+
+    /// The share of samples that are misclassified, of several labels of those that are known.
+    fn error_of(&self, mistakes: &[f64]) -> f64 {
+        let wrong: f64 = mistakes.iter().zip(&self.weights).map(|(mistake, weight)| mistake * weight).sum();
+        wrong / OneVsRest::of(&self.labels).total(&self.weights)
     }
 
     /// What the samples say, and λ where they lose least.
@@ -248,9 +253,7 @@ impl<'a> Trial<'a> {
         };
         let loss = |sample: usize| (0..k).map(|problem| hinge(sample, problem)).sum::<f64>() / k as f64;
         let scores = |sample: usize| left_out.iter().map(|values| values[sample]).collect::<Vec<f64>>();
-        let mistake = |sample: usize| {
-            targets.mistakes(sample, &scores(sample)) / targets.mean_weight(sample).max(f64::MIN_POSITIVE)
-        };
+        let mistake = |sample: usize| targets.mistakes(sample, &scores(sample));
         let n = self.weights.len();
         let judged = Judged {
             losses: (0..n).map(loss).collect(),

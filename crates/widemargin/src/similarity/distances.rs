@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::shared_features::{check_widths, products, sum_over_features};
-use crate::data::{DenseMatrix, Rows, Samples, Vectors};
+use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
 use crate::error::Result;
 use crate::isa::compiled;
 use crate::memory;
@@ -96,7 +96,11 @@ pub(super) fn sparse_distances(
             };
             let sum = own + row.iter().map(more).sum::<f64>();
             let size = own + norm;
-            *out = if sum < CANCELLED_IN_DOUBLE * size || sum.is_nan() { of_pair(&sample, row, term) } else { sum };
+            *out = if sum < CANCELLED_IN_DOUBLE * size || sum.is_nan() {
+                of_pair(&sample, row.iter().copied(), term)
+            } else {
+                sum
+            };
         }
         sample.iter().for_each(|&(column, _)| dense[column as usize] = 0.0);
         write(&mut out, block);
@@ -212,11 +216,11 @@ fn mend(
                 let sample = dense_row(samples, row, bases.n_cols);
                 sums_of_rows(&sample, &bases.values, &cancelled, out, term);
             }
-            Vectors::Sparse(_) => {
+            Vectors::Sparse(bases) => {
                 let sample = nonzeros(samples, row);
+                let term = |difference: f64| f64::from(term(difference as f32));
                 for &basis in &cancelled {
-                    let term = |difference: f64| f64::from(term(difference as f32));
-                    out[basis] = of_pair(&sample, &nonzeros(bases, basis), term) as f32;
+                    out[basis] = of_pair(&sample, stored(bases, basis), term) as f32;
                 }
             }
         }
@@ -291,24 +295,25 @@ fn nonzeros(vectors: &Vectors, row: usize) -> Vec<(u32, f32)> {
             let values = &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols];
             values.iter().enumerate().map(|(column, &value)| (column as u32, value)).collect()
         }
-        Vectors::Sparse(matrix) => {
-            let range = matrix.indptr[row]..matrix.indptr[row + 1];
-            matrix.indices[range.clone()].iter().copied().zip(matrix.values[range].iter().copied()).collect()
-        }
+        Vectors::Sparse(matrix) => stored(matrix, row).collect(),
     }
 }
 
+/// The same of a sparse row.
+fn stored(matrix: &CsrMatrix<f32>, row: usize) -> impl Iterator<Item = (u32, f32)> {
+    let range = matrix.indptr[row]..matrix.indptr[row + 1];
+    matrix.indices[range.clone()].iter().copied().zip(matrix.values[range].iter().copied())
+}
+
 /// Σ_j term(x_j − y_j) over the columns of both rows.
-fn of_pair(x: &[(u32, f32)], y: &[(u32, f32)], term: impl Fn(f64) -> f64) -> f64 {
-    let (mut sum, mut at) = (0.0, 0);
+fn of_pair(x: &[(u32, f32)], y: impl Iterator<Item = (u32, f32)>, term: impl Fn(f64) -> f64) -> f64 {
+    let (mut sum, mut y) = (0.0, y.peekable());
     for &(column, x) in x {
-        while at < y.len() && y[at].0 < column {
-            sum += term(f64::from(y[at].1));
-            at += 1;
+        while let Some((_, y)) = y.next_if(|(other, _)| *other < column) {
+            sum += term(f64::from(y));
         }
-        let shared = at < y.len() && y[at].0 == column;
-        sum += term(if shared { f64::from(x) - f64::from(y[at].1) } else { f64::from(x) });
-        at += usize::from(shared);
+        let shared = y.next_if(|(other, _)| *other == column).map_or(0.0, |(_, y)| f64::from(y));
+        sum += term(f64::from(x) - shared);
     }
-    sum + y[at..].iter().map(|(_, y)| term(f64::from(*y))).sum::<f64>()
+    sum + y.map(|(_, y)| term(f64::from(y))).sum::<f64>()
 }

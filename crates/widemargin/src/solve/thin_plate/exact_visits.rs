@@ -41,7 +41,7 @@ impl<'a> ExactVisits<'a> {
         let (targets, n) = (problems.targets, problems.weights.len());
         let k = targets.n_problems();
         let signs = (0..k).map(|problem| (0..n).map(|i| targets.sign(i, problem)).collect()).collect();
-        let roots = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let roots = problems.roots();
         let of_problem = |problem: usize| (0..n).map(|i| targets.weight(i, problem)).collect();
         let weights = (!targets.is_even()).then(|| (0..k).map(of_problem).collect());
         ExactVisits { system, problems, settings, signs, roots, weights, pool, monitor }

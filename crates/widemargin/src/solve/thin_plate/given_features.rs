@@ -46,7 +46,11 @@ pub(super) struct GivenFeatures<'a> {
     pub has_constant: bool,
 }
 
-impl GivenFeatures<'_> {
+impl<'a> GivenFeatures<'a> {
+    pub fn new(rows: problem::Block<'a>, roots: &'a [f64], intercept: Intercept) -> Self {
+        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalised }
+    }
+
     pub fn n_features(&self) -> usize {
         self.rows.n_features() + usize::from(self.has_constant)
     }
@@ -126,8 +130,8 @@ impl RawRows for GivenFeatures<'_> {
 }
 
 /// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centred features;
-/// and whether the
-/// selected C is refined, and its error estimated by refits.
+/// and
+/// whether the selected C is refined, and its error estimated by refits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GivenPath {
     pub c: Option<f64>,
@@ -148,8 +152,8 @@ pub(crate) fn fit_given(
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<OnFeatures> {
-    let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
-    let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
+    let roots = problems.roots();
+    let rows = GivenFeatures::new(rows, &roots, intercept);
     let settings = settings_of(intercept, path);
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets.n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
@@ -185,8 +189,8 @@ pub(crate) fn left_out_path(
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
-    let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
-    let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
+    let roots = problems.roots();
+    let rows = GivenFeatures::new(rows, &roots, intercept);
     let settings = settings_of(intercept, GivenPath { near, ..GivenPath::default() });
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }

@@ -50,8 +50,8 @@ pub(crate) fn left_out_ridge(
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<LeftOutRidge> {
-    let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
-    let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
+    let roots = problems.roots();
+    let rows = GivenFeatures::new(rows, &roots, intercept);
     let centres = intercept == Intercept::Free;
     let system = System::new(&rows, problems, centres, pool)?;
     let start = near.map_or(START, half_decades).clamp(LOWEST, HIGHEST);
@@ -272,9 +272,8 @@ mod tests {
                     let targets = OneVsRest::new(&CODES, 3);
                     let problems = Problems { targets, weights: &weights, units: &units };
                     let pool = Pool::new(1).unwrap();
-                    let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-                    let rows =
-                        GivenFeatures { rows: block, roots: &roots, has_constant: intercept == Intercept::Penalised };
+                    let roots = problems.roots();
+                    let rows = GivenFeatures::new(block, &roots, intercept);
                     let system = System::new(&rows, &problems, intercept == Intercept::Free, &pool).unwrap();
                     let found = system.at(0.3, &problems, &pool).unwrap().unwrap();
                     let lambda = 0.3 * system.unit;

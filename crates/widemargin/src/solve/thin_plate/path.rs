@@ -138,6 +138,13 @@ pub(crate) struct Problems<'a> {
     pub units: &'a [f64],
 }
 
+impl Problems<'_> {
+    /// √w of each sample.
+    pub fn roots(&self) -> Vec<f64> {
+        self.weights.iter().map(|weight| weight.sqrt()).collect()
+    }
+}
+
 /// Settings of the path.
 pub(crate) struct PathSettings {
     /// A given C; `None` selects the best of the path.

@@ -394,6 +394,11 @@ impl Cholesky {
         Cholesky { factor }
     }
 
+    /// L; above its diagonal are zeros or what the matrix had there.
+    pub fn lower(&self) -> &Matrix {
+        &self.factor
+    }
+
     /// L⁻¹ · x, in place.
     pub fn solve_lower(&self, x: &mut Matrix) {
         triangular_solve::solve_lower_triangular_in_place(self.factor.view(), x.view_mut(), Par::Seq);

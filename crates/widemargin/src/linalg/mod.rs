@@ -6,8 +6,9 @@ pub(crate) mod factor;
 pub(crate) mod pivoted;
 mod product;
 mod registers;
+pub(crate) mod single;
 mod tall_skinny;
 
 pub(crate) use cholesky::Cholesky;
-pub(crate) use product::{Columns, add, add_cross_product, add_gram, outer, times};
+pub(crate) use product::{Columns, Real, add, add_cross_product, add_gram, outer, times};
 pub(crate) use tall_skinny::{Panel, add_combination, scores};

@@ -13,7 +13,7 @@ use crate::par::Pool;
 use crate::parameters::List;
 use crate::problem::{Block, Intercept, OneVsRest};
 use crate::similarity::AnySimilarity;
-use crate::solve::thin_plate::{Problems, left_out_path, left_out_ridge};
+use crate::solve::thin_plate::{Comparison, Problems, left_out_path, left_out_ridge};
 
 /// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
 pub(super) const SAMPLES: usize = 1000;
@@ -138,6 +138,9 @@ pub(super) struct Trial<'a> {
     judged: Vec<Judged>,
     /// Where the next path begins.
     pub near: Option<f64>,
+    /// Whether a support vector machine is solved at that λ alone, where there is one: λ has no units, so that it is much the
+    /// same on other samples of the same kind.
+    pub stays: bool,
     /// Whether there are more samples: joined similarities then share the number of features of one, so that they are
     /// compared at the same cost.
     pub is_part: bool,
@@ -168,6 +171,7 @@ impl<'a> Trial<'a> {
             pool: Pool::new(settings.threads)?,
             monitor,
             near: None,
+            stays: false,
             rows: picked,
             work: Work::default(),
             cost: 1.0,
@@ -241,7 +245,8 @@ impl<'a> Trial<'a> {
             let found = left_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
             (found.left_out, found.lambda)
         } else {
-            let best = left_out_path(phi, &problems, self.near, intercept, &self.pool, &quiet)?.best;
+            let comparison = Comparison { near: self.near, stays: self.stays, is_single: self.is_part };
+            let best = left_out_path(phi, &problems, comparison, intercept, &self.pool, &quiet)?.best;
             (best.left_out, best.point.lambda)
         };
         if left_out.is_empty() {

@@ -262,6 +262,7 @@ impl ThinPlateParams {
             c: self.c.given(),
             lowest: LOWEST,
             near: self.near,
+            stays: false,
             refines: self.confirms,
             confirms: self.confirms,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },

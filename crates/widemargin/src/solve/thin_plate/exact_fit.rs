@@ -28,6 +28,8 @@ pub(crate) struct FitSettings {
     pub lowest: i32,
     /// A λ near which the best is expected, in scale-free units.
     pub near: Option<f64>,
+    /// Whether that is the only one.
+    pub stays: bool,
     /// Whether the path is refined at its best point.
     pub refines: bool,
     /// Whether the error at the C selected is estimated by refits.
@@ -38,7 +40,8 @@ pub(crate) struct FitSettings {
 impl FitSettings {
     /// The path's, for a kernel with this mean diagonal.
     pub fn in_units(&self, unit: f64) -> PathSettings {
-        let FitSettings { c, lowest, near, refines, confirms, stop, .. } = *self;
+        let FitSettings { lowest, near, refines, confirms, stop, .. } = *self;
+        let c = self.c.or(near.filter(|_| self.stays).map(|lambda| 0.5 / (lambda * unit)));
         PathSettings { c, unit, lowest, near, refines, confirms, stop }
     }
 }

@@ -17,6 +17,7 @@ use super::null_space::NullSpace;
 use super::path::{Outcome, Problems};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_gram, add_scaled};
+use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
@@ -44,11 +45,19 @@ pub(super) struct GivenFeatures<'a> {
     pub roots: &'a [f64],
     /// Whether the constant is one more penalised feature.
     pub has_constant: bool,
+    /// Whether products of dense rows are in single precision, which is enough to compare features: their rounding is far below
+    /// the least λ.
+    pub is_single: bool,
 }
 
 impl<'a> GivenFeatures<'a> {
     pub fn new(rows: problem::Block<'a>, roots: &'a [f64], intercept: Intercept) -> Self {
-        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalised }
+        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalised, is_single: false }
+    }
+
+    /// The same with products in single precision.
+    pub fn in_single_precision(self) -> Self {
+        GivenFeatures { is_single: true, ..self }
     }
 
     pub fn n_features(&self) -> usize {
@@ -57,16 +66,27 @@ impl<'a> GivenFeatures<'a> {
 }
 
 impl GivenFeatures<'_> {
-    /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, written to
-    /// the band of the second one.
+    /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, the second
+    /// not before the first.
     pub fn gram(&self, pool: &Pool) -> Matrix {
         let n = self.n_rows();
         if let problem::Block::Dense(view) = &self.rows {
-            let mut gram = Matrix::zeros(n, n);
+            let mut gram = if self.is_single {
+                let d = self.rows.n_features();
+                let rows = view.values().chunks(d.max(1)).zip(self.roots);
+                let scaled = rows.flat_map(|(row, root)| row.iter().map(move |x| (root * f64::from(*x)) as f32));
+                let mut gram = SingleMatrix::from_columns(scaled.collect(), d, n).inner(pool);
+                gram.mirror_lower();
+                gram
+            } else {
+                Matrix::zeros(n, n)
+            };
             if self.has_constant {
                 self.roots.iter().enumerate().for_each(|(at, root)| add_scaled(gram.col_mut(at), *root, self.roots));
             }
-            add_gram(&mut gram, view.values(), self.roots, pool);
+            if !self.is_single {
+                add_gram(&mut gram, view.values(), self.roots, pool);
+            }
             return gram;
         }
         let mut by_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.rows.n_features()];
@@ -74,18 +94,20 @@ impl GivenFeatures<'_> {
         for row in 0..n {
             self.rows.for_each_nonzero(row, |feature, x| by_feature[feature].push((row as u32, root(row) * x)));
         }
-        let mut values = vec![0.0; n * n];
-        let mut columns: Vec<&mut [f64]> = values.chunks_mut(n.max(1)).collect();
+        let mut gram = Matrix::zeros(n, n);
+        let mut columns: Vec<&mut [f64]> = gram.values_mut().chunks_mut(n.max(1)).collect();
         pool.map_mut(&mut columns, |at, column| {
             self.rows.for_each_nonzero(at, |feature, x| {
                 let x = root(at) * x;
-                by_feature[feature].iter().for_each(|&(row, y)| column[row as usize] += x * y);
+                let from = by_feature[feature].partition_point(|&(row, _)| (row as usize) < at);
+                by_feature[feature][from..].iter().for_each(|&(row, y)| column[row as usize] += x * y);
             });
             if self.has_constant {
-                column.iter_mut().zip(self.roots).for_each(|(value, other)| *value += root(at) * other);
+                column.iter_mut().zip(self.roots).skip(at).for_each(|(value, other)| *value += root(at) * other);
             }
         });
-        Matrix::from_columns(values, n, n)
+        gram.mirror_lower();
+        gram
     }
 
     /// Σ_i α_i (φ_i, 1 where it is a feature).
@@ -176,6 +198,17 @@ pub(crate) fn fit_given(
     Ok(found)
 }
 
+/// How features are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comparison {
+    /// The λ near which the best is expected, as in [`GivenPath`].
+    pub near: Option<f64>,
+    /// Whether they are compared at that λ alone.
+    pub stays: bool,
+    /// Whether products are in single precision.
+    pub is_single: bool,
+}
+
 /// The path of C on the Gram matrix of the rows, without refits: the left-out decision value of every sample is found,
 /// whatever the number of features.
 ///
@@ -184,21 +217,22 @@ pub(crate) fn fit_given(
 pub(crate) fn left_out_path(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
-    near: Option<f64>,
+    comparison: Comparison,
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
+    let Comparison { near, stays, is_single } = comparison;
     let roots = problems.roots();
-    let rows = GivenFeatures::new(rows, &roots, intercept);
-    let settings = settings_of(intercept, GivenPath { near, ..GivenPath::default() });
+    let rows = GivenFeatures { is_single, ..GivenFeatures::new(rows, &roots, intercept) };
+    let settings = FitSettings { stays, ..settings_of(intercept, GivenPath { near, ..GivenPath::default() }) };
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }
 
 fn settings_of(intercept: Intercept, path: GivenPath) -> FitSettings {
     let GivenPath { c, near, refines, confirms } = path;
     let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
-    FitSettings { null_space, c, lowest: LOWEST, near, refines, confirms, stop: STOP }
+    FitSettings { null_space, c, lowest: LOWEST, near, stays: false, refines, confirms, stop: STOP }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.

@@ -46,7 +46,7 @@ pub(crate) use block_fit::{Means, RawRows, fit_blocks};
 pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
 pub(crate) use feature_map::FeatureMap;
-pub(crate) use given_features::{GivenPath, OnFeatures, fit_given, left_out_path};
+pub(crate) use given_features::{Comparison, GivenPath, OnFeatures, fit_given, left_out_path};
 pub(crate) use landmark_fit::feature_map_of;
 pub use landmark_queries::{LANDMARK_QUERIES, LandmarkRows, RemoteRowSums};
 pub use landmark_sums::{FirstSums, rows_separate};

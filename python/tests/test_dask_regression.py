@@ -53,6 +53,70 @@ def test_a_regression_is_that_of_one_machine(client, numbers, normalization, C):
     assert found.estimated_score_ == pytest.approx(alone.estimated_score_, abs=1e-5)
 
 
+LOSSES = [
+    {"loss": "huber", "epsilon": 2.0},
+    {"loss": "huber"},
+    {"loss": "squared_epsilon_insensitive", "epsilon": 0.5},
+    {"loss": "squared_epsilon_insensitive", "fit_intercept": False},
+    {"loss": "quantile", "quantile": 0.8},
+]
+
+
+@pytest.mark.parametrize("outputs", [slice(None), 0])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_regression_by_another_loss_is_that_of_one_machine(client, numbers, loss, outputs):
+    X, Y, weights = numbers
+    Y = (Y + np.where(np.arange(400) % 29 == 0, 500.0, 0.0)[:, None])[:, outputs]
+    # The folds of the quantile loss are others where samples are equal, as two are.
+    C = 0.5 if loss["loss"] == "quantile" else "auto"
+    parameters = {"normalization": "mean_norm", "C": C, **loss}
+    found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, **parameters)
+    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    alone = wm.BasisExpansionRegressor("rbf:gamma=0.7", basis=found.basis_indices_, **parameters)
+    alone.fit(X, Y, sample_weight=weights)
+    size = np.abs(alone.coef_).max(axis=-1)
+    np.testing.assert_allclose(found.coef_.T / size, alone.coef_.T / size, atol=2e-6)
+    size = np.abs(Y).max(axis=0)
+    np.testing.assert_allclose(found.predict(X) / size, alone.predict(X) / size, atol=2e-6)
+    np.testing.assert_array_equal(found.predict(cut(X, Y)[0]).compute(), found.predict(X))
+    assert found.C_ == pytest.approx(alone.C_, rel=1e-5)
+    fitted = {name for name in vars(alone) if name.endswith("_") and name != "tried_"}
+    assert fitted <= set(vars(found))
+    assert hasattr(found, "loo_error_") == (loss["loss"] != "quantile")
+    assert found.report_["status"] == "converged"
+    if loss["loss"] == "quantile":
+        assert np.shape(found.fold_error_) == np.shape(alone.fold_error_)
+        below = (weights[:, None] * (Y.reshape(400, -1) < found.predict(X).reshape(400, -1))).sum(axis=0) / weights.sum()
+        assert np.all(np.abs(below - 0.8) < 0.1)
+    else:
+        np.testing.assert_allclose(found.loo_error_, alone.loo_error_, rtol=1e-4)
+        np.testing.assert_allclose(found.epsilon_, alone.epsilon_, rtol=1e-4)
+        assert found.estimated_score_ == pytest.approx(alone.estimated_score_, abs=1e-5)
+
+
+def test_a_regression_by_another_loss_is_chosen_for_and_saved(client, numbers, tmp_path):
+    X, Y, _ = numbers
+    found = BasisExpansionRegressor(n_basis=40, loss="quantile", quantile=0.9).fit(*cut(X, Y[:, 0]))
+    assert len(found.tried_) > 2
+    assert set(found.path_) == {"C", "fold_d2", "fold_loss"}
+    assert abs(np.mean(Y[:, 0] < found.predict(X)) - 0.9) < 0.06
+    wm.save(found, tmp_path / "quantile")
+    again = wm.load(tmp_path / "quantile")
+    assert (again.loss, again.quantile) == ("quantile", 0.9)
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+
+
+def test_many_groups_are_merged_where_they_are(client, numbers):
+    X, Y, _ = numbers
+    parameters = {"normalization": "mean_norm", "C": 0.5, "loss": "huber", "epsilon": 1.0}
+    found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, **parameters).fit(*cut(X, Y[:, 0], (20,) * 20))
+    alone = wm.BasisExpansionRegressor("rbf:gamma=0.7", basis=found.basis_indices_, **parameters).fit(X, Y[:, 0])
+    np.testing.assert_allclose(found.predict(X), alone.predict(X), rtol=1e-6)
+    # Two rounds a step of the fit and of the one that is left out, and nine others with those of the normalization.
+    steps = max(alone.report_["iterations"])
+    assert found.dask_report_["asked"]["residual_sums"] == 4 * steps + 7
+
+
 @pytest.mark.parametrize("kernel", ["auto", "cityblock", "cubic", "rbf:gamma=0.3"])
 def test_a_spline_is_that_of_one_machine(client, numbers, kernel):
     X, Y, weights = numbers
@@ -111,8 +175,8 @@ def test_strings_in_a_bag(client):
 
 def test_wrong_targets_and_parameters_are_told(client, numbers):
     X, Y, _ = numbers
-    with pytest.raises(ValueError, match="must be 'squared' on Dask"):
-        BasisExpansionRegressor("rbf", loss="huber").fit(*cut(X, Y))
+    with pytest.raises(ValueError, match="epsilon = 0 is not allowed"):
+        BasisExpansionRegressor("rbf", loss="huber", epsilon=0).fit(*cut(X, Y))
     with pytest.raises(ValueError, match="must be a number of landmarks on Dask"):
         ThinPlateRegressor(n_basis=None).fit(*cut(X, Y))
     wrong = Y.copy()

@@ -71,6 +71,7 @@ __all__ = [
     "WeightedLabels",
     "WeightedTargets",
     "canonical",
+    "check_regression_loss",
     "choose_bases",
     "choose_landmarks",
     "choose_power_mean",
@@ -321,13 +322,18 @@ def fit_basis_expansion_regressor_remote(
     targets: WeightedTargets,
     *,
     C: float | None,
+    loss: str,
+    epsilon: float | None,
+    quantile: float | None,
     basis: str,
     basis_rows: Sequence[int],
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A regression on an expansion, by the squared loss over the features that `rows` stands for as for
-    `normalised`."""
+    """A regression on an expansion, over the features that `rows` stands for as for `normalised`."""
+
+def check_regression_loss(loss: str, epsilon: float | None, quantile: float | None) -> None:
+    """ValueError for a parameter that does not belong to the loss, or is out of range."""
 
 def fit_basis_expansion_one_class_remote(
     expansion: Model,
@@ -445,8 +451,9 @@ class Part:
     def linear(self, expansion: Model, known: _Known, C: float, loss: str, intercept: str) -> Part:
         """The same with their classes or labels and costs."""
 
-    def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool) -> Part:
-        """The same with standardised targets (samples, outputs) and what leave-one-out takes away."""
+    def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool, first: int) -> Part:
+        """The same with standardised targets (samples, outputs) and what leave-one-out takes away; `first` is the number
+        of the first among all samples."""
 
     def power_mean(
         self,

@@ -227,7 +227,6 @@ impl RegressionSettings {
         let of_residuals = RegressionLoss::new(loss, epsilon, quantile)?;
         let (params, scoring) = (params.loss(of_residuals), RegressionScoring::of_loss(of_residuals));
         let search = RegressionSearch::of(&params, &specs.0, normalization.given());
-        let in_memory = (loss != RegressionLoss::Squared.name()).then(|| format!("--loss {loss}"));
         let fit = move |data: Data<'_>, targets: &Targets, monitor: &Monitor<'_>| {
             let (model, told) = match data {
                 Data::Samples(samples, weights) => {
@@ -242,7 +241,7 @@ impl RegressionSettings {
             };
             Ok(Box::new(model.with_notes(told)) as Box<dyn Regressor>)
         };
-        Ok(Regression { fit: Box::new(fit), in_memory, scoring })
+        Ok(Regression { fit: Box::new(fit), in_memory: None, scoring })
     }
 }
 

@@ -72,6 +72,6 @@ mod _core {
     use crate::weighted_labels::WeightedLabels;
     #[pymodule_export]
     use crate::weighted_targets::{
-        WeightedTargets, fit_basis_expansion_regressor_remote, fit_thin_plate_regressor_remote,
+        WeightedTargets, check_regression_loss, fit_basis_expansion_regressor_remote, fit_thin_plate_regressor_remote,
     };
 }

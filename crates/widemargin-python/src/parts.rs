@@ -87,8 +87,14 @@ enum Facts {
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum RidgeKind {
-    Plain { has_intercept: bool },
-    Lifted { n_penalised: usize },
+    /// `first` is the number of the first row among all rows.
+    Plain {
+        has_intercept: bool,
+        first: usize,
+    },
+    Lifted {
+        n_penalised: usize,
+    },
 }
 
 /// The class of each row, or its set of labels, of which `sets` has the signed weights, sets × labels; none of classes.
@@ -329,9 +335,9 @@ impl Part {
             Facts::Ridge { targets, weights, units, of } => {
                 let (plain, lifted): (PyReadonlyArray2<'_, f32>, PyReadonlyArray2<'_, f64>);
                 let (features, width) = match *of {
-                    RidgeKind::Plain { has_intercept } => {
+                    RidgeKind::Plain { has_intercept, first } => {
                         plain = rows.extract()?;
-                        (RidgeFeatures::Plain { values: plain.as_slice()?, has_intercept }, plain.shape()[1])
+                        (RidgeFeatures::Plain { values: plain.as_slice()?, has_intercept, first }, plain.shape()[1])
                     }
                     RidgeKind::Lifted { n_penalised } => {
                         lifted = rows.extract()?;
@@ -386,7 +392,8 @@ impl Part {
         Ok(Part { number: self.number, rows: rows.unbind(), facts })
     }
 
-    /// The features, normalised, with standardised targets and what leave-one-out takes away of each weight.
+    /// The features, normalised, with standardised targets and what leave-one-out takes away of each weight; `first` is the
+    /// number of their first row among all rows.
     fn ridge(
         &self,
         py: Python<'_>,
@@ -394,10 +401,12 @@ impl Part {
         targets: Bound<'_, PyAny>,
         units: Bound<'_, PyAny>,
         has_intercept: bool,
+        first: usize,
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalised(py, &expansion)?;
         let targets = convert::contiguous(&targets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec();
-        let (weights, units, of) = (weights.to_vec(), convert::vector(&units)?, RidgeKind::Plain { has_intercept });
+        let (weights, units, of) =
+            (weights.to_vec(), convert::vector(&units)?, RidgeKind::Plain { has_intercept, first });
         Ok(Part { number: self.number, rows: rows.unbind(), facts: Facts::Ridge { targets, weights, units, of } })
     }
 

@@ -10,6 +10,7 @@ use widemargin::model::{
     self, BasisExpansionRegressor, CChoice, ColumnSumsOf, PartedTargets, RegressorFacts, SplineFacts,
 };
 use widemargin::partition::{Executor, Remote, SampleRows};
+use widemargin::problem::RegressionLoss;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::ridge::RidgeRows;
 use widemargin::solve::thin_plate::NullSpace;
@@ -76,9 +77,15 @@ impl WeightedTargets {
     }
 }
 
-/// A regression on an expansion, by the squared loss over the features that `rows` stands for.
+/// Refuses a parameter that does not belong to a loss or is out of range, before any work is done.
 #[pyfunction]
-#[pyo3(signature = (expansion, rows, targets, *, C, basis, basis_rows, stages, common))]
+pub(crate) fn check_regression_loss(loss: &str, epsilon: Option<f64>, quantile: Option<f64>) -> PyResult<()> {
+    RegressionLoss::new(loss, epsilon, quantile).map(drop).map_err(raise)
+}
+
+/// A regression on an expansion, over the features that `rows` stands for.
+#[pyfunction]
+#[pyo3(signature = (expansion, rows, targets, *, C, loss, epsilon, quantile, basis, basis_rows, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are what a regression is made of, passed by name")]
 pub(crate) fn fit_basis_expansion_regressor_remote(
@@ -87,6 +94,9 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     rows: Py<PyAny>,
     targets: PyRef<'_, WeightedTargets>,
     C: Option<f64>,
+    loss: &str,
+    epsilon: Option<f64>,
+    quantile: Option<f64>,
     basis: String,
     basis_rows: Vec<usize>,
     stages: Vec<(String, f64)>,
@@ -94,7 +104,8 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let facts = RegressorFacts { basis, basis_rows, c, seed: common.seed, stages: convert::stages(stages) };
+    let loss = RegressionLoss::new(loss, epsilon, quantile).map_err(raise)?;
+    let facts = RegressorFacts { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, facts, monitor)

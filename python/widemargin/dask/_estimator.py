@@ -38,6 +38,8 @@ class Piece:
     weights: npt.NDArray[np.float64]
     # What leave-one-out takes away.
     units: npt.NDArray[np.float64]
+    # The number of its first sample among all.
+    first: int
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class DaskEstimator:
         ends = np.cumsum([one.n for one in there])[:-1]
         samples = [parts[number].samples for number in kept]
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
-        made = zip(kept, samples, known(ends), weights, units, strict=True)
+        made = zip(kept, samples, known(ends), weights, units, [0, *ends.tolist()], strict=True)
         return Given(client, X, [Piece(*facts) for facts in made], weighted, there[0].width)
 
     # What workers tell of a partition.

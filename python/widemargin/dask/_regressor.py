@@ -33,7 +33,8 @@ class DaskRegressor(DaskEstimator):
         with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
         if not is_dask_collection(X):
             return super().predict(X)  # type: ignore[misc]
-        columns = None if self._is_flat else range(len(self.loo_error_))
+        errors = self.fold_error_ if hasattr(self, "fold_error_") else self.loo_error_
+        columns = None if self._is_flat else range(len(errors))
         return self._lazily("predict", X, np.dtype(np.float64), columns)
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from dask import config
 from distributed import Client, Future
 
 from .. import _core
@@ -50,8 +50,10 @@ class Rows:
         self._sums.n_tasks += len(self._groups)
         shared: Any = query
         if len(query) > SMALL:
-            # Sent once, as a task's result that workers hand on; what is small spares them the wait for one another.
-            shared = submit(_tasks.same, query, pure=False)
+            # Sent once, as a task's result that workers hand on; what is small spares them the wait for one another. One
+            # with a number for each sample is large without being a mistake, of which Dask would warn.
+            with config.set({"distributed.admin.large-graph-warning-threshold": "1PiB"}):
+                shared = submit(_tasks.same, query, pure=False)
             self._sums.n_tasks += 1
         known = zip(self._groups, self._states, strict=True)
         if not changes_state:
@@ -62,8 +64,7 @@ class Rows:
         else:
             both = [submit(_tasks.step, group, state, shared, pure=False) for group, state in known]
             answers, self._states = ([submit(_tasks.part, one, at, pure=False) for one in both] for at in range(2))
-        merged: bytes = self._sums.wait(answers, partial(_core.merge, query))
-        return merged
+        return self._sums.wait(answers, query, shared)
 
 
 class Sums:
@@ -74,14 +75,15 @@ class Sums:
         self.n_tasks = 0
         self.seconds = 0.0
 
-    def wait(self, parts: list[Future], by: Callable[[list[Any]], Any]) -> Any:
-        """Makes one of several results where they are, and waits for it. The last few are merged here: another task,
-        and its wait for what the others have, would take longer."""
+    def wait(self, parts: list[Future], query: bytes, shared: Any) -> bytes:
+        """Makes one of the answers to a query where they are, and waits for it. Tasks get the query as `shared`. The last
+        few answers are merged here: another task, and its wait for what the others have, would take longer."""
         while len(parts) > FAN_IN:
             groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
             self.n_tasks += sum(len(group) > 1 for group in groups)
-            parts = [self.client.submit(by, group, pure=False) if len(group) > 1 else group[0] for group in groups]
+            merged = partial(self.client.submit, _core.merge, shared, pure=False)
+            parts = [merged(group) if len(group) > 1 else group[0] for group in groups]
         started = time.perf_counter()
-        found = self.client.gather(parts)
+        found: list[bytes] = self.client.gather(parts)
         self.seconds += time.perf_counter() - started
-        return by(found) if len(found) > 1 else found[0]
+        return _core.merge(query, found) if len(found) > 1 else found[0]

@@ -95,7 +95,7 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         n_basis = _usual_bases(len(present)) if isinstance(self.n_basis, str) else int(self.n_basis)
         chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
         features = Features(self, given, chosen, clone(self.similarity, safe=False), normalization, clock)
-        known = [(one.known, one.units, False) for one in given.pieces]
+        known = [(one.known, one.units, False, one.first) for one in given.pieces]
         # Left-out scores are brought here, one after another.
         rows = Rows(given.client, in_order(given.client, features.made("ridge", known)))
         model = _core.fit_basis_expansion_one_class_remote(

@@ -31,16 +31,19 @@ FEWEST_TO_CHOOSE, MOST_TO_CHOOSE, FEW_TO_CHOOSE = 1000, 4000, 1000
 
 
 class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
-    """`widemargin.BasisExpansionRegressor` on samples that are on several machines, by the squared loss.
+    """`widemargin.BasisExpansionRegressor` on samples that are on several machines.
 
     X is a Dask array, frame or bag, y a Dask array, series or frame cut at the same rows (or, where the partitions of X
     have known lengths, an array in memory). The bases are chosen and sent once; each partition becomes a block of
-    similarities that stays on its worker, 4 bytes × bases × similarities a row. Three sums over these are the fit: the
-    mean of the features, their products with each other and with the targets, and the squares of left-out residuals for
-    all values of C at once. C and `loo_error_` are those of one machine on the same bases.
+    similarities that stays on its worker, 4 bytes × bases × similarities a row. With the squared loss three sums over
+    these are the fit: the mean of the features, their products with each other and with the targets, and the squares of
+    left-out residuals for all values of C at once. Other losses are minimised by Newton's method on the client: two
+    rounds of tasks a step and four more at each C, which are hundreds where C and epsilon are "auto", each with a number
+    for each sample from or to the workers. C, `epsilon_` and `loo_error_` are those of one machine on the same bases;
+    the folds of the quantile loss are others where samples are equal, which may choose another C.
 
-    Parameters are those of `widemargin.BasisExpansionRegressor` with ``loss="squared"``, "index", "every", "random" or
-    "stratified" bases (or row numbers), and similarities of the library (a name or an object, or several). A similarity
+    Parameters are those of `widemargin.BasisExpansionRegressor` with "index", "every", "random" or "stratified" bases
+    (or row numbers), and similarities of the library (a name or an object, or several). A similarity
     or normalization that is "auto" is chosen by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or
     all), which are brought here: `tried_` is of this fit. What a similarity learns of its training samples (the gamma
     of "rbf" where none is given) it learns of the bases.
@@ -69,11 +72,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
     plain = _local.BasisExpansionRegressor
 
     def _checked(self) -> tuple[str, str, npt.NDArray[np.int64] | None]:
-        if one_of("loss", self.loss, _local.LOSSES, estimator=self) != "squared":
-            raise ValueError(
-                "The 'loss' parameter of BasisExpansionRegressor must be 'squared' on Dask: the others are solved by "
-                "steps over all samples, and are fitted in memory"
-            )
+        _core.check_regression_loss(*self._loss())
         normalization = one_of("normalization", self.normalization, (*_bases.NORMALIZATIONS, "auto"), estimator=self)
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
@@ -83,6 +82,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         normalization, basis, basis_rows = asked
+        loss, epsilon, quantile = self._loss()
         targets = given.weighted
         similarity, normalization = self._decided(given, normalization)
         clock.end("choose")
@@ -90,13 +90,16 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
         n_basis = USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
         chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
         features = Features(self, given, chosen, similarity, normalization, clock)
-        known = [(one.known, one.units, bool(self.fit_intercept)) for one in given.pieces]
+        known = [(one.known, one.units, bool(self.fit_intercept), one.first) for one in given.pieces]
         rows = Rows(given.client, grouped(given.client, features.made("ridge", known)))
         model = _core.fit_basis_expansion_regressor_remote(
             features.expansion,
             rows,
             targets,
             C=c_of(self),
+            loss=loss,
+            epsilon=epsilon,
+            quantile=quantile,
             basis="given" if basis_rows is not None else basis,
             basis_rows=chosen.tolist(),
             stages=clock.stages,
@@ -115,7 +118,9 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
         n_wanted = min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE)
         rows = given.weighted.some_rows(n_wanted, seed)
         some = _local.BasisExpansionRegressor(**self.get_params(deep=False))
-        some.set_params(C="auto", basis="index", verbose=0, random_state=ExactSeed(seed))
+        # Candidates are compared by the squared loss, whatever is fitted.
+        some.set_params(loss="squared", epsilon="auto", quantile=0.5, C="auto", basis="index")
+        some.set_params(verbose=0, random_state=ExactSeed(seed))
         some.fit(given.picked_samples(rows), given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
         self.tried_ = some.tried_
         return (

@@ -8,12 +8,13 @@ use faer::linalg::matmul::triangular::BlockStructure;
 use faer::linalg::{matmul, qr, svd, triangular_inverse, triangular_solve};
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
+use serde::{Deserialize, Serialize};
 
 use super::registers::clear_upper_halves;
 use crate::par::Pool;
 
 /// A matrix in column-major order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Matrix {
     values: Vec<f64>,
     n_rows: usize,
@@ -337,7 +338,7 @@ pub(crate) fn stacked(top: &Matrix, bottom: &Matrix) -> Matrix {
 }
 
 /// A = L Lᵀ of a positive definite matrix.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cholesky {
     factor: Matrix,
 }

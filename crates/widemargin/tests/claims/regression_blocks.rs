@@ -1,17 +1,26 @@
 //! Regression on samples that memory does not hold is the model that memory gives, with its leave-one-out errors; it goes on
 //! from where it was killed; and it says what is wrong.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::resources_common::{Disk, MemoryCheckpoint};
+use widemargin::Error;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, Resources, Targets, Vectors};
 use widemargin::expansion::{Definite, Normalization};
 use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, CChoice};
-use widemargin::monitor::Monitor;
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::RegressionLoss;
 use widemargin::similarity::AnySimilarity;
 
 /// Less than the features of 5,000 samples take.
 const MEMORY: u64 = 400_000;
+
+/// The same of 3,000 samples, with what the solvers of other losses keep of them.
+const MEMORY_OF_LOSSES: u64 = 1_100_000;
+const MEMORY_OF_QUANTILES: u64 = 1_900_000;
+
+const HUBER: RegressionLoss = RegressionLoss::Huber { epsilon: None };
 
 type Params = BasisExpansionRegressorParams<AnySimilarity>;
 type Model = BasisExpansionRegressor<AnySimilarity>;
@@ -99,16 +108,106 @@ fn weights_are_copies() {
     }
 }
 
+/// With an outlier in fifty, and each third sample absent.
+#[test]
+fn other_losses_are_those_of_memory() {
+    let (samples, targets) = case(3000);
+    let far = |at: usize, y: &f64| if at % 100 < 2 { y + 30.0 } else { *y };
+    let targets = Targets::new(targets.values().iter().enumerate().map(|(at, y)| far(at, y)).collect(), 2).unwrap();
+    let weights: Vec<f64> = (0..3000).map(|row| [1.0, 0.0, 2.0][row % 3]).collect();
+    let cases = [
+        (HUBER, CChoice::Auto, true, MEMORY_OF_LOSSES),
+        (HUBER, CChoice::Value(2.0), false, MEMORY_OF_LOSSES),
+        (RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(0.1) }, CChoice::Value(2.0), true, MEMORY_OF_LOSSES),
+        (RegressionLoss::SquaredEpsilonInsensitive { epsilon: None }, CChoice::Auto, false, MEMORY_OF_LOSSES),
+        (RegressionLoss::Quantile { quantile: 0.8 }, CChoice::Value(2.0), true, MEMORY_OF_QUANTILES),
+        (RegressionLoss::Quantile { quantile: 0.3 }, CChoice::Value(2.0), false, MEMORY_OF_QUANTILES),
+    ];
+    for (loss, c, has_intercept, memory) in cases {
+        let given = BasisChoice::Given((0..40).map(|at| at * 75).collect());
+        let of = || params().basis(given.clone()).loss(loss).c(c).intercept(has_intercept);
+        let truth = of().fit_with(&samples, &targets, Some(&weights), &Monitor::none()).unwrap();
+        for (room, memory) in [(None, memory), (Some(1 << 30), memory), (Some(1 << 30), 1 << 26)] {
+            let what = format!("{loss:?} {c} {has_intercept} {room:?} {memory}");
+            let disk = Disk::new(room);
+            let resources = disk.resources(memory);
+            let ours = of().fit_blocks(&samples, &targets, Some(&weights), &resources, &Monitor::none()).unwrap();
+            // Not all features are held, but where memory is plenty.
+            assert_eq!(disk.len() > 0, room.is_some() && memory < 1 << 26, "{what}");
+            assert_eq!(ours.loss(), loss, "{what}");
+            // A path ends at a hundred times the best C, which rounding may pass.
+            let n_points = ours.loss_path().len().min(truth.loss_path().len());
+            assert!(ours.loss_path().len().max(truth.loss_path().len()) <= n_points + 1, "{what}");
+            let close = |found: &[f64], expected: &[f64], most: f64| {
+                let size = expected.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+                assert_eq!(found.len(), expected.len(), "{what}");
+                for (a, b) in found.iter().zip(expected) {
+                    assert!((a - b).abs() <= most * size, "{what}: {a} instead of {b}");
+                }
+            };
+            close(&[ours.c()], &[truth.c()], 1e-6);
+            close(ours.epsilons(), truth.epsilons(), 1e-6);
+            close(ours.weights(), truth.weights(), 1e-6);
+            for output in 0..2 {
+                let told = |model: &Model| {
+                    let values = model.predict(&samples, 1).unwrap().values;
+                    values.into_iter().skip(output).step_by(2).collect::<Vec<f64>>()
+                };
+                close(&told(&ours), &told(&truth), 1e-6);
+                let losses = |model: &Model| {
+                    model.loss_path()[..n_points].iter().map(|at| at.loss[output]).collect::<Vec<f64>>()
+                };
+                if !matches!(loss, RegressionLoss::Quantile { .. }) {
+                    close(&losses(&ours), &losses(&truth), 1e-6);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn threads_and_room_change_nothing_but_time() {
     let case = case(5000);
-    let fit = |threads: usize, room: Option<u64>| {
+    let fit = |loss: RegressionLoss, memory: u64, threads: usize, room: Option<u64>| {
         let disk = Disk::new(room);
-        bits(&in_blocks(params().threads(threads), &case, &disk.resources(MEMORY)))
+        bits(&in_blocks(params().loss(loss).threads(threads), &case, &disk.resources(memory)))
     };
-    let truth = fit(2, None);
-    assert_eq!(fit(2, Some(1 << 30)), truth);
-    assert_eq!(fit(1, None), truth);
+    for (loss, memory) in [(RegressionLoss::Squared, MEMORY), (HUBER, 1_500_000)] {
+        let truth = fit(loss, memory, 2, None);
+        assert_eq!(fit(loss, memory, 2, Some(1 << 30)), truth);
+        assert_eq!(fit(loss, memory, 1, None), truth);
+    }
+}
+
+#[test]
+fn a_fit_by_another_loss_goes_on_to_the_same_bits() {
+    let case = case(3000);
+    let fit = |loss: RegressionLoss, kept: &MemoryCheckpoint, monitor: &Monitor<'_>| {
+        let disk = Disk::new(None);
+        let resources = Resources { memory: MEMORY_OF_LOSSES, scratch: &disk, checkpoint: Some(kept) };
+        params().loss(loss).fit_blocks(&case.0, &case.1, None, &resources, monitor)
+    };
+    let kept = MemoryCheckpoint::default();
+    let truth = bits(&fit(HUBER, &kept, &Monitor::none()).unwrap());
+    for dies_at in 0..kept.n_saves() {
+        let kept = MemoryCheckpoint::that_dies_at(dies_at);
+        assert!(fit(HUBER, &kept, &Monitor::none()).unwrap_err().to_string().contains("killed"));
+        assert_eq!(bits(&fit(HUBER, &kept.revived(), &Monitor::none()).unwrap()), truth, "killed at save {dies_at}");
+    }
+    // Ended on the path, when there are passes that no checkpoint keeps.
+    let (kept, cancel) = (MemoryCheckpoint::default(), AtomicBool::new(false));
+    let sink = |progress: Progress| {
+        if progress.stage == "path" && progress.done == 5 {
+            cancel.store(true, Ordering::Relaxed);
+        }
+    };
+    let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+    assert!(matches!(fit(HUBER, &kept, &monitor), Err(Error::Cancelled { .. })));
+    assert!(kept.n_saves() > 0);
+    let refused = |loss: RegressionLoss| fit(loss, &kept, &Monitor::none()).unwrap_err().to_string();
+    assert!(refused(RegressionLoss::Squared).contains("loss = huber, now loss is squared"));
+    assert!(refused(RegressionLoss::Huber { epsilon: Some(0.5) }).contains("epsilon = auto, now epsilon is 0.5"));
+    assert_eq!(bits(&fit(HUBER, &kept, &Monitor::none()).unwrap()), truth);
 }
 
 /// Whatever the save in which it is killed.
@@ -147,8 +246,8 @@ fn what_cannot_be_is_told() {
         let fit = params.fit_blocks(&case.0, &case.1, None, &disk.resources(memory), &Monitor::none());
         fit.unwrap_err().to_string()
     };
-    let huber = RegressionLoss::new("huber", None, None).unwrap();
-    assert!(told(params().loss(huber), MEMORY).contains("loss = huber"));
+    // What the solver of another loss keeps of each sample is more.
+    assert!(told(params().loss(HUBER), MEMORY).contains("--memory"));
     assert!(told(params(), 1000).contains("--memory"));
     assert!(told(params().n_basis(0), MEMORY).contains("n_basis"));
 }

@@ -1,6 +1,9 @@
 //! Regression of samples in several places: sums that are asked for by bytes give the model of the fit in memory, with its
 //! leave-one-out errors.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use crate::thin_plate_common::{kernel, view};
 use proptest::prelude::*;
 use widemargin::Result;
@@ -14,6 +17,7 @@ use widemargin::model::{
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Remote, Workers};
+use widemargin::problem::RegressionLoss;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use widemargin::solve::thin_plate::{FirstSums, NullSpace};
@@ -25,6 +29,8 @@ enum Features {
 }
 
 struct Place {
+    /// The number of its first row.
+    first: usize,
     features: Features,
     width: usize,
     targets: Vec<f64>,
@@ -32,15 +38,16 @@ struct Place {
     units: Vec<f64>,
 }
 
-/// Places that are asked one after another, by bytes.
-struct Places(Vec<Place>);
+/// Places that are asked one after another, by bytes, and how often they were.
+struct Places(Vec<Place>, Rc<Cell<usize>>);
 
 impl Workers for Places {
     fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+        self.1.set(self.1.get() + 1);
         let one = |place: &Place| {
             let features = match &place.features {
                 Features::Plain(values, has_intercept) => {
-                    RidgeFeatures::Plain { values, has_intercept: *has_intercept }
+                    RidgeFeatures::Plain { values, has_intercept: *has_intercept, first: place.first }
                 }
                 Features::Lifted(values, n_penalised) => RidgeFeatures::Lifted { values, n_penalised: *n_penalised },
             };
@@ -63,11 +70,17 @@ fn parted<T: Clone>(values: &[T], a_row: usize, ends: &[usize]) -> Vec<Vec<T>> {
 }
 
 fn places(features: Vec<Features>, width: usize, targets: &PartedTargets, ends: &[usize]) -> Rows {
+    Remote::new(Places(all_places(features, width, targets, ends), Rc::default()))
+}
+
+fn all_places(features: Vec<Features>, width: usize, targets: &PartedTargets, ends: &[usize]) -> Vec<Place> {
     let values = parted(targets.values(), targets.n_outputs(), ends);
     let (weights, units) = (parted(targets.weights(), 1, ends), parted(targets.units(), 1, ends));
-    let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units));
-    let place = |((features, targets), (weights, units))| Place { features, width, targets, weights, units };
-    Remote::new(Places(known.map(place).collect()))
+    let firsts = std::iter::once(0).chain(ends.iter().copied());
+    let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units)).zip(firsts);
+    let place =
+        |(((features, targets), (weights, units)), first)| Place { first, features, width, targets, weights, units };
+    known.map(place).collect()
 }
 
 /// Numbers between −½ and ½ without structure.
@@ -78,6 +91,10 @@ fn noise(n: usize, seed: u64) -> Vec<f64> {
         (mixed >> 40) as f64 / (1u64 << 24) as f64 - 0.5
     };
     (0..n as u64).map(one).collect()
+}
+
+fn facts(c: CChoice, loss: RegressionLoss) -> RegressorFacts {
+    RegressorFacts { basis: "given".into(), basis_rows: Vec::new(), c, loss, seed: 0, stages: Vec::new() }
 }
 
 const D: usize = 3;
@@ -97,10 +114,14 @@ fn case(n: usize, seed: u64) -> (Vec<f64>, Targets, Vec<f64>) {
 }
 
 fn close(found: &[f64], expected: &[f64], what: &str) {
+    close_to(found, expected, 1e-7, what);
+}
+
+fn close_to(found: &[f64], expected: &[f64], most: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let size = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     for (found, expected) in found.iter().zip(expected) {
-        assert!((found - expected).abs() <= 1e-7 * size, "{what}: {found} instead of {expected}");
+        assert!((found - expected).abs() <= most * size, "{what}: {found} instead of {expected}");
     }
 }
 
@@ -139,13 +160,63 @@ proptest! {
         let features = parted(&made.features.values, width, &ends).into_iter();
         let mut rows =
             places(features.map(|part| Features::Plain(part, has_intercept)).collect(), width, &targets, &ends);
-        let facts =
-            RegressorFacts { basis: "given".into(), basis_rows: Vec::new(), c, seed: 0, stages: Vec::new() };
+        let facts = facts(c, RegressionLoss::Squared);
         let found =
             BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, facts, &Monitor::none()).unwrap();
         same_path(found.path(), whole.path());
         let told = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
         close(&told(&found), &told(&whole), "a prediction");
+    }
+
+    #[test]
+    fn another_loss_in_parts_is_that_of_one_machine(
+        n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, given: bool, at in 0usize..4,
+    ) {
+        let (values, targets, weights) = case(n, seed);
+        let loss = [
+            RegressionLoss::Huber { epsilon: None },
+            RegressionLoss::Huber { epsilon: Some(0.3) },
+            RegressionLoss::SquaredEpsilonInsensitive { epsilon: None },
+            RegressionLoss::Quantile { quantile: 0.8 },
+        ][at];
+        let samples = |rows: &[f64]| {
+            let values = rows.iter().map(|x| *x as f32).collect();
+            AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len() / D, n_cols: D }))
+        };
+        let (all, bases) = (samples(&values), samples(&values[..12 * D]));
+        let similarity = || AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
+        // The folds of the quantile loss are others where equal samples are merged.
+        let c = if given || at == 3 { CChoice::Value(3.0) } else { CChoice::Auto };
+        let params = BasisExpansionRegressorParams::new(similarity()).loss(loss)
+            .bases(bases.clone()).normalization(Normalization::None).c(c).intercept(has_intercept).threads(1);
+        let whole = params.fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
+
+        let params = BasisExpansionParams::new(similarity()).bases(bases).normalization(Normalization::None).threads(1);
+        let made = params.expand(&all, None, &Monitor::none()).unwrap();
+        let (width, ends) = (made.features.n_cols, [cut, cut + 1, n]);
+        let targets = PartedTargets::new(&targets, Some(&weights), has_intercept).unwrap();
+        let features = parted(&made.features.values, width, &ends).into_iter();
+        let features = features.map(|part| Features::Plain(part, has_intercept)).collect();
+        // Answers need not come in the order of the rows.
+        let mut places = all_places(features, width, &targets, &ends);
+        places.rotate_left(1);
+        let mut rows = Remote::new(Places(places, Rc::default()));
+        let found = BasisExpansionRegressor::of_parts(
+            made.expansion, &targets, &mut rows, facts(c, loss), &Monitor::none(),
+        ).unwrap();
+        prop_assert_eq!(found.loss(), loss);
+        close(&[found.c()], &[whole.c()], "C");
+        close(found.epsilons(), whole.epsilons(), "epsilon");
+        let told = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
+        close_to(&told(&found), &told(&whole), 1e-6, "a prediction");
+        if at < 3 {
+            let points = |model: &BasisExpansionRegressor<AnySimilarity>| model.loss_path().to_vec();
+            // A path ends at a hundred times the best C, which rounding may pass.
+            prop_assert!(points(&found).len().abs_diff(points(&whole).len()) <= 1);
+            for (found, whole) in points(&found).iter().zip(points(&whole)) {
+                close_to(&found.loss, &whole.loss, 1e-5, "the left-out loss");
+            }
+        }
     }
 
     #[test]
@@ -231,6 +302,30 @@ proptest! {
     }
 }
 
+/// One for the mean, two a step, two before the steps (the first gradient, the leverages) and two after them, whose scores are
+/// fresh; and the same again without leverages for the solution at C.
+#[test]
+fn a_step_takes_two_queries() {
+    let (values, targets, weights) = case(80, 3);
+    let values = values.iter().map(|x| *x as f32).collect();
+    let all = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 80, n_cols: D }));
+    let similarity = AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
+    let params = BasisExpansionParams::new(similarity).n_basis(12).normalization(Normalization::None).threads(1);
+    let made = params.expand(&all, None, &Monitor::none()).unwrap();
+    let first = Targets::single((0..80).map(|row| targets.row(row)[0]).collect()).unwrap();
+    let targets = PartedTargets::new(&first, Some(&weights), true).unwrap();
+    let (asked, width) = (Rc::new(Cell::new(0)), made.features.n_cols);
+    let ends = [30, 80];
+    let features = parted(&made.features.values, width, &ends).into_iter().map(|part| Features::Plain(part, true));
+    let mut rows = Remote::new(Places(all_places(features.collect(), width, &targets, &ends), asked.clone()));
+    let facts = facts(CChoice::Value(3.0), RegressionLoss::Huber { epsilon: Some(0.1) });
+    let model =
+        BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, facts, &Monitor::none()).unwrap();
+    let steps = model.report().max_iterations() as usize;
+    assert!(steps > 1);
+    assert_eq!(asked.get(), 1 + (2 * steps + 4) + (2 * steps + 3));
+}
+
 #[test]
 fn what_does_not_fit_is_told() {
     let targets = Targets::single(vec![1.0, 2.0, 3.0]).unwrap();
@@ -246,13 +341,7 @@ fn what_does_not_fit_is_told() {
     };
     let told = |features: Vec<f32>, width: usize, c: f64| {
         let mut rows = places(vec![Features::Plain(features, true)], width, &targets, &[3]);
-        let facts = RegressorFacts {
-            basis: "given".into(),
-            basis_rows: Vec::new(),
-            c: CChoice::Value(c),
-            seed: 0,
-            stages: Vec::new(),
-        };
+        let facts = facts(CChoice::Value(c), RegressionLoss::Squared);
         let model = BasisExpansionRegressor::of_parts(made(), &targets, &mut rows, facts, &Monitor::none());
         model.unwrap_err().to_string()
     };

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::expand::{Expander, Learned};
 use super::learn_weights::unweighted;
 use super::products::precise_products;
-use super::regressor::of_closed_form;
+use super::regressor_solution::of_closed_form;
 use super::threshold::threshold;
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, Distinct, Given, Source, Targets};

@@ -1,8 +1,9 @@
 //! Regression on a basis expansion of data larger than memory.
 //!
 //! A first pass computes all features to learn the centre of the normalization, a second one its scale; where not all of them
-//! stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes are the fit
-//! ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products, and the left-out residuals at all C.
+//! stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes are the fit by the
+//! squared loss ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products, and the left-out residuals at
+//! all C. Other losses take two passes a step of Newton's method ([`PartedRows`](crate::solve::residuals)).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use super::block_plan::Plan;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_sample::{HessianSample, Learner};
 use super::manifest::Manifest;
-use super::regressor_of_parts::RegressorFacts;
+use super::regressor_solution::RegressorFacts;
 use super::wanted_bases::Wanted;
 use crate::data::{Fingerprint, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};
@@ -24,6 +25,7 @@ use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::problem::{Pieces, RegressionLoss};
 use crate::similarity::Similarity;
+use crate::solve::residuals;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 
 /// The checkpoint name of the sums.
@@ -34,16 +36,21 @@ const ANSWERS: &str = "answers";
 const SQUARES: usize = 6;
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
-    /// Trains by the squared loss on data larger than memory, with at most `resources.memory` bytes for features and their
-    /// products, plus targets and weights (24 bytes per sample and 8 per output) and the similarity's own memory.
+    /// Trains on data larger than memory, with at most `resources.memory` bytes for features, their products and what the solver
+    /// keeps of each sample, plus targets and weights (24 bytes per sample and 8 per output) and the similarity's own memory.
     ///
-    /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding, with its leave-one-out
-    /// errors; bases are stored in the order of the samples. A fit that is killed can be resumed from `resources.checkpoint`
-    /// and gives the same model, bit for bit.
+    /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding (of a loss that is not
+    /// squared, to the tolerance of its solver), with its estimates of the error; bases are stored in the order of the samples,
+    /// and equal samples are not merged. So the folds of the quantile loss are others where samples are equal, and may choose
+    /// another C.
+    ///
+    /// The squared loss takes three passes over the features, another one two a Newton step and four more at each C, which are
+    /// hundreds where C and ε are chosen. A fit that is killed can be resumed from `resources.checkpoint` and gives the same
+    /// model, bit for bit; the passes of a loss that is not squared are made again, since their answers are as large as the
+    /// samples are many.
     ///
     /// # Errors
-    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with), and [`Error::Parameter`] for another loss, whose solver
-    /// needs all features in memory; [`Error::Memory`] if the limit is too low for the number of bases; [`Error::Checkpoint`]
+    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the number of bases; [`Error::Checkpoint`]
     /// for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
     pub fn fit_blocks(
         self,
@@ -54,17 +61,13 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<S>> {
         self.check()?;
-        if self.loss != RegressionLoss::Squared {
-            let expected = "squared for samples in blocks: the solver of other losses holds all features";
-            return Err(Error::parameter("loss", self.loss.name(), expected));
-        }
         let n = samples.n_samples();
         let weights = targets.weights(n, sample_weight)?;
         let targets = PartedTargets::new(targets, sample_weight, self.has_intercept)?;
         let mut clock = Clock::start(monitor);
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
         let parameters = self.told(&targets);
-        let (c, threads, expander) = (self.c, self.threads, self.expander);
+        let (c, loss, threads, expander) = (self.c, self.loss, self.threads, self.expander);
         let mut similarity = expander.similarity;
         similarity.fit(&training)?;
         clock.end("descriptor")?;
@@ -77,8 +80,11 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
-        let squares = memory::product(&[8, d, d, SQUARES + pool.threads()]);
-        let plan = Plan::new(resources.memory.saturating_sub(squares), n, d, targets.n_outputs())?;
+        let of_solver = match loss {
+            RegressionLoss::Squared => memory::product(&[8, d, d, SQUARES + pool.threads()]),
+            loss => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
+        };
+        let plan = Plan::new(resources.memory.saturating_sub(of_solver), n, d, targets.n_outputs())?;
         let mut manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;
         manifest.plan = plan.sizes();
         if let Some(checkpoint) = resources.checkpoint {
@@ -93,8 +99,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (pieces, held) = learner.learn(stays, &mut clock)?;
         let expansion = pieces.expansion.clone();
         let of_held = plan.is_whole().then(|| targets.present());
+        let of_rows = of_held.as_ref().unwrap_or(&targets);
         let rows = FeaturesInPasses {
-            targets: of_held.as_ref().unwrap_or(&targets),
+            targets: of_rows,
             held: plan.is_whole().then_some(held),
             rows_a_piece: plan.rows_a_piece,
             pieces,
@@ -102,8 +109,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         };
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
         let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
-        let facts = RegressorFacts { basis, basis_rows: chosen.rows, c, seed, stages: clock.stages };
-        let mut model = BasisExpansionRegressor::of_parts(expansion, &targets, &mut rows, facts, monitor)?;
+        let facts = RegressorFacts { basis, basis_rows: chosen.rows, c, loss, seed, stages: clock.stages };
+        let mut model = BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, facts, monitor)?;
         model.report.warnings.extend(chosen.warning);
         Ok(model)
     }
@@ -114,6 +121,13 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let all = targets.values().iter().chain(&targets.standard.scales).chain(&targets.standard.means);
         all.enumerate().for_each(|(at, value)| values.add(at, value.to_bits()));
         let expander = &self.expander;
+        let (epsilon, quantile) = match self.loss {
+            RegressionLoss::Squared => (None, None),
+            RegressionLoss::Huber { epsilon } | RegressionLoss::SquaredEpsilonInsensitive { epsilon } => {
+                (epsilon, None)
+            }
+            RegressionLoss::Quantile { quantile } => (None, Some(quantile)),
+        };
         vec![
             ("similarity", expander.similarity.spec()),
             ("n_basis", expander.n_basis.map_or_else(|| "default".into(), |n| n.to_string())),
@@ -121,6 +135,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             ("bases", if expander.given.is_some() { "given" } else { "none" }.into()),
             ("normalization", expander.normalization.to_string()),
             ("C", self.c.to_string()),
+            ("loss", self.loss.name().into()),
+            ("epsilon", epsilon.map_or_else(|| "auto".into(), |epsilon| epsilon.to_string())),
+            ("quantile", quantile.map_or_else(|| "none".into(), |quantile| quantile.to_string())),
             ("intercept", self.has_intercept.to_string()),
             ("seed", expander.seed.to_string()),
             ("targets", format!("{} outputs, {:032x}", targets.n_outputs(), values.finish())),
@@ -151,7 +168,7 @@ impl<S: Similarity> FeaturesInPasses<'_, S> {
         let answer = |some: Range<usize>| {
             let own = rows.start + some.start..rows.start + some.end;
             let values = &phi[some.start * width..some.end * width];
-            let features = RidgeFeatures::Plain { values, has_intercept: targets.has_intercept };
+            let features = RidgeFeatures::Plain { values, has_intercept: targets.has_intercept, first: own.start };
             let mut part = RidgePart {
                 features,
                 width,

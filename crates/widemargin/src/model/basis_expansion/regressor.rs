@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use super::expand::{Expander, Learned};
 use super::learn_weights::unweighted;
 use super::products::precise_products;
+use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_closed_form};
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
 use crate::error::{Error, Result};
@@ -25,9 +26,9 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::RegressionLoss;
 use crate::similarity::Similarity;
+use crate::solve::Report;
 use crate::solve::residuals::{self, FeatureRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
-use crate::solve::{Report, Stage, Status};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 #[derive(Clone)]
@@ -216,34 +217,38 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
         let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };
-        let (mut solution, left_out) = match self.loss {
+        let (solution, left_out) = match self.loss {
             RegressionLoss::Squared => problem.squared(fitted, self.c, leaves_out, monitor)?,
-            loss => (problem.by_residuals(&fitted, self.c, loss, seed, monitor)?, Matrix::zeros(0, all.n_outputs())),
+            loss => {
+                let samples = residuals::Samples {
+                    rows: &FeatureRows::new(&made.phi, weights, self.has_intercept)?,
+                    targets: &standard.values,
+                    scales: &standard.scales,
+                    weights,
+                    units: &fitted.units,
+                    has_intercept: self.has_intercept,
+                };
+                let choice = residuals::Choice { loss, c: self.c.given(), seed };
+                (by_residuals(samples, choice, &standard, &pool, monitor)?, Matrix::zeros(0, all.n_outputs()))
+            }
         };
-        standard.restore(&mut solution.weights, &mut solution.intercepts);
         clock.end("solve")?;
-
-        let mut report = (solution.report)(clock.stages);
-        let (notes, warnings) = made.expansion.of_definiteness();
-        report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
-        report.warnings.extend(solution.warning);
-        let model = BasisExpansionRegressor {
-            expansion: made.expansion,
+        let facts = RegressorFacts {
             basis: made.basis,
             basis_rows: made.chosen.rows,
-            c: solution.c,
-            path: solution.path,
+            c: self.c,
             loss: self.loss,
-            epsilons: solution.epsilons,
-            loss_path: solution.loss_path,
-            has_intercept: self.has_intercept,
-            weights: solution.weights,
-            intercepts: solution.intercepts,
-            report,
-            decision: OnceLock::new(),
-            origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
+            seed,
+            stages: clock.stages,
         };
+        let warning = made.chosen.warning;
+        let model = BasisExpansionRegressor::of_solution(
+            made.expansion,
+            (solution, &standard),
+            self.has_intercept,
+            facts,
+            warning,
+        );
         let of_callers = left_out_of_callers(&left_out, &distinct.places, all, &standard);
         Ok((model, of_callers))
     }
@@ -266,31 +271,12 @@ fn left_out_of_callers(left_out: &Matrix, places: &[usize], targets: &Targets, s
     values
 }
 
-/// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the weights.
-pub(super) fn of_closed_form(norms: f64, n: usize, k: usize, stages: Vec<Stage>) -> Report {
-    let half = vec![0.5 * norms / k as f64; k];
-    let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
-    Report::of(&vec![Status::Converged; k], vec![1; k], (&half, &half), vec![0.0; k], n_support, stages)
-}
-
 /// Features, and standard targets.
 struct Problem<'a> {
     phi: &'a Vectors,
     standard: &'a StandardTargets,
     has_intercept: bool,
     pool: &'a Pool,
-}
-
-/// A solution for the standard targets, and what is told of it.
-struct Solution {
-    weights: Vec<f64>,
-    intercepts: Vec<f64>,
-    c: f64,
-    path: Vec<RegressionPoint>,
-    epsilons: Vec<f64>,
-    loss_path: Vec<LossPoint>,
-    warning: Option<String>,
-    report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
 }
 
 impl Problem<'_> {
@@ -324,60 +310,6 @@ impl Problem<'_> {
             report: Box::new(report),
         };
         Ok((solution, left_out))
-    }
-
-    /// By another loss.
-    fn by_residuals(
-        &self,
-        fitted: &Fitted,
-        c: CChoice,
-        loss: RegressionLoss,
-        seed: u64,
-        monitor: &Monitor<'_>,
-    ) -> Result<Solution> {
-        let samples = residuals::Samples {
-            rows: &FeatureRows::new(self.phi, &fitted.weights, self.has_intercept)?,
-            targets: &fitted.targets,
-            scales: &self.standard.scales,
-            weights: &fitted.weights,
-            units: &fitted.units,
-            has_intercept: self.has_intercept,
-        };
-        let choice = residuals::Choice { loss, c: c.given(), seed };
-        let fit = residuals::fit(samples, choice, self.pool, monitor)?;
-        let point = |point: residuals::Estimate| LossPoint { c: point.c, loss: point.losses, d2: point.d2 };
-        let loss_path: Vec<LossPoint> = fit.path.into_iter().map(point).collect();
-        let d2 = loss_path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
-        let no_better =
-            |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
-        let warning = match d2 {
-            _ if self.standard.are_constant() => {
-                Some("no better than a constant: all samples have the same target".into())
-            }
-            Some(d2) if d2 <= 0.0 => Some(no_better(d2)),
-            _ => None,
-        };
-        let solved = fit.solved;
-        let report = move |stages| {
-            let status: Vec<Status> = solved.iter().map(|one| one.status).collect();
-            let (primal, dual): (Vec<f64>, Vec<f64>) = solved.iter().map(|one| (one.primal, one.dual)).unzip();
-            let (iterations, n_support) = solved.iter().map(|one| (one.iterations, one.n_support)).unzip();
-            let gaps = solved.iter().map(|one| one.gap()).collect();
-            let mut report = Report::of(&status, iterations, (&primal, &dual), gaps, n_support, stages);
-            let at_limit = format!("after {} Newton steps", report.max_iterations());
-            report.warn_unless_converged(&at_limit, None);
-            report
-        };
-        Ok(Solution {
-            weights: fit.weights,
-            intercepts: fit.intercepts,
-            c: fit.c,
-            path: Vec::new(),
-            epsilons: fit.epsilons,
-            loss_path,
-            warning,
-            report: Box::new(report),
-        })
     }
 }
 
@@ -419,6 +351,38 @@ pub struct BasisExpansionRegressor<S: Similarity> {
 impl<S: Similarity> BasisExpansionRegressor<S> {
     // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
+
+    /// With the unit of the targets given back to a solution; `warning` is of the bases.
+    pub(super) fn of_solution(
+        expansion: BasisExpansion<S>,
+        (mut solution, standard): (Solution, &StandardTargets),
+        has_intercept: bool,
+        facts: RegressorFacts,
+        warning: Option<String>,
+    ) -> Self {
+        let RegressorFacts { basis, basis_rows, loss, seed, stages, .. } = facts;
+        standard.restore(&mut solution.weights, &mut solution.intercepts);
+        let mut report = (solution.report)(stages);
+        let (notes, warnings) = expansion.of_definiteness();
+        report.notes.extend(notes);
+        report.warnings.extend(warnings.into_iter().chain(warning).chain(solution.warning));
+        BasisExpansionRegressor {
+            expansion,
+            basis,
+            basis_rows,
+            c: solution.c,
+            path: solution.path,
+            loss,
+            epsilons: solution.epsilons,
+            loss_path: solution.loss_path,
+            has_intercept,
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+            report,
+            decision: OnceLock::new(),
+            origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
+        }
+    }
 
     /// The predicted targets of samples: samples × outputs.
     ///

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::factor::Factor;
+use super::residual_rows::{Change, Extent, Products, ResidualRows};
 use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{self, Matrix};
@@ -12,8 +14,9 @@ use crate::par::Pool;
 use crate::solve::linear_dual;
 use crate::solve::ridge::{each_non_zero, first_kept, products};
 
-/// Rows in a task.
+/// Rows in a task, and in one of leverages.
 const ROWS: usize = 512;
+const ROWS_OF_LEVERAGES: usize = 256;
 
 /// Rows of features less their weighted mean.
 pub(crate) struct FeatureRows<'a> {
@@ -79,18 +82,8 @@ impl<'a> FeatureRows<'a> {
         Ok(rows)
     }
 
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.n
-    }
-
-    /// Number of features, at most that of the rows.
-    pub fn n_features(&self) -> usize {
-        self.d
-    }
-
     /// Writes a row.
-    pub fn fill(&self, row: usize, out: &mut [f64]) {
+    fn fill(&self, row: usize, out: &mut [f64]) {
         match self.raw(row) {
             Raw::Single(values) => out
                 .iter_mut()
@@ -111,58 +104,11 @@ impl<'a> FeatureRows<'a> {
         }
     }
 
-    /// The product of every row with `weights`.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
-    pub fn times(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let centre = factor::dot(&self.centre, weights);
-        let dot = |row| match self.raw(row) {
-            Raw::Single(values) => linear_dual::dot(values, weights),
-            Raw::Double(values) => factor::dot(values, weights),
-        };
-        let some = |rows: Range<usize>| {
-            monitor.go_on("solve")?;
-            Ok::<_, Error>(rows.map(|row| dot(row) - centre).collect::<Vec<f64>>())
-        };
-        let mut products = Vec::with_capacity(self.n);
-        pool.fold_chunks(self.n, ROWS, some, |part| {
-            products.extend(part);
-            Ok(())
-        })?;
-        Ok(products)
-    }
-
-    /// The sum of the rows, each times its number.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
-    pub fn transposed_times(&self, numbers: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let some = |rows: Range<usize>| {
-            monitor.go_on("solve")?;
-            let mut sums = vec![0.0; self.d];
-            for row in rows.filter(|&row| numbers[row] != 0.0) {
-                match self.raw(row) {
-                    Raw::Single(values) => linear_dual::add(values, numbers[row], &mut sums),
-                    Raw::Double(values) => factor::add_scaled(&mut sums, numbers[row], values),
-                }
-            }
-            Ok::<_, Error>(sums)
-        };
-        let mut sums = vec![0.0; self.d];
-        pool.fold_chunks(self.n, ROWS, some, |part| {
-            linalg::add(&mut sums, &part);
-            Ok(())
-        })?;
-        factor::add_scaled(&mut sums, -numbers.iter().sum::<f64>(), &self.centre);
-        Ok(sums)
-    }
-
     /// The lower triangle of Σ v φφᵀ over some rows, row-major.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn gram(&self, rows: &[usize], weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+    fn gram(&self, rows: &[usize], weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let d = self.d;
         let some = |range: Range<usize>| {
             monitor.go_on("solve")?;
@@ -186,16 +132,121 @@ impl<'a> FeatureRows<'a> {
         Ok(gram)
     }
 
-    /// The weights of the features as given, and what centring adds to the intercept.
-    ///
-    /// # Errors
-    /// Those of the features.
-    pub fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
+    /// Adds `sign` times Σ v φφᵀ and Σ v φ over some rows.
+    fn add(
+        &self,
+        sums: &mut Products,
+        (sign, rows): (f64, &[usize]),
+        weights: &[f64],
+        pool: &Pool,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        factor::add_scaled(&mut sums.lower, sign, &self.gram(rows, weights, pool, monitor)?);
+        let mut row = vec![0.0; self.d];
+        for &at in rows {
+            self.fill(at, &mut row);
+            factor::add_scaled(&mut sums.column, sign * weights[at], &row);
+        }
+        Ok(())
+    }
+}
+
+impl ResidualRows for FeatureRows<'_> {
+    fn n_rows(&self) -> usize {
+        self.n
+    }
+
+    fn n_features(&self) -> usize {
+        self.d
+    }
+
+    fn times(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let centre = factor::dot(&self.centre, weights);
+        let dot = |row| match self.raw(row) {
+            Raw::Single(values) => linear_dual::dot(values, weights),
+            Raw::Double(values) => factor::dot(values, weights),
+        };
+        let some = |rows: Range<usize>| {
+            monitor.go_on("solve")?;
+            Ok::<_, Error>(rows.map(|row| dot(row) - centre).collect::<Vec<f64>>())
+        };
+        let mut products = Vec::with_capacity(self.n);
+        pool.fold_chunks(self.n, ROWS, some, |part| {
+            products.extend(part);
+            Ok(())
+        })?;
+        Ok(products)
+    }
+
+    fn transposed_times(&self, numbers: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let some = |rows: Range<usize>| {
+            monitor.go_on("solve")?;
+            let mut sums = vec![0.0; self.d];
+            for row in rows.filter(|&row| numbers[row] != 0.0) {
+                match self.raw(row) {
+                    Raw::Single(values) => linear_dual::add(values, numbers[row], &mut sums),
+                    Raw::Double(values) => factor::add_scaled(&mut sums, numbers[row], values),
+                }
+            }
+            Ok::<_, Error>(sums)
+        };
+        let mut sums = vec![0.0; self.d];
+        pool.fold_chunks(self.n, ROWS, some, |part| {
+            linalg::add(&mut sums, &part);
+            Ok(())
+        })?;
+        factor::add_scaled(&mut sums, -numbers.iter().sum::<f64>(), &self.centre);
+        Ok(sums)
+    }
+
+    fn add_products(&self, change: Change<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<()> {
+        let Change { sums, added, removed, weights } = change;
+        self.add(sums, (1.0, added), weights, pool, monitor)?;
+        self.add(sums, (-1.0, removed), weights, pool, monitor)
+    }
+
+    fn extent(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Extent> {
+        let (mut row, mut norms) = (vec![0.0; self.d], vec![0.0; self.d]);
+        for (at, weight) in weights.iter().enumerate() {
+            self.fill(at, &mut row);
+            norms.iter_mut().zip(&row).for_each(|(norm, x)| *norm += weight * x * x);
+        }
+        Extent::new(norms, |direction| {
+            let along = self.times(direction, pool, monitor)?;
+            let weighted: Vec<f64> = along.iter().zip(weights).map(|(x, weight)| weight * x).collect();
+            Ok((factor::dot(&along, &weighted), self.transposed_times(&weighted, pool, monitor)?))
+        })
+    }
+
+    fn leverages(&self, factor: &Factor, rows: &[usize], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let some = |range: Range<usize>| {
+            monitor.go_on("leave-one-out")?;
+            let own = rows.partition_point(|row| *row < range.start)..rows.partition_point(|row| *row < range.end);
+            let mut columns = Matrix::zeros(self.d, own.len());
+            rows[own].iter().enumerate().for_each(|(to, &row)| self.fill(row, columns.col_mut(to)));
+            Ok::<_, Error>(factor.leverages(columns))
+        };
+        let mut leverages = Vec::with_capacity(rows.len());
+        pool.fold_chunks(self.n, ROWS_OF_LEVERAGES, some, |part| {
+            leverages.extend(part);
+            Ok(())
+        })?;
+        Ok(leverages)
+    }
+
+    fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
         let shift = -factor::dot(&self.centre, weights);
         let Held::Rotated { back, phi, .. } = &self.held else { return Ok((weights.to_vec(), shift)) };
         let (alphas, mut given) = (back.times(weights), vec![0.0; phi.n_cols()]);
         each_non_zero(phi, |row, feature, value| given[feature] += alphas[row] * value)?;
         Ok((given, shift))
+    }
+
+    fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)> {
+        Some(self)
     }
 }
 

@@ -1,14 +1,15 @@
 //! The fit of all outputs: ε, C, and the solutions.
 
-use super::feature_rows::FeatureRows;
 use super::folds::Folds;
 use super::left_out::left_out;
 use super::loss::{ResidualLoss, Rounded};
 use super::newton::{Solved, State, Task};
-use super::path::{Estimate, best, costs, walk};
+use super::path::{Estimate, N_FOLDS, best, costs, walk};
+use super::residual_rows::ResidualRows;
 use super::spread::{quantile, spread};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
+use crate::memory;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::RegressionLoss;
@@ -24,13 +25,24 @@ const PINBALL_A_DECADE: i32 = 2;
 /// Huber's ε in units of the spread of the residuals: 95 % as efficient as least squares where these are normal.
 const HUBER: f64 = 1.35;
 
+/// Bytes a row of the state of an output, of a fold, and of all that is temporary: residuals, numbers on their way to the rows
+/// and back, and lists of rows.
+const STATE_BYTES: usize = 17;
+const FOLD_BYTES: usize = 24;
+const BYTES: usize = 160;
+
+/// Squares of the features beside those of the outputs (their sum and its change, the Hessian, its factor and the copy that goes
+/// to the rows), and those in flight for each thread.
+const SQUARES: usize = 5;
+const CHUNKS: usize = 5;
+
 /// The part of the time that the choice of ε and C may take.
 const TIME: f64 = 0.5;
 
 /// What is fitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Samples<'a> {
-    pub rows: &'a FeatureRows<'a>,
+    pub rows: &'a dyn ResidualRows,
     /// Samples × outputs, each output divided by its scale.
     pub targets: &'a Matrix,
     pub scales: &'a [f64],
@@ -64,6 +76,14 @@ pub(crate) struct Fit {
     pub path: Vec<Estimate>,
     /// Of the problems in the unit of the targets.
     pub solved: Vec<Solved>,
+}
+
+/// Bytes that a fit of n rows of d features and k outputs takes beside the rows, which others hold on `threads` threads.
+pub(crate) fn memory(loss: RegressionLoss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
+    let of_folds = if matches!(loss, RegressionLoss::Quantile { .. }) { N_FOLDS * FOLD_BYTES + 8 } else { 0 };
+    let of_rows = memory::product(&[n, BYTES + k * (STATE_BYTES + of_folds)]);
+    // What each chunk of rows answers is kept until those before it are added.
+    of_rows.saturating_add(memory::product(&[8, d, d, k + SQUARES + CHUNKS * threads]))
 }
 
 /// Fits all outputs.

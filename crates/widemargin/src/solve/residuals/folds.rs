@@ -1,6 +1,5 @@
 //! The loss of samples by fits without their folds, on features that are shared.
 
-use super::feature_rows::FeatureRows;
 use super::loss::ResidualLoss;
 use super::newton::{Point, State, Task};
 use super::path::N_FOLDS;
@@ -51,8 +50,16 @@ impl Folds {
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<f64> {
-        let alone = Pool::new(1)?;
-        let sums = task.pool.map_mut(&mut self.fits, |_, fit| fit.loss(task.rows, task, loss, c, &alone));
+        let Task { targets, weights, has_intercept, monitor, .. } = *task;
+        let sums = match task.rows.in_memory() {
+            Some(rows) => {
+                let alone = &Pool::new(1)?;
+                task.pool.map_mut(&mut self.fits, |_, fit| {
+                    fit.loss(&Task { rows, targets, weights, has_intercept, pool: alone, monitor }, loss, c)
+                })
+            }
+            None => self.fits.iter_mut().map(|fit| fit.loss(task, loss, c)).collect(),
+        };
         let total: f64 = task.weights.iter().sum();
         Ok(sums.into_iter().collect::<Result<Vec<f64>>>()?.iter().sum::<f64>() / total)
     }
@@ -60,17 +67,10 @@ impl Folds {
 
 impl FoldFit {
     /// The weighted sum of the losses of what is left out.
-    fn loss(
-        &mut self,
-        rows: &FeatureRows<'_>,
-        task: &Task<'_>,
-        loss: ResidualLoss,
-        c: f64,
-        alone: &Pool,
-    ) -> Result<f64, Error> {
+    fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<f64, Error> {
         let quiet: Monitor<'_> = task.monitor.without_progress();
-        let own = Task { weights: &self.weights, pool: alone, monitor: &quiet, ..*task };
-        let mut state = State::new(rows);
+        let own = Task { weights: &self.weights, monitor: &quiet, ..*task };
+        let mut state = State::new(task.rows);
         if let Some(point) = self.point.take() {
             state.point = point;
         }

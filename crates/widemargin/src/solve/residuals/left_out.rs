@@ -5,15 +5,9 @@
 //! residual of the refit is r_i + C u loss′ l / (1 − C u loss″ l): exact where the refit moves no other sample over a corner
 //! of the loss, and for the squared loss always.
 
-use std::ops::Range;
-
 use super::loss::Rounded;
 use super::newton::{State, Task};
-use crate::error::{Error, Result};
-use crate::linalg::factor::Matrix;
-
-/// Rows in a task.
-const ROWS: usize = 256;
+use crate::error::Result;
 
 /// A sample with 1 − C u loss″ l below this is met whatever the others say: leave-one-out says nothing there.
 const LOST: f64 = 1e-9;
@@ -30,31 +24,20 @@ pub(super) fn left_out(
     units: &[f64],
     state: &mut State,
 ) -> Result<Vec<f64>> {
-    let (residuals, d) = (task.residuals(&state.point), task.rows.n_features());
+    let residuals = task.residuals(&state.point);
     let at = |row: usize| rounded.at(residuals[row], 0.0);
     let is_active = (0..residuals.len()).map(|row| task.weights[row] > 0.0 && at(row).curvature > 0.0).collect();
     let Some(factor) = task.factor(rounded, c, is_active, state)? else {
         return Ok(vec![f64::INFINITY; residuals.len()]);
     };
-    let some = |range: Range<usize>| {
-        task.monitor.go_on("leave-one-out")?;
-        let mut left: Vec<f64> = residuals[range.clone()].to_vec();
-        // Those that do not pull are not missed.
-        let pulling: Vec<usize> = range.clone().filter(|&row| at(row).pull != 0.0).collect();
-        let mut columns = Matrix::zeros(d, pulling.len());
-        pulling.iter().enumerate().for_each(|(to, &row)| task.rows.fill(row, columns.col_mut(to)));
-        for (&row, leverage) in pulling.iter().zip(factor.leverages(columns)) {
-            let (at, weight) = (at(row), c * units[row] * leverage);
-            let kept = 1.0 - weight * at.curvature;
-            left[row - range.start] =
-                if kept > LOST { residuals[row] + weight * at.pull / kept } else { f64::INFINITY };
-        }
-        Ok::<_, Error>(left)
-    };
-    let mut all = Vec::with_capacity(residuals.len());
-    task.pool.fold_chunks(residuals.len(), ROWS, some, |part| {
-        all.extend(part);
-        Ok(())
-    })?;
-    Ok(all)
+    // Those that do not pull are not missed.
+    let pulling: Vec<usize> = (0..residuals.len()).filter(|&row| at(row).pull != 0.0).collect();
+    let leverages = task.rows.leverages(&factor, &pulling, task.pool, task.monitor)?;
+    let mut left = residuals.clone();
+    for (&row, leverage) in pulling.iter().zip(leverages) {
+        let (at, weight) = (at(row), c * units[row] * leverage);
+        let kept = 1.0 - weight * at.curvature;
+        left[row] = if kept > LOST { residuals[row] + weight * at.pull / kept } else { f64::INFINITY };
+    }
+    Ok(left)
 }

@@ -7,18 +7,24 @@
 //! folds ([`folds`]).
 
 mod active_gram;
+mod factor;
 mod feature_rows;
 mod fit;
 mod folds;
 mod left_out;
 mod loss;
 mod newton;
+mod parted_rows;
 mod path;
+mod residual_rows;
+mod residual_sums;
 mod spread;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use feature_rows::FeatureRows;
-pub(crate) use fit::{Choice, Samples, fit};
+pub(crate) use fit::{Choice, Samples, fit, memory};
+pub(crate) use parted_rows::PartedRows;
 pub(crate) use path::Estimate;
+pub(crate) use residual_sums::ResidualSums;

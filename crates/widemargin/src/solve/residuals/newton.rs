@@ -11,9 +11,10 @@
 //! derivatives become the multipliers of the next, narrower one. This is the method of multipliers, of which the gap falls
 //! faster than the width.
 
-use super::active_gram::{ActiveGram, Factor};
-use super::feature_rows::FeatureRows;
+use super::active_gram::ActiveGram;
+use super::factor::Factor;
 use super::loss::{ResidualLoss, Rounded};
+use super::residual_rows::ResidualRows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::{Monitor, Progress, Stopped};
@@ -52,7 +53,7 @@ const LEAST_WIDTH: f64 = 1e-13;
 /// One output.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
-    pub rows: &'a FeatureRows<'a>,
+    pub rows: &'a dyn ResidualRows,
     pub targets: &'a [f64],
     /// At least 0; rows without weight have no part in the fit.
     pub weights: &'a [f64],
@@ -115,10 +116,10 @@ struct Here {
 
 impl State {
     /// The constant 0.
-    pub fn new(rows: &FeatureRows<'_>) -> Self {
-        let (n, d) = (rows.len(), rows.n_features());
+    pub fn new(rows: &dyn ResidualRows) -> Self {
+        let (n, d) = (rows.n_rows(), rows.n_features());
         let point = Point { weights: vec![0.0; d], intercept: 0.0, scores: vec![0.0; n], shifts: vec![0.0; n] };
-        State { point, gram: ActiveGram::new(rows) }
+        State { point, gram: ActiveGram::new(n, d) }
     }
 }
 
@@ -142,7 +143,7 @@ impl Task<'_> {
         let (mut best, mut least, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         loop {
             self.centre(rounded, state)?;
-            let here = self.here(rounded, c, &state.point)?;
+            let here = self.here(rounded, c, state)?;
             dual = dual.max(here.dual).max(0.0);
             let solved =
                 |status| Solved { status, iterations: steps, primal: here.primal, dual, n_support: here.n_support };
@@ -220,8 +221,8 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn here(&self, rounded: Rounded, c: f64, point: &Point) -> Result<Here> {
-        let n = self.targets.len();
+    fn here(&self, rounded: Rounded, c: f64, state: &mut State) -> Result<Here> {
+        let (n, State { point, gram }) = (self.targets.len(), state);
         let (mut pulls, mut is_active, mut n_support) = (vec![0.0; n], vec![false; n], 0);
         let (mut losses, mut rounded_losses, mut above, mut below) = (0.0, 0.0, 0.0, 0.0);
         let residuals = self.residuals(point);
@@ -249,7 +250,13 @@ impl Task<'_> {
             pulls.iter_mut().for_each(|pull| *pull *= if *pull > 0.0 { up } else { down });
         }
         let alphas: Vec<f64> = pulls.iter().zip(self.weights).map(|(pull, weight)| c * weight * pull).collect();
-        let along = self.rows.transposed_times(&alphas, self.pool, self.monitor)?;
+        let along = match self.rows.in_memory() {
+            Some(_) => self.rows.transposed_times(&alphas, self.pool, self.monitor)?,
+            // The next step or leave-one-out needs the products, which cost no pass of their own here.
+            None => gram.set(is_active.clone(), self.weights, |change| {
+                self.rows.transposed_times_and_products(&alphas, change, self.pool, self.monitor)
+            })?,
+        };
         let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {
             let (in_proportion, of_square) = rounded.conjugate(pulls[row]);
@@ -316,12 +323,15 @@ impl Task<'_> {
     pub fn factor(&self, rounded: Rounded, c: f64, is_active: Vec<bool>, state: &mut State) -> Result<Option<Factor>> {
         let kappa = c * rounded.curvature();
         let gram = &mut state.gram;
-        gram.set(is_active.clone(), self.rows, self.weights, self.pool, self.monitor)?;
+        let set = |gram: &mut ActiveGram, is_active| {
+            gram.set(is_active, self.weights, |change| self.rows.add_products(change, self.pool, self.monitor))
+        };
+        set(gram, is_active.clone())?;
         if let Some(factor) = gram.factor(kappa, self.has_intercept) {
             return Ok(Some(factor));
         }
-        gram.clear(self.rows);
-        gram.set(is_active, self.rows, self.weights, self.pool, self.monitor)?;
+        gram.clear();
+        set(gram, is_active)?;
         Ok(gram.factor(kappa, self.has_intercept))
     }
 }

@@ -1,8 +1,7 @@
 //! C on a path of values, from small to large, by an estimate of the loss of other samples.
 
-use super::feature_rows::FeatureRows;
+use super::residual_rows::{Extent, ResidualRows};
 use crate::error::{Error, Result};
-use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 
@@ -14,9 +13,6 @@ const LEAST_LAMBDA: f64 = 1e-7;
 
 /// The path ends once C is so many times the best.
 const BEYOND: f64 = 100.0;
-
-/// Power iterations for the largest eigenvalue, which need not be exact.
-const ITERATIONS: usize = 10;
 
 /// What is expected of other samples at one C.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,33 +30,17 @@ pub(crate) struct Estimate {
 /// # Errors
 /// [`Error::Cancelled`].
 pub(super) fn costs(
-    rows: &FeatureRows<'_>,
+    rows: &dyn ResidualRows,
     weights: &[f64],
     a_decade: i32,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<f64>> {
-    let (mut row, mut norms) = (vec![0.0; rows.n_features()], vec![0.0; rows.n_features()]);
-    for (at, weight) in weights.iter().enumerate() {
-        rows.fill(at, &mut row);
-        norms.iter_mut().zip(&row).for_each(|(norm, x)| *norm += weight * x * x);
-    }
-    let unit = norms.iter().sum::<f64>() / weights.iter().sum::<f64>();
+    let Extent { trace, largest } = rows.extent(weights, pool, monitor)?;
+    let unit = trace / weights.iter().sum::<f64>();
     if unit <= 0.0 || unit.is_nan() {
         // No feature varies.
         return Ok(vec![0.5]);
-    }
-    let (mut largest, mut direction) = (0.0f64, norms);
-    for _ in 0..ITERATIONS {
-        let norm = dot(&direction, &direction).sqrt();
-        direction.iter_mut().for_each(|x| *x /= norm);
-        let along = rows.times(&direction, pool, monitor)?;
-        let weighted: Vec<f64> = along.iter().zip(weights).map(|(x, weight)| weight * x).collect();
-        largest = largest.max(dot(&along, &weighted));
-        direction = rows.transposed_times(&weighted, pool, monitor)?;
-        if dot(&direction, &direction) == 0.0 {
-            break;
-        }
     }
     let first = ((10.0 * largest.max(unit) / unit).log10() * f64::from(a_decade)).ceil() as i32;
     let last = (LEAST_LAMBDA.log10() * f64::from(a_decade)).round() as i32;

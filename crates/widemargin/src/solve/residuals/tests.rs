@@ -7,6 +7,7 @@ use super::left_out::left_out;
 use super::loss::{ResidualLoss, Rounded};
 use super::newton::{State, Task};
 use super::path::N_FOLDS;
+use super::residual_rows::ResidualRows;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;

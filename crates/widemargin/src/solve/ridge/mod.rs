@@ -11,6 +11,7 @@
 //! where only sums over them come from (`PartedRidge`).
 
 mod features;
+mod part;
 mod parts;
 mod spectrum;
 
@@ -18,8 +19,9 @@ use std::ops::Range;
 
 pub(crate) use features::{FeatureRidge, FeatureSolution};
 pub(super) use features::{each_non_zero, products};
-pub(crate) use parts::PartedRidge;
-pub use parts::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
+pub use part::{RidgeFeatures, RidgePart, RidgeRows};
+pub use parts::RIDGE_QUERIES;
+pub(crate) use parts::{PartedRidge, centre_of};
 pub(super) use spectrum::first_kept;
 pub(crate) use spectrum::{LeftOut, Spectrum};
 use spectrum::{RowFacts, Shrinking};

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::part::{RidgeFeatures, RidgePart, RidgeRows};
 use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum};
 use super::{FeatureSolution, ROWS, products_of_block};
 use crate::error::{Error, Result};
@@ -15,57 +16,19 @@ use crate::linalg;
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
+use crate::solve::residuals::ResidualSums;
 
 /// The most features of which products are asked for: those of all pairs take 512 MB there.
 const MOST_FEATURES: usize = 8192;
 
-/// Rows of features with the targets of a regression.
-#[derive(Clone, Copy, Debug)]
-pub struct RidgeRows;
-
-/// The features of some rows, row-major.
-#[derive(Clone, Copy, Debug)]
-pub enum RidgeFeatures<'p> {
-    /// As they are; nothing else is unpenalised but an intercept, if there is one.
-    Plain {
-        /// Rows × features.
-        values: &'p [f32],
-        /// Whether there is an intercept.
-        has_intercept: bool,
-    },
-    /// Times the roots of the weights. The unpenalised ones are orthonormal over all rows, and the others are orthogonal to them.
-    Lifted {
-        /// Rows × features, the penalised ones first.
-        values: &'p [f64],
-        /// How many are penalised.
-        n_penalised: usize,
-    },
-}
-
-/// Some of the rows.
-#[derive(Clone, Copy, Debug)]
-pub struct RidgePart<'p> {
-    /// The features.
-    pub features: RidgeFeatures<'p>,
-    /// How many numbers a row they have.
-    pub width: usize,
-    /// Rows × outputs, row-major.
-    pub targets: &'p [f64],
-    /// At least 0.
-    pub weights: &'p [f64],
-    /// What leave-one-out takes away of each weight.
-    pub units: &'p [f64],
-}
-
-impl Kind for RidgeRows {
-    type Part<'p> = RidgePart<'p>;
-
-    const NAME: &'static str = "ridge rows";
-}
-
-/// What workers answer of the rows of a ridge regression.
-pub const RIDGE_QUERIES: &[Entry<RidgeRows>] =
-    &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<Squares>(), Entry::of::<Values>()];
+/// What workers answer of the rows of a regression.
+pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
+    Entry::of::<Begin>(),
+    Entry::of::<Products>(),
+    Entry::of::<Squares>(),
+    Entry::of::<Values>(),
+    Entry::of::<ResidualSums>(),
+];
 
 /// What the unpenalised columns fit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -117,7 +80,7 @@ impl RidgePart<'_> {
             ));
         }
         match self.features {
-            RidgeFeatures::Plain { values, has_intercept } => {
+            RidgeFeatures::Plain { values, has_intercept, .. } => {
                 let (mut sums, mut along) = (vec![0.0; width], vec![0.0; k * usize::from(has_intercept)]);
                 for (row, weight) in self.weights.iter().enumerate().filter(|_| has_intercept) {
                     let features = &values[row * width..][..width];
@@ -147,7 +110,7 @@ impl RidgePart<'_> {
         for row in rows {
             let root = self.weights[row].sqrt();
             match self.features {
-                RidgeFeatures::Plain { values, has_intercept } => {
+                RidgeFeatures::Plain { values, has_intercept, .. } => {
                     let features = values[row * free.n_features..][..free.n_features].iter().zip(&free.centre);
                     block.extend(features.map(|(x, mean)| root * (f64::from(*x) - mean)));
                     unpenalised.extend(has_intercept.then(|| root / free.total.sqrt()));
@@ -255,6 +218,25 @@ impl RidgePart<'_> {
     }
 }
 
+/// The weighted mean of the features, 0 without an intercept, and QᵀRy, of which [`PartedRidge`] makes use.
+///
+/// # Errors
+/// What the rows meet; [`Error::Parameter`] for more features than products are asked of; [`Error::Cancelled`].
+pub(crate) fn centre_of(
+    rows: &mut impl Executor<Of = RidgeRows>,
+    n_outputs: usize,
+    total: f64,
+    monitor: &Monitor<'_>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (mut centre, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
+    centre.iter_mut().for_each(|sum| *sum /= total);
+    if centre.len() > MOST_FEATURES {
+        let expected = format!("at most {MOST_FEATURES} features in all, whose products with each other are added up");
+        return Err(Error::parameter("n_basis", format!("{} features", centre.len()), expected));
+    }
+    Ok((centre, along))
+}
+
 /// A problem decomposed from sums over all rows.
 pub(crate) struct PartedRidge {
     free: Free,
@@ -275,14 +257,8 @@ impl PartedRidge {
         total: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let (mut centre, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
-        centre.iter_mut().for_each(|sum| *sum /= total);
+        let (centre, along) = centre_of(rows, n_outputs, total, monitor)?;
         let n_features = centre.len();
-        if n_features > MOST_FEATURES {
-            let expected =
-                format!("at most {MOST_FEATURES} features in all, whose products with each other are added up");
-            return Err(Error::parameter("n_basis", format!("{n_features} features"), expected));
-        }
         let free = Free { centre, along, n_features, n_outputs, total };
         let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;
         let (spectrum, rotation) = Spectrum::of_products(gram, along, n_outputs, total)?;

@@ -1,0 +1,90 @@
+//! What a regression found, before it becomes a model.
+
+use crate::error::Result;
+use crate::model::regression_path::{RegressionPoint, StandardTargets};
+use crate::model::{CChoice, LossPoint};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::RegressionLoss;
+use crate::solve::residuals;
+use crate::solve::{Report, Stage, Status};
+
+/// What the model of such a fit is told beside its solution.
+#[derive(Clone, Debug)]
+pub struct RegressorFacts {
+    /// How the bases were selected.
+    pub basis: String,
+    /// Their training rows; empty if the bases were given.
+    pub basis_rows: Vec<usize>,
+    /// The weight of the losses, given or to be selected.
+    pub c: CChoice,
+    /// The loss.
+    pub loss: RegressionLoss,
+    /// Of the selection of bases, and of the folds of the quantile loss.
+    pub seed: u64,
+    /// Stages before the solution, which appends its own.
+    pub stages: Vec<Stage>,
+}
+
+/// A solution for the standard targets, and what is told of it.
+pub(super) struct Solution {
+    pub weights: Vec<f64>,
+    pub intercepts: Vec<f64>,
+    pub c: f64,
+    pub path: Vec<RegressionPoint>,
+    pub epsilons: Vec<f64>,
+    pub loss_path: Vec<LossPoint>,
+    pub warning: Option<String>,
+    pub report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
+}
+
+/// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the weights.
+pub(super) fn of_closed_form(norms: f64, n: usize, k: usize, stages: Vec<Stage>) -> Report {
+    let half = vec![0.5 * norms / k as f64; k];
+    let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
+    Report::of(&vec![Status::Converged; k], vec![1; k], (&half, &half), vec![0.0; k], n_support, stages)
+}
+
+/// By a loss that is not squared.
+///
+/// # Errors
+/// Those of the rows; [`Error::Parameter`](crate::Error::Parameter) if C is to be chosen and there is no estimate.
+pub(super) fn by_residuals(
+    samples: residuals::Samples<'_>,
+    choice: residuals::Choice,
+    standard: &StandardTargets,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<Solution> {
+    let fit = residuals::fit(samples, choice, pool, monitor)?;
+    let point = |point: residuals::Estimate| LossPoint { c: point.c, loss: point.losses, d2: point.d2 };
+    let loss_path: Vec<LossPoint> = fit.path.into_iter().map(point).collect();
+    let d2 = loss_path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
+    let no_better = |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
+    let warning = match d2 {
+        _ if standard.are_constant() => Some("no better than a constant: all samples have the same target".into()),
+        Some(d2) if d2 <= 0.0 => Some(no_better(d2)),
+        _ => None,
+    };
+    let solved = fit.solved;
+    let report = move |stages| {
+        let status: Vec<Status> = solved.iter().map(|one| one.status).collect();
+        let (primal, dual): (Vec<f64>, Vec<f64>) = solved.iter().map(|one| (one.primal, one.dual)).unzip();
+        let (iterations, n_support) = solved.iter().map(|one| (one.iterations, one.n_support)).unzip();
+        let gaps = solved.iter().map(|one| one.gap()).collect();
+        let mut report = Report::of(&status, iterations, (&primal, &dual), gaps, n_support, stages);
+        let at_limit = format!("after {} Newton steps", report.max_iterations());
+        report.warn_unless_converged(&at_limit, None);
+        report
+    };
+    Ok(Solution {
+        weights: fit.weights,
+        intercepts: fit.intercepts,
+        c: fit.c,
+        path: Vec::new(),
+        epsilons: fit.epsilons,
+        loss_path,
+        warning,
+        report: Box::new(report),
+    })
+}

@@ -1,0 +1,187 @@
+//! Rows that others hold, of which sums come here: of other machines, or read in passes.
+
+use std::cell::RefCell;
+
+use super::factor::Factor;
+use super::residual_rows::{Change, Extent, Products, ResidualRows};
+use super::residual_sums::{Found, ResidualSums, Wanted};
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::linalg::factor::{add_scaled, dot};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::partition::Executor;
+use crate::solve::ridge::{RidgeRows, centre_of};
+
+/// The rows of weight above 0 of an executor, whose features are plain. Each call is a pass over the features.
+pub(crate) struct PartedRows<'e, E> {
+    executor: RefCell<&'e mut E>,
+    /// 0 without an intercept.
+    centre: Vec<f64>,
+    /// The number of each row among all rows.
+    numbers: Vec<usize>,
+    n_all: usize,
+}
+
+impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
+    /// Of all rows, with weights, and the number of their targets.
+    ///
+    /// # Errors
+    /// What the rows meet; [`Error::Parameter`] for more features than products are asked of; [`Error::NotFinite`];
+    /// [`Error::Cancelled`].
+    pub fn new(executor: &'e mut E, weights: &[f64], n_outputs: usize, monitor: &Monitor<'_>) -> Result<Self> {
+        let (centre, _) = centre_of(executor, n_outputs, weights.iter().sum(), monitor)?;
+        if let Some(value) = centre.iter().find(|value| !value.is_finite()) {
+            return Err(Error::NotFinite { what: "a sum of the features".into(), value: *value });
+        }
+        let numbers = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        Ok(PartedRows { executor: RefCell::new(executor), centre, numbers, n_all: weights.len() })
+    }
+
+    fn ask(&self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>> {
+        // The solver tells of its own progress, of which this is one pass of many.
+        self.executor.borrow_mut().reduce(&ResidualSums { wanted }, &monitor.without_progress())
+    }
+
+    fn ask_one(&self, wanted: Wanted, monitor: &Monitor<'_>) -> Result<Found> {
+        self.ask(vec![wanted], monitor)?.pop().ok_or_else(wrong)
+    }
+
+    /// The numbers among all rows of some of these.
+    fn among_all(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().map(|&row| self.numbers[row]).collect()
+    }
+
+    fn wanted_sum(&self, numbers: &[f64]) -> Wanted {
+        let mut of_all = vec![0.0; self.n_all];
+        self.numbers.iter().zip(numbers).for_each(|(&row, number)| of_all[row] = *number);
+        Wanted::TransposedTimes(of_all)
+    }
+
+    /// The sum less the numbers times the centre.
+    fn centred_sum(&self, found: Option<Found>, numbers: &[f64]) -> Result<Vec<f64>> {
+        match found {
+            Some(Found::Sum(mut sum)) if sum.len() == self.centre.len() => {
+                add_scaled(&mut sum, -numbers.iter().sum::<f64>(), &self.centre);
+                Ok(sum)
+            }
+            _ => Err(wrong()),
+        }
+    }
+
+    /// What a change asks for, if anything.
+    fn wanted_products(&self, change: &Change<'_>) -> Option<Wanted> {
+        let Change { added, removed, weights, .. } = change;
+        let signed =
+            added.iter().map(|&row| (row, weights[row])).chain(removed.iter().map(|&row| (row, -weights[row])));
+        let mut signed: Vec<(usize, f64)> = signed.collect();
+        signed.sort_unstable_by_key(|(row, _)| *row);
+        let (rows, coefficients): (Vec<usize>, Vec<f64>) = signed.into_iter().unzip();
+        let rows = self.among_all(&rows);
+        (!rows.is_empty()).then(|| Wanted::Products { rows, coefficients, centre: self.centre.clone() })
+    }
+}
+
+impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
+    fn n_rows(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn n_features(&self) -> usize {
+        self.centre.len()
+    }
+
+    fn times(&self, weights: &[f64], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let of_all = in_order(self.ask_one(Wanted::Times(weights.to_vec()), monitor)?, self.n_all)?;
+        let of_centre = dot(&self.centre, weights);
+        Ok(self.numbers.iter().map(|&row| of_all[row] - of_centre).collect())
+    }
+
+    fn transposed_times(&self, numbers: &[f64], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let found = self.ask_one(self.wanted_sum(numbers), monitor)?;
+        self.centred_sum(Some(found), numbers)
+    }
+
+    fn add_products(&self, change: Change<'_>, _: &Pool, monitor: &Monitor<'_>) -> Result<()> {
+        match self.wanted_products(&change) {
+            Some(wanted) => add_found(change.sums, self.ask_one(wanted, monitor)?),
+            None => Ok(()),
+        }
+    }
+
+    fn transposed_times_and_products(
+        &self,
+        numbers: &[f64],
+        change: Change<'_>,
+        _: &Pool,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<f64>> {
+        let wanted = [Some(self.wanted_sum(numbers)), self.wanted_products(&change)];
+        let mut found = self.ask(wanted.into_iter().flatten().collect(), monitor)?.into_iter();
+        let sum = self.centred_sum(found.next(), numbers)?;
+        found.try_for_each(|products| add_found(change.sums, products))?;
+        Ok(sum)
+    }
+
+    fn extent(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Extent> {
+        let d = self.n_features();
+        let (mut sums, all) = (Products::of(d), (0..self.n_rows()).collect::<Vec<usize>>());
+        self.add_products(Change { sums: &mut sums, added: &all, removed: &[], weights }, pool, monitor)?;
+        let lower = sums.lower;
+        Extent::new((0..d).map(|at| lower[at * d + at]).collect(), |direction| {
+            let mut next = vec![0.0; d];
+            for (row, values) in lower.chunks(d).enumerate() {
+                next[row] += dot(&values[..=row], &direction[..=row]);
+                add_scaled(&mut next[..row], direction[row], &values[..row]);
+            }
+            Ok((dot(direction, &next), next))
+        })
+    }
+
+    fn leverages(&self, factor: &Factor, rows: &[usize], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let (rows, factor, centre) = (self.among_all(rows), factor.clone(), self.centre.clone());
+        let n = rows.len();
+        in_order(self.ask_one(Wanted::Leverages { rows, factor, centre }, monitor)?, n)
+    }
+
+    fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
+        Ok((weights.to_vec(), -dot(&self.centre, weights)))
+    }
+
+    fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)> {
+        None
+    }
+}
+
+/// Numbers of n rows from runs in any order, which are together all of them.
+fn in_order(found: Found, n: usize) -> Result<Vec<f64>> {
+    let Found::Runs(mut runs) = found else { return Err(wrong()) };
+    runs.sort_by_key(|(first, _)| *first);
+    let mut numbers = Vec::with_capacity(n);
+    for (first, run) in runs.into_iter().filter(|(_, run)| !run.is_empty()) {
+        if first != numbers.len() {
+            return Err(wrong());
+        }
+        numbers.extend(run);
+    }
+    if numbers.len() == n { Ok(numbers) } else { Err(wrong()) }
+}
+
+fn add_found(sums: &mut Products, found: Found) -> Result<()> {
+    match found {
+        Found::Products(more) if (more.lower.len(), more.column.len()) == (sums.lower.len(), sums.column.len()) => {
+            linalg::add(&mut sums.lower, &more.lower);
+            linalg::add(&mut sums.column, &more.column);
+            Ok(())
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn wrong() -> Error {
+    Error::shape(
+        "the answer of rows of a regression",
+        "another answer",
+        "one of all rows, in parts that follow each other",
+    )
+}

@@ -1,0 +1,116 @@
+//! What the solver asks of the rows, whoever holds them.
+
+use serde::{Deserialize, Serialize};
+
+use super::factor::Factor;
+use crate::error::Result;
+use crate::linalg::factor::dot;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+
+/// Power iterations for the largest eigenvalue, which need not be exact.
+const ITERATIONS: usize = 10;
+
+/// Rows of features less their weighted mean. Numbers of the rows stay with the solver, in the order of the rows.
+///
+/// Errors are those of whoever holds the rows, and [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) trait ResidualRows {
+    /// Number of rows.
+    fn n_rows(&self) -> usize;
+
+    /// Number of features.
+    fn n_features(&self) -> usize;
+
+    /// The product of every row with `weights`.
+    fn times(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
+
+    /// The sum of the rows, each times its number.
+    fn transposed_times(&self, numbers: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
+
+    /// Changes sums over some rows.
+    fn add_products(&self, change: Change<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<()>;
+
+    /// The sum of the rows, each times its number, and the change: a single pass where rows are not in memory.
+    fn transposed_times_and_products(
+        &self,
+        numbers: &[f64],
+        change: Change<'_>,
+        pool: &Pool,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<f64>> {
+        self.add_products(change, pool, monitor)?;
+        self.transposed_times(numbers, pool, monitor)
+    }
+
+    /// How large Σ v φφᵀ is.
+    fn extent(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Extent>;
+
+    /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
+    fn leverages(&self, factor: &Factor, rows: &[usize], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
+
+    /// The weights of the features as given, and what centring adds to the intercept.
+    fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)>;
+
+    /// The same rows, to be asked by several threads at once; none where they are not in memory, and each answer is a pass.
+    fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)>;
+}
+
+/// Sums over rows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Products {
+    /// The lower triangle of Σ v φφᵀ, row-major.
+    pub lower: Vec<f64>,
+    /// Σ v φ.
+    pub column: Vec<f64>,
+}
+
+impl Products {
+    /// Of no rows.
+    pub fn of(n_features: usize) -> Self {
+        Products { lower: vec![0.0; n_features * n_features], column: vec![0.0; n_features] }
+    }
+}
+
+/// Rows that are added to sums, and rows that are taken away.
+pub(crate) struct Change<'a> {
+    pub sums: &'a mut Products,
+    /// Ascending.
+    pub added: &'a [usize],
+    /// Ascending.
+    pub removed: &'a [usize],
+    /// v, of all rows.
+    pub weights: &'a [f64],
+}
+
+/// How large Σ v φφᵀ is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub trace: f64,
+    /// The largest eigenvalue, roughly.
+    pub largest: f64,
+}
+
+impl Extent {
+    /// Of the diagonal of a matrix G, and of xᵀGx and Gx for any x.
+    ///
+    /// # Errors
+    /// Those of the products.
+    pub fn new(diagonal: Vec<f64>, mut times: impl FnMut(&[f64]) -> Result<(f64, Vec<f64>)>) -> Result<Self> {
+        let trace = diagonal.iter().sum::<f64>();
+        let (mut largest, mut direction) = (0.0f64, diagonal);
+        if trace.is_nan() || trace <= 0.0 {
+            return Ok(Extent { trace, largest });
+        }
+        for _ in 0..ITERATIONS {
+            let norm = dot(&direction, &direction).sqrt();
+            direction.iter_mut().for_each(|x| *x /= norm);
+            let (quotient, next) = times(&direction)?;
+            largest = largest.max(quotient);
+            direction = next;
+            if dot(&direction, &direction) == 0.0 {
+                break;
+            }
+        }
+        Ok(Extent { trace, largest })
+    }
+}

@@ -79,14 +79,14 @@ def test_a_regression_by_another_loss_is_that_of_one_machine(client, numbers, lo
     size = np.abs(Y).max(axis=0)
     np.testing.assert_allclose(found.predict(X) / size, alone.predict(X) / size, atol=2e-6)
     np.testing.assert_array_equal(found.predict(cut(X, Y)[0]).compute(), found.predict(X))
-    assert found.C_ == pytest.approx(alone.C_, rel=1e-5)
+    assert abs(found.C_ / alone.C_ - 1) < 1e-5
     fitted = {name for name in vars(alone) if name.endswith("_") and name != "tried_"}
     assert fitted <= set(vars(found))
     assert hasattr(found, "loo_error_") == (loss["loss"] != "quantile")
     assert found.report_["status"] == "converged"
     if loss["loss"] == "quantile":
         assert np.shape(found.fold_error_) == np.shape(alone.fold_error_)
-        below = (weights[:, None] * (Y.reshape(400, -1) < found.predict(X).reshape(400, -1))).sum(axis=0) / weights.sum()
+        below = np.average(found.predict(X) > Y, axis=0, weights=weights)
         assert np.all(np.abs(below - 0.8) < 0.1)
     else:
         np.testing.assert_allclose(found.loo_error_, alone.loo_error_, rtol=1e-4)

@@ -452,8 +452,8 @@ class Part:
         """The same with their classes or labels and costs."""
 
     def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool, first: int) -> Part:
-        """The same with standardised targets (samples, outputs) and what leave-one-out takes away; `first` is the number
-        of the first among all samples."""
+        """The same with standardised targets (samples, outputs) and what leave-one-out takes away; `first` is the
+        number of the first among all samples."""
 
     def power_mean(
         self,

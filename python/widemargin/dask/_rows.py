@@ -50,8 +50,8 @@ class Rows:
         self._sums.n_tasks += len(self._groups)
         shared: Any = query
         if len(query) > SMALL:
-            # Sent once, as a task's result that workers hand on; what is small spares them the wait for one another. One
-            # with a number for each sample is large without being a mistake, of which Dask would warn.
+            # Sent once, as a task's result that workers hand on; what is small spares them the wait for one another.
+            # Dask would warn of a large argument; this one has a number for each sample.
             with config.set({"distributed.admin.large-graph-warning-threshold": "1PiB"}):
                 shared = submit(_tasks.same, query, pure=False)
             self._sums.n_tasks += 1
@@ -76,8 +76,8 @@ class Sums:
         self.seconds = 0.0
 
     def wait(self, parts: list[Future], query: bytes, shared: Any) -> bytes:
-        """Makes one of the answers to a query where they are, and waits for it. Tasks get the query as `shared`. The last
-        few answers are merged here: another task, and its wait for what the others have, would take longer."""
+        """Makes one of the answers to a query where they are, and waits for it. Tasks get the query as `shared`. The
+        last few answers are merged here: another task, and its wait for what the others have, would take longer."""
         while len(parts) > FAN_IN:
             groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
             self.n_tasks += sum(len(group) > 1 for group in groups)

@@ -41,17 +41,19 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     ///
     /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding (of a loss that is not
     /// squared, to the tolerance of its solver), with its estimates of the error; bases are stored in the order of the samples,
-    /// and equal samples are not merged. So the folds of the quantile loss are others where samples are equal, and may choose
-    /// another C.
+    /// and equal samples are not merged. The folds of the quantile loss are drawn among all samples, not among those that differ,
+    /// which may choose another C.
     ///
-    /// The squared loss takes three passes over the features, another one two a Newton step and four more at each C, which are
-    /// hundreds where C and ε are chosen. A fit that is killed can be resumed from `resources.checkpoint` and gives the same
-    /// model, bit for bit; the passes of a loss that is not squared are made again, since their answers are as large as the
-    /// samples are many.
+    /// The squared loss takes three passes over the features. Another loss takes two for each Newton step and four more at each
+    /// C, for each output: hundreds where C and ε are chosen.
+    ///
+    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With a loss that
+    /// is not squared only the bases, the normalization and the mean of the features are taken up: the answers of the solver's
+    /// passes have a number for each sample, and are not stored.
     ///
     /// # Errors
-    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the number of bases; [`Error::Checkpoint`]
-    /// for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
+    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the number
+    /// of bases; [`Error::Checkpoint`] for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = S::Samples>,

@@ -16,7 +16,7 @@ const LOST: f64 = 1e-9;
 /// says nothing. The state is at the solution of a loss that is not rounded.
 ///
 /// # Errors
-/// [`Error::Cancelled`].
+/// [`Error::Cancelled`](crate::Error::Cancelled).
 pub(super) fn left_out(
     task: &Task<'_>,
     rounded: Rounded,

@@ -5,6 +5,9 @@
 //! method ends after finitely many steps; the pinball loss is approached by rounded ones. C is chosen on a path of
 //! values, each from the solution of the one before ([`path`]): by leave-one-out ([`left_out`]) or, for the pinball loss, by
 //! folds ([`folds`]).
+//!
+//! What is a number for each row stays with the solver; of the features it asks for products ([`residual_rows`]), whether they
+//! are in memory ([`feature_rows`]) or others hold them ([`parted_rows`]).
 
 mod active_gram;
 mod factor;

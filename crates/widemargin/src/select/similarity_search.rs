@@ -18,8 +18,8 @@
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
-use super::candidate::{Candidate, compares};
-use super::similarity_trial::{All, BASES, Finalist, SAMPLES, SURE, Trial, TrialSettings, Tried, WITHIN};
+use super::candidate::{Candidate, compares, name_of};
+use super::similarity_trial::{All, BASES, Finalist, SAMPLES, SURE, Trial, TrialSettings, Tried, WITHIN, WORTH};
 use super::time_left::Work;
 use crate::data::{AnySamples, ClassWeight, Labels, Source};
 use crate::error::{Error, Result};
@@ -303,10 +303,13 @@ impl SimilaritySearch {
             let is_open = || trial.is_cheap(best[at]) || trial.is_within(best[at], least, SURE);
             loss <= SURELY_NEAR * least_loss || (loss <= WITHIN * least_loss && is_open())
         };
-        // Where there are many samples, bases must be better than features alone.
+        // Where there are many samples, bases must be better than features alone: than those of a descriptor, which gain from
+        // more samples, by what they must save in the end; than columns as they are, which may not, at all.
         let cheap = trial.ranked().into_iter().find(|&at| trial.is_cheap(at) && all.weights.len() > SAMPLES);
+        let is_described = |at: usize| name_of(&trial.tried[at].candidate) != "features";
+        let most = |cheap: usize| trial.loss(cheap) * if is_described(cheap) { 1.0 - WORTH } else { 1.0 };
         let is_worth_more =
-            |at: usize| trial.is_cheap(at) || cheap.is_none_or(|cheap| trial.loss(best[at]) < trial.loss(cheap));
+            |at: usize| trial.is_cheap(at) || cheap.is_none_or(|cheap| trial.loss(best[at]) < most(cheap));
         let kept: Vec<usize> = (0..n_listed).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect();
         let is_left = |at: &usize| !kept.iter().any(|&kept| best[kept] == trial.best_gamma(*at));
         let left = (0..trial.tried.len()).filter(is_left).map(|at| trial.tried[at].clone()).collect();

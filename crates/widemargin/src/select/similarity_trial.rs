@@ -39,7 +39,7 @@ const GAIN: f64 = 0.01;
 pub(super) const SURE: f64 = 2.0;
 
 /// What costs a multiple of the time must save this part of the loss, or lower the error by so much.
-const WORTH: f64 = 0.1;
+pub(super) const WORTH: f64 = 0.1;
 const WORTH_OF_ERROR: f64 = 0.005;
 
 /// From so many two-class problems on, features of a part of the samples are judged by ridge regression, which has one matrix

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import log_loss
 
 import widemargin as wm
 
@@ -357,3 +358,28 @@ def test_the_guides_example_runs(tmp_path):
     assert status.startswith("converged")
     assert float(right) > 0.7
     assert wm.load(tmp_path / "svc.model").predict(np.zeros((1, 20), np.float32)).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [BasisExpansionSVC("rbf:gamma=0.3", n_basis=60, C=0.3), ThinPlateSVC("distance", n_basis=60, C=0.3)],
+    ids=["basis expansion", "thin plate"],
+)
+def test_rows_whose_classes_come_in_a_period_are_like_others(client, classifier):
+    """Every fifth row is of one class: evenly spaced samples to calibrate on would all be of that class, and five folds
+    that are dealt in turn would be the classes."""
+    rng = np.random.default_rng(5)
+    y = np.arange(4000) % 5
+    X = (np.c_[np.cos(1.26 * y), np.sin(1.26 * y)] + 0.5 * rng.normal(size=(4000, 2))).astype(np.float32)
+    order = rng.permutation(2500)
+
+    def fitted(rows):
+        return clone(classifier).fit(*cut(X[:2500][rows], y[:2500][rows], (1000, 1000, 500)))
+
+    def loss(model):
+        return log_loss(y[2500:], model.predict_proba(X[2500:]))
+
+    in_a_period, shuffled = fitted(np.arange(2500)), fitted(order)
+    assert loss(in_a_period) < 1.02 * loss(shuffled)
+    assert loss(in_a_period) < 0.6 * np.log(5)
+    assert not any("no better" in warning for warning in in_a_period.report_["warnings"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from widemargin import BasisExpansionRegressor, load, save, to_onnx
 
@@ -231,7 +231,6 @@ def test_the_estimate_is_near_the_score_of_other_samples() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_check_estimator() -> None:
-    for estimator in (BasisExpansionRegressor("rbf"), BasisExpansionRegressor()):
-        for one, check in estimator_checks_generator(estimator):
-            check(one)
+@parametrize_with_checks([BasisExpansionRegressor("rbf"), BasisExpansionRegressor()])
+def test_scikit_learns_checks(estimator, check) -> None:
+    check(estimator)

@@ -12,7 +12,7 @@ from scipy.optimize import linprog, minimize
 from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVR
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from widemargin import BasisExpansionRegressor, load, save, to_onnx
 
@@ -272,7 +272,6 @@ def test_a_search_says_which_loss_it_compares_by() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("loss", LOSSES)
-def test_check_estimator(loss: str) -> None:
-    for one, check in estimator_checks_generator(BasisExpansionRegressor("rbf", loss=loss)):
-        check(one)
+@parametrize_with_checks([BasisExpansionRegressor("rbf", loss=loss) for loss in LOSSES])
+def test_scikit_learns_checks(estimator, check) -> None:
+    check(estimator)

@@ -65,6 +65,19 @@ def test_a_time_limit_ends_at_a_small_c_and_says_so():
     assert cut.lambda_ == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("classes", [2, 5, 10])
+def test_the_error_in_five_folds_is_that_of_new_rows_where_classes_come_in_a_period(classes):
+    rng = np.random.default_rng(7)
+    y = np.arange(3000) % classes
+    angles = 2 * np.pi * y / classes
+    X = 2 * np.c_[np.cos(angles), np.sin(angles)] + 0.5 * rng.normal(size=(3000, 2))
+    fitted = wm.ThinPlateSVC("distance", n_basis=40, random_state=0).fit(X[:1000], y[:1000])
+    truth = fitted.score(X[1000:], y[1000:])
+    # Three standard errors of 1,000 samples.
+    assert abs(fitted.estimated_score_ - truth) < 3 * np.sqrt(max(truth * (1 - truth), 0.002) / 1000)
+    assert not any("no better" in warning for warning in fitted.report_["warnings"])
+
+
 def test_the_kernel_with_the_least_loss_is_taken_and_told(tmp_path):
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]

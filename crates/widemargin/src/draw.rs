@@ -15,9 +15,37 @@ pub(crate) fn is_drawn(row: usize, one_in: usize) -> bool {
     row - run * one_in == (mixed(run as u64 + 1) % one_in as u64) as usize
 }
 
+/// The fold of a row: each run of `n_folds` rows has one in every fold, in an order that is drawn. Of rows that are dealt in
+/// turn, folds would be classes where these come in a period.
+pub(crate) fn fold_of(row: usize, n_folds: usize) -> usize {
+    let run = row / n_folds;
+    (row - run * n_folds + (mixed(run as u64 + 1) % n_folds as u64) as usize) % n_folds
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_drawn;
+    use super::{fold_of, is_drawn};
+
+    #[test]
+    fn each_run_of_rows_has_one_in_every_fold() {
+        for run in 0..50 {
+            let mut folds: Vec<usize> = (run * 5..(run + 1) * 5).map(|row| fold_of(row, 5)).collect();
+            folds.sort_unstable();
+            assert_eq!(folds, [0, 1, 2, 3, 4]);
+        }
+    }
+
+    #[test]
+    fn folds_have_rows_of_every_period_alike() {
+        for period in [2, 5, 10, 20] {
+            let mut counts = vec![[0usize; 5]; period];
+            (0..20_000).for_each(|row| counts[row % period][fold_of(row, 5)] += 1);
+            // Five standard deviations.
+            let mean = 20_000.0 / (5 * period) as f64;
+            let most = 5.0 * (mean * 0.8).sqrt();
+            assert!(counts.iter().flatten().all(|count| (*count as f64 - mean).abs() < most), "{period}: {counts:?}");
+        }
+    }
 
     #[test]
     fn one_row_of_each_run_is_drawn() {

@@ -93,6 +93,11 @@ impl Pool {
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(done), Err)
     }
 
+    /// How many results [`fold_chunks`](Pool::fold_chunks) may hold at a time.
+    pub fn in_flight(&self) -> usize {
+        4 * self.threads()
+    }
+
     /// Folds `work(rows)` over chunks of `chunk` of `n` rows, in order. Only some chunks are in flight at a time, so
     /// that memory does not grow with their number. Results do not depend on the number of threads.
     pub fn fold_chunks<T: Send, E: Send>(
@@ -103,7 +108,7 @@ impl Pool {
         mut fold: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let n_chunks = n.div_ceil(chunk);
-        let at_a_time = 4 * self.threads();
+        let at_a_time = self.in_flight();
         for first in (0..n_chunks).step_by(at_a_time) {
             let some = at_a_time.min(n_chunks - first);
             let rows = |at: usize| (first + at) * chunk..((first + at + 1) * chunk).min(n);

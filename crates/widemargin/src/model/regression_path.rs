@@ -157,7 +157,11 @@ impl Chosen {
             (Some(c), _) => Ok(Chosen { lambda: 0.5 / c, path }),
             (None, Some(best)) => Ok(Chosen { lambda: 0.5 / best.c, path }),
             (None, None) => {
-                let expected = "a number above 0: without one of its samples there is nothing left to fit, which leave-one-out needs";
+                let expected = format!(
+                    "a number above 0, or more samples (n_samples = {}): without one of its samples there is nothing left to \
+                     fit, which leave-one-out needs",
+                    targets.values.n_rows()
+                );
                 Err(Error::parameter("C", "auto", expected))
             }
         }

@@ -140,7 +140,13 @@ fn what_cannot_be_fitted_is_refused_in_words() {
     assert!(refused(&params.clone().memory_limit(1000), 12, &y).contains("landmarks"));
     // Three polynomials meet three samples.
     let cubic = ThinPlateRegressorParams::new(kernel("cubic"));
-    assert!(refused(&cubic, 3, &y[..3]).contains("nothing left to fit"));
+    let refused = refused(&cubic, 3, &y[..3]);
+    assert!(
+        refused.contains("nothing left to fit")
+            && refused.contains("n_samples = 3")
+            && refused.contains("polynomials of cubic"),
+        "{refused}"
+    );
     let constant = params.fit(&view(&values, D), &Targets::single(vec![2.5; 12]).unwrap()).unwrap();
     assert!(constant.report().warnings.iter().any(|warning| warning.contains("same target")));
     assert!(constant.predict(&view(&values, D), 1).unwrap().values.iter().all(|value| *value == 2.5));

@@ -31,8 +31,8 @@ use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
 
-/// Squares of the features that are held at once, beside one for each thread: the products, their eigenvectors, the rotation
-/// and its copies.
+/// Squares of the features that are held at once, beside those of chunks of rows: the products, their eigenvectors, the
+/// rotation and its copies.
 const SQUARES: usize = 6;
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
@@ -83,7 +83,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {
-            RegressionLoss::Squared => memory::product(&[8, d, d, SQUARES + pool.threads()]),
+            RegressionLoss::Squared => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
             loss => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
         };
         let plan = Plan::new(resources.memory.saturating_sub(of_solver), n, d, targets.n_outputs())?;

@@ -160,8 +160,11 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         })?
     };
     let c = choice.c.or_else(|| best(&path)).ok_or_else(|| {
-        let expected =
-            "a number above 0: without some of its samples there is nothing left to fit, which the choice of C needs";
+        let expected = format!(
+            "a number above 0, or more samples (n_samples = {}): without some of its samples there is nothing left to fit, \
+             which the choice of C needs",
+            samples.targets.n_rows()
+        );
         Error::parameter("C", "auto", expected)
     })?;
     let (mut weights, mut intercepts, mut solved) = (Vec::new(), Vec::new(), Vec::new());

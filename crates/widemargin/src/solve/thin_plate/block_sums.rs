@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::feature_map::FeatureMap;
 use super::row_sums::{FOLDS, LeftOutSums, PointSums, RowsShape};
-use crate::draw::is_drawn;
+use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::OneVsRest;
 
@@ -121,7 +121,7 @@ impl State {
         let Some(fold) = self.absent else { return 0.0 };
         let weight = facts.roots[row] * facts.roots[row];
         let copies = (weight / facts.units[row].max(f64::MIN_POSITIVE)).round().clamp(1.0, 1e9) as u32;
-        let first = (fold + FOLDS - row as u32 % FOLDS) % FOLDS;
+        let first = (fold + FOLDS - fold_of(row, FOLDS as usize) as u32) % FOLDS;
         let absent = copies / FOLDS + u32::from(first < copies % FOLDS);
         f64::from(absent) / f64::from(copies)
     }

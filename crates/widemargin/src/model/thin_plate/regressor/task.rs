@@ -81,6 +81,23 @@ impl Task<'_> {
         PolynomialSpace::fit(rows, &self.weights, self.n_features, degree(kernel))
     }
 
+    /// C by leave-one-out, or a refusal that tells how many polynomials there are.
+    fn chosen(
+        &self,
+        ridge: &Ridge<'_>,
+        standard: &StandardTargets,
+        (kernel, space): (ConditionalKernel, &PolynomialSpace),
+    ) -> Result<ChosenRegression> {
+        ChosenRegression::of(ridge, standard, self.params.c, self.monitor).map_err(|error| match error {
+            Error::Parameter { name, value, expected } if name == "C" => {
+                let p = space.len();
+                let expected = format!("{expected}; polynomials of {kernel} that are not penalised: {p}");
+                Error::Parameter { name, value, expected }
+            }
+            other => other,
+        })
+    }
+
     fn scaled(&self, factors: Option<&[f64]>) -> Cow<'_, [f64]> {
         let Some(factors) = factors else { return Cow::Borrowed(&self.rows) };
         let mut rows = self.rows.clone();
@@ -106,7 +123,7 @@ impl Task<'_> {
         let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
         let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
         let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;
-        let chosen = ChosenRegression::of(&ridge, &standard, params.c, self.monitor)?;
+        let chosen = self.chosen(&ridge, &standard, (kernel, &space))?;
         let KernelSolution { alphas, betas } = ridge.kernel_solution(chosen.lambda).ok_or_else(not_finite)?;
         // αᵀΦα = αᵀ(f − Pβ) = αᵀf, and λα = w(y − f).
         let half_norm = |output: usize| {
@@ -152,7 +169,7 @@ impl Task<'_> {
         let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
         let free = features.free_fit(&standard.values);
         let ridge = Ridge::of_rows(&features, free, self.fitted(&standard), self.pool, self.monitor)?;
-        let chosen = ChosenRegression::of(&ridge, &standard, params.c, self.monitor)?;
+        let chosen = self.chosen(&ridge, &standard, (kernel, &space))?;
         let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
         let weights = ridge.weights(chosen.lambda).ok_or_else(not_finite)?;
         let (lambda, rank) = (chosen.lambda / ridge.spectrum().unit(), ridge.n_free());

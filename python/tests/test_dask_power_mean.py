@@ -179,11 +179,11 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         pids = list(client.run(os.getpid).values())
         asked = []
 
-        def sum_and_kill(self, parts, by, own=_rows.Sums.wait):
+        def sum_and_kill(self, parts, *query, own=_rows.Sums.wait):
             asked.append(len(parts))
             if len(asked) == 10:
                 os.kill(pids[0], signal.SIGKILL)
-            return own(self, parts, by)
+            return own(self, parts, *query)
 
         monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
         disturbed = svc.fit(*parts)

@@ -45,19 +45,27 @@ pub(super) struct GivenFeatures<'a> {
     pub roots: &'a [f64],
     /// Whether the constant is one more penalised feature.
     pub has_constant: bool,
-    /// Whether products of dense rows are in single precision, which is enough to compare features: their rounding is far below
-    /// the least λ.
-    pub is_single: bool,
+    /// Where products of dense rows are in single precision, what is subtracted from the rows before. It is enough to compare
+    /// features: the rounding of products of centred rows is far below the least λ.
+    pub single: Option<Vec<f64>>,
 }
 
 impl<'a> GivenFeatures<'a> {
     pub fn new(rows: problem::Block<'a>, roots: &'a [f64], intercept: Intercept) -> Self {
-        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalised, is_single: false }
+        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalised, single: None }
     }
 
-    /// The same with products in single precision.
-    pub fn in_single_precision(self) -> Self {
-        GivenFeatures { is_single: true, ..self }
+    /// The same with products in single precision. With a free intercept, which takes up any shift, rows are centred before they
+    /// are rounded: little would be left of small differences between large numbers.
+    pub fn in_single_precision(self, intercept: Intercept) -> Self {
+        let mut centre = vec![0.0; self.rows.n_features()];
+        if intercept == Intercept::Free {
+            let total: f64 = self.roots.iter().map(|root| root * root).sum();
+            for (row, root) in self.roots.iter().enumerate() {
+                self.rows.for_each_nonzero(row, |feature, x| centre[feature] += root * root / total * x);
+            }
+        }
+        GivenFeatures { single: Some(centre), ..self }
     }
 
     pub fn n_features(&self) -> usize {
@@ -71,10 +79,12 @@ impl GivenFeatures<'_> {
     pub fn gram(&self, pool: &Pool) -> Matrix {
         let n = self.n_rows();
         if let problem::Block::Dense(view) = &self.rows {
-            let mut gram = if self.is_single {
-                let d = self.rows.n_features();
+            let mut gram = if let Some(centre) = &self.single {
+                let d = centre.len();
                 let rows = view.values().chunks(d.max(1)).zip(self.roots);
-                let scaled = rows.flat_map(|(row, root)| row.iter().map(move |x| (root * f64::from(*x)) as f32));
+                let scaled = rows.flat_map(|(row, root)| {
+                    row.iter().zip(centre).map(move |(x, mean)| (root * (f64::from(*x) - mean)) as f32)
+                });
                 let mut gram = SingleMatrix::from_columns(scaled.collect(), d, n).inner(pool);
                 gram.mirror_lower();
                 gram
@@ -84,7 +94,7 @@ impl GivenFeatures<'_> {
             if self.has_constant {
                 self.roots.iter().enumerate().for_each(|(at, root)| add_scaled(gram.col_mut(at), *root, self.roots));
             }
-            if !self.is_single {
+            if self.single.is_none() {
                 add_gram(&mut gram, view.values(), self.roots, pool);
             }
             return gram;
@@ -205,7 +215,7 @@ pub(crate) struct Comparison {
     pub near: Option<f64>,
     /// Whether they are compared at that λ alone.
     pub stays: bool,
-    /// Whether products are in single precision.
+    /// Whether products of dense rows are in single precision.
     pub is_single: bool,
 }
 
@@ -224,7 +234,8 @@ pub(crate) fn left_out_path(
 ) -> Result<Outcome> {
     let Comparison { near, stays, is_single } = comparison;
     let roots = problems.roots();
-    let rows = GivenFeatures { is_single, ..GivenFeatures::new(rows, &roots, intercept) };
+    let rows = GivenFeatures::new(rows, &roots, intercept);
+    let rows = if is_single { rows.in_single_precision(intercept) } else { rows };
     let settings = FitSettings { stays, ..settings_of(intercept, GivenPath { near, ..GivenPath::default() }) };
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }

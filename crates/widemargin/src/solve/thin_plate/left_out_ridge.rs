@@ -52,7 +52,7 @@ pub(crate) fn left_out_ridge(
     monitor: &Monitor<'_>,
 ) -> Result<LeftOutRidge> {
     let roots = problems.roots();
-    let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision();
+    let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision(intercept);
     let centres = intercept == Intercept::Free;
     let system = System::new(&rows, problems, centres, pool)?;
     let start = near.map_or(START, half_decades).clamp(LOWEST, HIGHEST);
@@ -285,6 +285,28 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_far_from_0_are_compared_as_those_near_it() {
+        use super::super::given_features::{Comparison, left_out_path};
+        // Sixteenths, which single precision holds beside a thousand.
+        for d in [3, 20] {
+            let near: Vec<f32> = phi(d).iter().map(|x| (x * 16.0).round() / 16.0).collect();
+            let far: Vec<f32> = near.iter().map(|x| x + 1000.0).collect();
+            let (ones, pool, monitor) = ([1.0; 12], Pool::new(1).unwrap(), Monitor::none());
+            let problems = Problems { targets: OneVsRest::new(&CODES, 3), weights: &ones, units: &ones };
+            let left_out = |phi: &[f32]| {
+                let block = problem::Block::Dense(DenseView::new(phi, 12, d).unwrap());
+                let comparison = Comparison { near: Some(0.1), stays: true, is_single: true };
+                let machine = left_out_path(block, &problems, comparison, Intercept::Free, &pool, &monitor).unwrap();
+                let ridge = left_out_ridge(block, &problems, Some(0.1), Intercept::Free, &pool, &monitor).unwrap();
+                [machine.best.left_out, ridge.left_out].concat().concat()
+            };
+            for (one, other) in left_out(&near).iter().zip(left_out(&far)) {
+                assert!((one - other).abs() < 1e-3, "{d}: {one} {other}");
             }
         }
     }

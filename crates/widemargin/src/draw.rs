@@ -7,19 +7,25 @@ pub(crate) fn mixed(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// The place of a row in its run of `length` rows, and the place that is drawn in that run.
+fn places(row: usize, length: usize) -> (usize, usize) {
+    let run = row / length;
+    // 0 stays 0 when it is mixed.
+    (row - run * length, (mixed(run as u64 + 1) % length as u64) as usize)
+}
+
 /// Whether a row is the one that is drawn of its run of `one_in` rows. Evenly spaced rows would see only some of the classes
 /// of samples whose classes come in a period.
 pub(crate) fn is_drawn(row: usize, one_in: usize) -> bool {
-    let run = row / one_in;
-    // 0 stays 0 when it is mixed.
-    row - run * one_in == (mixed(run as u64 + 1) % one_in as u64) as usize
+    let (place, drawn) = places(row, one_in);
+    place == drawn
 }
 
 /// The fold of a row: each run of `n_folds` rows has one in every fold, in an order that is drawn. Of rows that are dealt in
 /// turn, folds would be classes where these come in a period.
 pub(crate) fn fold_of(row: usize, n_folds: usize) -> usize {
-    let run = row / n_folds;
-    (row - run * n_folds + (mixed(run as u64 + 1) % n_folds as u64) as usize) % n_folds
+    let (place, drawn) = places(row, n_folds);
+    (place + drawn) % n_folds
 }
 
 #[cfg(test)]

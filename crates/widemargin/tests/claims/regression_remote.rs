@@ -134,6 +134,21 @@ fn same_path(found: &[RegressionPoint], expected: &[RegressionPoint]) {
     }
 }
 
+fn samples(rows: &[f64]) -> AnySamples {
+    let values = rows.iter().map(|x| *x as f32).collect();
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len() / D, n_cols: D }))
+}
+
+fn similarity() -> AnySimilarity {
+    AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap()
+}
+
+/// On one machine.
+fn regression(bases: AnySamples, c: CChoice, has_intercept: bool) -> BasisExpansionRegressorParams<AnySimilarity> {
+    let params = BasisExpansionRegressorParams::new(similarity()).bases(bases).normalization(Normalization::None);
+    params.c(c).intercept(has_intercept).threads(1)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
@@ -142,16 +157,9 @@ proptest! {
         n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, given: bool,
     ) {
         let (values, targets, weights) = case(n, seed);
-        let samples = |rows: &[f64]| {
-            let values = rows.iter().map(|x| *x as f32).collect();
-            AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len() / D, n_cols: D }))
-        };
         let (all, bases) = (samples(&values), samples(&values[..12 * D]));
-        let similarity = || AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
         let c = if given { CChoice::Value(3.0) } else { CChoice::Auto };
-        let params = BasisExpansionRegressorParams::new(similarity())
-            .bases(bases.clone()).normalization(Normalization::None).c(c).intercept(has_intercept).threads(1);
-        let whole = params.fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
+        let whole = regression(bases.clone(), c, has_intercept).fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
 
         let params = BasisExpansionParams::new(similarity()).bases(bases).normalization(Normalization::None).threads(1);
         let made = params.expand(&all, None, &Monitor::none()).unwrap();
@@ -179,17 +187,10 @@ proptest! {
             RegressionLoss::SquaredEpsilonInsensitive { epsilon: None },
             RegressionLoss::Quantile { quantile: 0.8 },
         ][at];
-        let samples = |rows: &[f64]| {
-            let values = rows.iter().map(|x| *x as f32).collect();
-            AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len() / D, n_cols: D }))
-        };
         let (all, bases) = (samples(&values), samples(&values[..12 * D]));
-        let similarity = || AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
         // The folds of the quantile loss are others where equal samples are merged.
         let c = if given || at == 3 { CChoice::Value(3.0) } else { CChoice::Auto };
-        let params = BasisExpansionRegressorParams::new(similarity()).loss(loss)
-            .bases(bases.clone()).normalization(Normalization::None).c(c).intercept(has_intercept).threads(1);
-        let whole = params.fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
+        let whole = regression(bases.clone(), c, has_intercept).loss(loss).fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
 
         let params = BasisExpansionParams::new(similarity()).bases(bases).normalization(Normalization::None).threads(1);
         let made = params.expand(&all, None, &Monitor::none()).unwrap();
@@ -229,7 +230,6 @@ proptest! {
             values: values.iter().map(|x| *x as f32).collect(), n_rows: n, n_cols: D,
         }));
         let chosen: Vec<usize> = (0..12).map(|at| 3 * at).collect();
-        let similarity = || AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
         let params = BasisExpansionOneClassParams::new(similarity())
             .basis(BasisChoice::Given(chosen.clone())).quantile(0.2).shrinkage(0.03).threads(1);
         let whole = params.fit_with(&all, Some(weights), &Monitor::none()).unwrap();
@@ -309,8 +309,7 @@ fn a_step_takes_two_queries() {
     let (values, targets, weights) = case(80, 3);
     let values = values.iter().map(|x| *x as f32).collect();
     let all = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 80, n_cols: D }));
-    let similarity = AnySimilarity::new(&["rbf:gamma=2".to_owned()]).unwrap();
-    let params = BasisExpansionParams::new(similarity).n_basis(12).normalization(Normalization::None).threads(1);
+    let params = BasisExpansionParams::new(similarity()).n_basis(12).normalization(Normalization::None).threads(1);
     let made = params.expand(&all, None, &Monitor::none()).unwrap();
     let first = Targets::single((0..80).map(|row| targets.row(row)[0]).collect()).unwrap();
     let targets = PartedTargets::new(&first, Some(&weights), true).unwrap();

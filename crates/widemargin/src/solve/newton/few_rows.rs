@@ -43,6 +43,18 @@ impl RowsFactor {
     /// Factors the matrix of the rows, or returns `None` if it is not positive definite in double precision or the
     /// monitor says to stop.
     pub fn new(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool, monitor: &Monitor<'_>) -> Option<Self> {
+        Self::with_products(shape, active, penalty, is_negligible, (pool, monitor))
+    }
+
+    /// The same, whose products are in single precision where `is_single` of the centred rows, their size, the curvatures and the
+    /// penalty.
+    pub fn with_products(
+        shape: &Shape,
+        active: ActiveRows,
+        penalty: f64,
+        is_single: fn(&[f64], usize, &[f64], f64) -> bool,
+        (pool, monitor): (&Pool, &Monitor<'_>),
+    ) -> Option<Self> {
         let ActiveRows { mut rows, curvatures } = active;
         let (size, n) = (shape.n_features + 1, curvatures.len());
         let centre = match shape.intercept {
@@ -52,7 +64,7 @@ impl RowsFactor {
         if shape.intercept != Intercept::Penalised {
             rows.chunks_mut(size).for_each(|row| row[size - 1] = 0.0);
         }
-        let mut small = if is_negligible(&rows, size, &curvatures, penalty) {
+        let mut small = if is_single(&rows, size, &curvatures, penalty) {
             let narrow: Vec<f32> = rows.iter().map(|x| *x as f32).collect();
             lower_products(&narrow, size, pool, monitor)?
         } else {

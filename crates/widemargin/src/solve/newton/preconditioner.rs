@@ -134,9 +134,12 @@ mod tests {
             let shape = Shape { n_rows: 3, n_features: 2, n_problems: 1, loss: SmoothLoss::SquaredHinge, intercept };
             let of_gram = Preconditioner::from_gram(&shape, &gram, penalty, &pool).unwrap();
             let of_rows = Preconditioner::from_rows(&shape, active.clone(), penalty, &pool, &Monitor::none()).unwrap();
+            let to_rows = (&pool, &Monitor::none());
+            let precise = RowsFactor::with_products(&shape, active.clone(), penalty, |_, _, _, _| false, to_rows);
+            let precise = Preconditioner::Rows(precise.unwrap());
             let r = [1.0, -2.0, 0.5];
-            for factor in [of_gram, of_rows] {
-                let (z, rounding) = (factor.apply(&r), 1e-5);
+            for (factor, rounding) in [(of_gram, 1e-5), (of_rows, 1e-5), (precise, 1e-12)] {
+                let z = factor.apply(&r);
                 for j in 0..2 {
                     let found = penalty * z[j] + sum(&|row| row[j] * (row[0] * z[0] + row[1] * z[1] + z[2]));
                     assert!((found - r[j]).abs() < rounding, "{intercept:?}");

@@ -161,8 +161,7 @@ impl RawRows for GivenFeatures<'_> {
     }
 }
 
-/// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centred features;
-/// and
+/// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centred features; and
 /// whether the selected C is refined, and its error estimated by refits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GivenPath {

@@ -241,7 +241,7 @@ impl RegressionSettings {
             };
             Ok(Box::new(model.with_notes(told)) as Box<dyn Regressor>)
         };
-        Ok(Regression { fit: Box::new(fit), in_memory: None, scoring })
+        Ok(Regression { fit: Box::new(fit), scoring })
     }
 }
 

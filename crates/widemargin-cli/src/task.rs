@@ -35,8 +35,6 @@ pub struct Regression {
     /// Samples and their targets.
     #[expect(clippy::type_complexity, reason = "it is named here only")]
     pub fit: Box<dyn Fn(Data<'_>, &Targets, &Monitor<'_>) -> Result<Box<dyn Regressor>>>,
-    /// Why it takes no samples on the disk, if it does not.
-    pub in_memory: Option<String>,
     /// The score that suits its loss.
     pub scoring: RegressionScoring,
 }

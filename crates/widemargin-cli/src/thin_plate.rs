@@ -225,14 +225,12 @@ impl Method for ThinPlateArgs {
         let json = json!({ "task": "regression", "seed": common.seed });
         let regression = |params: Params| {
             let fit = move |data: Data<'_>, targets: &Targets, monitor: &Monitor<'_>| {
-                let Data::Samples(samples, weights) = data else {
-                    let expected = "samples in memory for a smoothing spline".into();
-                    return Err(widemargin::Error::Parameter { name: "task", value: "regression".into(), expected });
-                };
-                Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
+                Ok(Box::new(match data {
+                    Data::Samples(samples, weights) => params.fit_with(&rows(samples)?, targets, weights, monitor)?,
+                    Data::Store(store, resources) => params.fit_blocks(store, targets, None, resources, monitor)?,
+                }) as Box<dyn Regressor>)
             };
-            let in_memory = Some("thin-plate --task regression".into());
-            Regression { fit: Box::new(fit), in_memory, scoring: RegressionScoring::R2 }
+            Regression { fit: Box::new(fit), scoring: RegressionScoring::R2 }
         };
         let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
         Ok(points.map(|point| point.map(regression)).collect())

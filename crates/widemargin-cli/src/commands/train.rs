@@ -151,7 +151,8 @@ impl Files {
         check_model_file(output, &self.input)?;
         self.folders.check(&self.input)?;
         if self.folders.ask_for_blocks(self.memory) {
-            return Err(in_memory("--task one-class"));
+            let failure = Failure::input("--task one-class holds all samples in memory");
+            return Err(failure.help("leave --memory out, or train on a part of the samples"));
         }
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);
@@ -170,9 +171,6 @@ impl Files {
     /// Common to all regression models: read, fit, save, report.
     fn run_regression(&self, point: &Point<Regression>, in_blocks: bool, context: &Context) -> Result<(), Failure> {
         let (data, output, regression) = (&self.input.data, &self.output, &point.params);
-        if let (true, Some(what)) = (in_blocks, &regression.in_memory) {
-            return Err(in_memory(what));
-        }
         let started = Instant::now();
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);
@@ -199,10 +197,4 @@ impl Files {
         context.note(&summary.summary());
         Ok(())
     }
-}
-
-/// The refusal of a limit of memory by a fit that keeps to none.
-fn in_memory(what: &str) -> Failure {
-    let failure = Failure::input(format!("{what} holds all samples in memory"));
-    failure.help("leave --memory out, or train on a part of the samples")
 }

@@ -12,6 +12,7 @@ mod explanation;
 mod file;
 mod header;
 mod loss_path;
+mod manifest;
 mod origin;
 mod outlier_detector;
 mod parted_targets;

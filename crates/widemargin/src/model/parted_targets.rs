@@ -1,6 +1,6 @@
 //! The targets of a regression whose samples others hold.
 
-use crate::data::Targets;
+use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
 use crate::model::StandardTargets;
 
@@ -74,6 +74,14 @@ impl PartedTargets {
             units: rows().map(|row| self.units[row]).collect(),
             ..self.clone()
         }
+    }
+
+    /// What identifies them, with the number of outputs.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut values = Fingerprint::default();
+        let all = self.values.iter().chain(&self.standard.scales).chain(&self.standard.means);
+        all.enumerate().for_each(|(at, value)| values.add(at, value.to_bits()));
+        format!("{} outputs, {:032x}", self.n_outputs, values.finish())
     }
 
     /// Samples of weight above 0.

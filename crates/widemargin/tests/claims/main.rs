@@ -41,6 +41,7 @@ mod regression_remote;
 mod resources_common;
 mod same_answer_every_time;
 mod several_labels;
+mod spline_blocks;
 mod thin_plate_blocks;
 mod thin_plate_common;
 mod thin_plate_fixtures;

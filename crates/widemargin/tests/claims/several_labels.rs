@@ -7,11 +7,13 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, DenseView, Label, Labels, SamplesView, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
-    BasisExpansionParams, Classifier, LandmarkChoice, PowerMeanParams, Standardize, ThinPlateParams, from_bytes,
+    BasisExpansionParams, CChoice, Classifier, LandmarkChoice, PowerMeanParams, Standardize, ThinPlateParams,
+    from_bytes,
 };
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
 
 const N: usize = 160;
@@ -278,6 +280,46 @@ fn out_of_core_they_are_those_of_memory() {
         // On every other sample.
         for (a, b) in ours.slopes().iter().zip(truth.slopes()) {
             assert!((a / b - 1.0).abs() < 0.25, "{a} instead of {b}");
+        }
+    }
+}
+
+/// Of the power mean SVM: in one block and in several, with what is given and with what is chosen, on samples whose label is not
+/// always known.
+#[test]
+fn power_mean_out_of_core_is_that_of_memory() {
+    let (samples, labels) = many();
+    let monitor = Monitor::none();
+    let AnySamples::Vectors(Vectors::Dense(matrix)) = &samples else { panic!("dense samples") };
+    let params = || PowerMeanParams::new(AdditiveKernel::PowerMean { p: -1.0 }).tol(1e-5).max_epochs(5000);
+    let given = || params().nodes(vec![0.02, 0.1, 0.3, 0.7]).c(2.0);
+    let cases: [(PowerMeanParams, f64); 4] = [
+        (given().class_weight(ClassWeight::Balanced), 0.02),
+        (given().loss(Loss::Hinge), 0.02),
+        (params().nodes(vec![0.05, 0.4]).c(CChoice::Auto), 0.02),
+        // Kernel and nodes are chosen on samples that were merged where they are equal, or were not.
+        (params().choose_p().choose_n_nodes().c(CChoice::Auto), 0.05),
+    ];
+    for (params, tolerance) in cases {
+        let truth = params.fit(&matrix.view().unwrap(), &labels).unwrap();
+        for memory in [1_000_000, 1 << 28] {
+            let disk = Disk::new(None);
+            let ours = params.fit_blocks(&samples, &labels, None, &disk.resources(memory), &monitor).unwrap();
+            let note = ours.report().notes.iter().find(|note| note.contains("block")).unwrap().clone();
+            assert_eq!(note.contains("in 1 block "), memory > 1 << 20, "{note}");
+            assert_eq!(ours.report().status, Status::Converged);
+            assert!(Classifier::has_several_labels(&ours) && ours.classes() == names());
+            let view = SamplesView::Other(&samples);
+            let of = |model: &dyn Classifier| model.decision_values(&view, 1, &monitor).unwrap();
+            let (a, b) = (of(&ours), of(&truth));
+            let size = b.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            let off = a.iter().zip(&b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+            assert!(off <= tolerance * size, "{params:?}, {memory}: {off} of {size}");
+            // Fitted on other samples that are held out: close, not the same.
+            let proba = |model: &dyn Classifier| model.predict_proba(&view, 1, &monitor).unwrap().values;
+            let (a, b) = (proba(&ours), proba(&truth));
+            let off = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>() / a.len() as f64;
+            assert!(off < 0.05, "{params:?}, {memory}: probabilities differ by {off} on average");
         }
     }
 }

@@ -15,7 +15,6 @@ mod held_out_path;
 mod hessian_rows;
 mod hessian_sample;
 mod learn_weights;
-mod manifest;
 mod model;
 mod one_class;
 pub(super) mod one_class_file;

@@ -16,12 +16,12 @@ use super::held_out::{HeldOut, MOST as MOST_HELD_OUT, TOL as HELD_OUT_TOL, judge
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
-use super::manifest::Manifest;
 use super::wanted_bases::Wanted;
 use crate::data::{DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
+use crate::model::manifest::Manifest;
 use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -89,8 +89,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Wanted { given: expander.given, choice: &expander.basis, n_basis: expander.n_basis, seed: expander.seed };
         let (bases, chosen) = wanted.bases(&similarity, labels, &training)?;
         clock.end("bases")?;
-        let expansion = BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
-            .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+        let expansion =
+            BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
+                .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let targets = OneVsRest::of(labels);
         let plan = Plan::new(resources.memory, samples.n_samples(), expansion.n_features(), targets.n_problems())?;

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_sample::{HessianSample, Learner};
-use super::manifest::Manifest;
 use super::regressor_solution::RegressorFacts;
 use super::wanted_bases::Wanted;
-use crate::data::{Fingerprint, Label, Labels, Resources, Source, Targets, Training};
+use crate::data::{Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::memory;
 use crate::model::clock::Clock;
+use crate::model::manifest::Manifest;
 use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
@@ -78,8 +78,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let wanted = Wanted { given, choice, n_basis: expander.n_basis, seed };
         let (bases, chosen) = wanted.bases(&similarity, &all_alike, &training)?;
         clock.end("bases")?;
-        let expansion = BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
-            .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+        let expansion =
+            BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
+                .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {
@@ -119,9 +120,6 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
     /// All parameters that affect the result, and what identifies the targets.
     fn told(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
-        let mut values = Fingerprint::default();
-        let all = targets.values().iter().chain(&targets.standard.scales).chain(&targets.standard.means);
-        all.enumerate().for_each(|(at, value)| values.add(at, value.to_bits()));
         let expander = &self.expander;
         let (epsilon, quantile) = match self.loss {
             RegressionLoss::Squared => (None, None),
@@ -142,7 +140,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             ("quantile", quantile.map_or_else(|| "none".into(), |quantile| quantile.to_string())),
             ("intercept", self.has_intercept.to_string()),
             ("seed", expander.seed.to_string()),
-            ("targets", format!("{} outputs, {:032x}", targets.n_outputs(), values.finish())),
+            ("targets", targets.fingerprint()),
         ]
     }
 }

@@ -2,25 +2,21 @@
 
 use super::fit::Fit;
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
-use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
+use super::landmarks::SAMPLES_A_CENTRE;
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::remarks::scaling_warning;
 use super::remote::ModelFacts;
-use super::stream::{ColumnMoments, KernelRows, RowSource, Stream, drawn};
+use super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, KernelRows, RowSource, Stream, drawn};
 use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::CChoice;
 use crate::model::clock::Clock;
-use crate::model::scale_rows::scale_rows;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_blocks, memory};
-
-/// The minimum number of samples drawn for selecting landmarks and the scaling.
-const FEWEST_DRAWN: usize = 1000;
 
 impl ThinPlateParams {
     /// Trains on data larger than memory, on landmarks (`n_basis` must be set). The source is read in chunks of some
@@ -34,7 +30,7 @@ impl ThinPlateParams {
     ///
     /// The result equals that of [`ThinPlateParams::fit_with`] on the same landmarks, up to rounding, with these
     /// differences: duplicate samples are not merged; landmarks are selected among 25 random samples per landmark
-    /// ([`LandmarkChoice::Index`]: the first samples); samples are in single precision, as in the source; the model has
+    /// ([`LandmarkChoice::Index`](super::LandmarkChoice::Index): the first samples); samples are in single precision, as in the source; the model has
     /// only the means of the left-out values, not those of single samples.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed λ, and gives the same
@@ -100,7 +96,7 @@ impl ThinPlateParams {
         clock.end("scale")?;
 
         let plain = look.space(self.kernel.degree(), None)?;
-        let mut sample = look.sample.clone();
+        let sample = look.sample.clone();
         let part = |all: &[f64]| -> Vec<f64> { picked.iter().map(|&row| all[row]).collect() };
         let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
         let (some_weights, some_units) = (part(&weights), part(&units));
@@ -126,21 +122,10 @@ impl ThinPlateParams {
         let scale = standardize.then(|| plain.factors().to_vec());
         let space = if standardize { look.space(self.kernel.degree(), scale.as_deref())? } else { plain };
 
-        let (bases, support) = if self.landmarks == LandmarkChoice::Index {
-            let (mut rows, numbers) = stream.first(&weights, n_basis)?;
-            if let Some(factors) = &scale {
-                scale_rows(&mut rows, factors);
-            }
-            (rows, numbers)
-        } else {
-            if let Some(factors) = &scale {
-                scale_rows(&mut sample, factors);
-            }
-            let placed = Placed { rows: &sample, n_features: d, weights: &some_weights, first_come: &first_come };
-            let (bases, chosen) = choose(self.landmarks, n_basis, placed, self.seed, &pool)?;
-            (bases, chosen.into_iter().map(|at| picked[at]).collect())
-        };
-        drop((sample, look));
+        drop(look);
+        let among = Drawn { rows: &picked, values: sample, weights: &weights };
+        let (bases, support) =
+            stream.landmarks(among, (self.landmarks, n_basis), scale.as_deref(), self.seed, &pool)?;
         clock.end("landmarks")?;
 
         let ones = vec![1.0; bases.len() / d];

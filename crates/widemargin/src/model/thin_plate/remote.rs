@@ -310,7 +310,7 @@ impl LandmarkPlan {
         Ok(Matrix::from_columns(columns.to_vec(), m, q))
     }
 
-    fn lifted(
+    pub(super) fn lifted(
         &self,
         samples: &impl Rows,
         weights: &[f64],

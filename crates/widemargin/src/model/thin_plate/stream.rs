@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::kernel_blocks::{weighted_block, weighted_polynomials};
+use super::landmarks::{LandmarkChoice, Placed, choose};
 use crate::data::{AnySamples, Fingerprint, Kind, Source, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -19,6 +20,19 @@ use crate::solve::thin_plate::{BLOCK, RawRows, SPAN};
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
+
+/// The minimum number of samples drawn for selecting landmarks, the kernel and the scaling.
+pub(super) const FEWEST_DRAWN: usize = 1000;
+
+/// Samples that were drawn, and the weights of all.
+pub(super) struct Drawn<'a> {
+    /// Ascending.
+    pub rows: &'a [usize],
+    /// Row-major, not scaled.
+    pub values: Vec<f64>,
+    /// Of all samples.
+    pub weights: &'a [f64],
+}
 
 /// Samples of a source as dense rows.
 #[derive(Clone, Copy)]
@@ -112,6 +126,33 @@ impl<'a> Stream<'a> {
             }
         }
         Ok((rows, numbers))
+    }
+
+    /// Landmarks, row-major, with columns times `scale`, and the rows of those that are samples: chosen among samples that were
+    /// drawn, but for [`LandmarkChoice::Index`].
+    pub(super) fn landmarks(
+        &self,
+        among: Drawn<'_>,
+        (choice, n_basis): (LandmarkChoice, usize),
+        scale: Option<&[f64]>,
+        seed: u64,
+        pool: &Pool,
+    ) -> Result<(Vec<f64>, Vec<usize>)> {
+        let scaled = |mut rows: Vec<f64>| {
+            if let Some(factors) = scale {
+                scale_rows(&mut rows, factors);
+            }
+            rows
+        };
+        if choice == LandmarkChoice::Index {
+            let (rows, numbers) = self.first(among.weights, n_basis)?;
+            return Ok((scaled(rows), numbers));
+        }
+        let weights: Vec<f64> = among.rows.iter().map(|&row| among.weights[row]).collect();
+        let (rows, first_come) = (scaled(among.values), (0..weights.len()).collect::<Vec<usize>>());
+        let placed = Placed { rows: &rows, n_features: self.n_features, weights: &weights, first_come: &first_come };
+        let (bases, chosen) = choose(choice, n_basis, placed, seed, pool)?;
+        Ok((bases, chosen.into_iter().map(|at| among.rows[at]).collect()))
     }
 }
 

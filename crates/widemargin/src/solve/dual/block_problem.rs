@@ -15,7 +15,7 @@ use crate::solve::Status;
 #[derive(Debug)]
 pub(crate) struct BlockRows {
     pub rows: CodedRows,
-    /// The class of each row.
+    /// The class of each row, or its set of labels.
     pub codes: Vec<u32>,
     /// C · weight of each row.
     pub costs: Vec<f64>,
@@ -45,6 +45,8 @@ pub(crate) struct Deal {
 
 /// Storage of the rows, in pieces that are loaded together to form blocks.
 pub(crate) trait Blocks: Sync {
+    /// Number of rows.
+    fn n_rows(&self) -> usize;
     /// Number of pieces.
     fn n_pieces(&self) -> usize;
     /// Number of blocks to which they are dealt.
@@ -64,7 +66,8 @@ pub(crate) struct BlockProblem<'a> {
     /// The values of the codes of all blocks.
     pub book: &'a [f32],
     pub n_features: usize,
-    pub n_classes: usize,
+    /// Of no rows: those of a block have their codes with the block.
+    pub targets: OneVsRest<'a>,
     pub loss: Loss,
 }
 
@@ -74,7 +77,7 @@ impl BlockProblem<'_> {
         DualProblem {
             rows: &block.rows,
             map: self.map,
-            targets: OneVsRest::new(&block.codes, self.n_classes),
+            targets: self.targets.with_codes(&block.codes),
             loss: self.loss,
             costs: &block.costs,
         }

@@ -30,7 +30,7 @@ use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
-use crate::problem::{OneVsRest, UnseenScores};
+use crate::problem::UnseenScores;
 use crate::solve::Status;
 
 /// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
@@ -88,7 +88,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let pool = Pool::new(settings.threads)?;
-        let n_problems = OneVsRest::new(&[], problem.n_classes).n_problems();
+        let n_problems = problem.targets.n_problems();
         let kept = kept.unwrap_or_else(|| DualCheckpoint {
             state: BlockState { rounds: 0, anew: true, problems: vec![One::new(settings.tol); n_problems] },
             weights: vec![Vec::new(); n_problems],
@@ -161,7 +161,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         let mut is_late = false;
         self.each_block(&deals, |block, rows, alphas| {
             let n_rows = rows.rows.n_rows();
-            let held = if block == 0 { 0..held_out_of(n_rows) } else { 0..0 };
+            let held = if block == 0 { 0..held_out_of(self.blocks.n_rows(), n_rows) } else { 0..0 };
             let problem = self.problem.of(rows);
             let pass = self.pass(&problem, rows);
             let order: Vec<u32> = (held.end as u32..n_rows as u32).collect();
@@ -184,7 +184,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             return Ok(found);
         }
         self.each_block(&deals[..deals.len().min(1)], |_, rows, _| {
-            let held = 0..held_out_of(rows.rows.n_rows());
+            let held = 0..held_out_of(self.blocks.n_rows(), rows.rows.n_rows());
             let problem = self.problem.of(rows);
             let pass = self.pass(&problem, rows);
             self.pool.map_mut(&mut all, |_, one| pass.add_scores(&one.pack, held.clone(), &mut one.values));
@@ -460,9 +460,9 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 }
 
-/// How many rows of a block are held out: a tenth, at most 2,000.
-fn held_out_of(n_rows: usize) -> usize {
-    (n_rows / 10).min(2000)
+/// How many rows of the first block are held out: a tenth of all rows, at most 2,000, if the block has so many.
+fn held_out_of(n_all: usize, n_rows: usize) -> usize {
+    (n_all / 10).min(2000).min(n_rows)
 }
 
 /// Derives a seed for each number.

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::model::clock::Clock;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::n_problems;
+use crate::problem::OneVsRest;
 use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
 use crate::solve::{CalibratedOn, Calibration};
 
@@ -71,10 +71,10 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         let n = samples.n_samples();
-        labels.check_one_class("training out of core (in memory there may be several labels)")?;
         labels.check(n)?;
         check_number(n)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let labels = &labels.clone().balanced(&self.class_weight, &weights);
         check_costs(self.c, &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
@@ -128,7 +128,8 @@ impl PowerMeanParams {
         let Stages { mut clock, chunked, scan, scaling } = stages;
         let facts = self.facts(&scan, labels, weights);
         let left = Left::find(resources.checkpoint, &facts)?;
-        let n_problems = n_problems(labels.classes().len());
+        let targets = OneVsRest::of(labels).with_codes(&[]);
+        let n_problems = targets.n_problems();
         let sizes = Sizes {
             n_rows: scan.n_rows,
             n_nonzero: scan.n_nonzero,
@@ -160,13 +161,13 @@ impl PowerMeanParams {
         };
         let mut checkpoint_writer =
             CheckpointWriter::new(resources.checkpoint, &store, plan, facts, n_problems, left.as_ref());
-        let (n_features, n_classes) = (sizes.n_features, labels.classes().len());
-        let problem = BlockProblem { map: &map, book: &book.values, n_features, n_classes, loss: self.loss };
+        let n_features = sizes.n_features;
+        let problem = BlockProblem { map: &map, book: &book.values, n_features, targets, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MOST_THREADS));
         let (solution, mut unseen) = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
         clock.end("solve")?;
         unseen.weights.iter_mut().for_each(|weight| *weight /= self.c);
-        let calibration = Calibration::fit(&unseen, n_classes, CalibratedOn::HeldOut);
+        let calibration = Calibration::of(&unseen, targets, CalibratedOn::HeldOut);
 
         let mut report = report(&solution, clock.stages, self);
         report.notes.push(where_they_were(&store));
@@ -187,6 +188,9 @@ impl PowerMeanParams {
         for (row, (&code, weight)) in labels.codes().iter().zip(weights).enumerate() {
             of_labels.add(2 * row, code.into());
             of_labels.add(2 * row + 1, weight.to_bits());
+        }
+        for (at, signed) in labels.signed_sets().unwrap_or_default().iter().enumerate() {
+            of_labels.add(2 * labels.len() + at, signed.to_bits());
         }
         let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
         let facts = [

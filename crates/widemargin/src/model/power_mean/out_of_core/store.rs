@@ -223,6 +223,10 @@ impl<'a> Store<'a> {
 }
 
 impl Blocks for Store<'_> {
+    fn n_rows(&self) -> usize {
+        self.pieces.pieces.iter().map(|(piece, _)| piece.n_rows).sum()
+    }
+
     fn n_pieces(&self) -> usize {
         self.pieces.pieces.len()
     }

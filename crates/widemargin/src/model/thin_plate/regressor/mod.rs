@@ -6,6 +6,7 @@ mod fit;
 mod landmark_features;
 mod model;
 mod of_parts;
+mod out_of_core;
 mod params;
 mod task;
 

@@ -5,6 +5,7 @@ use super::task::{Solved, columns};
 use crate::error::Result;
 use crate::instant::Instant;
 use crate::model::origin::TrainingSettings;
+use crate::model::thin_plate::remarks::dependent;
 use crate::model::thin_plate::{LandmarkPlan, SettledPolynomials};
 use crate::model::{CChoice, ChosenRegression, PartedTargets};
 use crate::monitor::Monitor;
@@ -56,7 +57,9 @@ impl LandmarkPlan {
         let (alphas, betas) = (0..targets.n_outputs()).map(one).unzip();
         let mut stages = facts.stages;
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let warnings: Vec<String> = space.warnings().into_iter().chain(chosen.warning(standard)).collect();
+        let dependent = dependent(kernel, space.len(), settled.rank);
+        let warnings: Vec<String> =
+            space.warnings().into_iter().chain(dependent).chain(chosen.warning(standard)).collect();
         let half_norm = |weights: &Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
         let solved = Solved {
             lambda: chosen.lambda / ridge.spectrum().unit(),

@@ -1,0 +1,265 @@
+//! The smoothing spline on landmarks of data larger than memory, read in passes.
+
+use std::ops::Range;
+
+use super::super::landmarks::SAMPLES_A_CENTRE;
+use super::super::remote::{ColumnSums, LandmarkPlan};
+use super::super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, Stream, drawn};
+use super::choose::Choice;
+use super::of_parts::SplineFacts;
+use super::task::Task;
+use super::{ThinPlateRegressor, ThinPlateRegressorParams};
+use crate::data::{AnySamples, DenseView, Label, Labels, Resources, Source, Targets};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::model::PartedTargets;
+use crate::model::clock::Clock;
+use crate::model::manifest::Manifest;
+use crate::model::scale_rows::scale_rows;
+use crate::monitor::{Monitor, RowCount};
+use crate::par::Pool;
+use crate::partition::{Executor, Query, Recorded, add_answer};
+use crate::similarity::PolynomialSpace;
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::thin_plate::{FeatureMap, FirstSums, NullSpace};
+
+/// The checkpoint name of the sums.
+const ANSWERS: &str = "answers";
+
+/// Squares of the features that are held at once, beside those of chunks of rows: the kernel between the landmarks and its
+/// factor, the products, their eigenvectors, the rotation and its copies.
+const SQUARES: usize = 8;
+
+/// Copies of the features of a chunk of rows: kernel values, features, centred ones, rotated ones.
+const COPIES: usize = 4;
+
+impl ThinPlateRegressorParams {
+    /// Trains on data larger than memory, on landmarks (`n_basis` must be set). The source is read in chunks of some thousand
+    /// consecutive rows, in four passes: the columns, the polynomials, the products of the features, and the left-out residuals
+    /// at all C. If all samples fit in memory, [`ThinPlateRegressorParams::fit_with`] is faster.
+    ///
+    /// In addition to targets and weights (24 bytes per sample and 8 per output), memory holds matrices of landmarks × landmarks,
+    /// some thousand samples with their features, and 25 samples per landmark.
+    ///
+    /// The result equals that of [`ThinPlateRegressorParams::fit_with`] on the same landmarks, up to rounding, with these
+    /// differences: landmarks are selected among 25 random samples per landmark ([`LandmarkChoice::Index`]: the first samples),
+    /// kernel and scaling on a thousand of these; samples are in single precision, as in the source.
+    ///
+    /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed pass, and gives the same model, bit
+    /// for bit.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateRegressorParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for a
+    /// checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples that are not
+    /// vectors.
+    ///
+    /// [`LandmarkChoice::Index`]: crate::model::LandmarkChoice::Index
+    pub fn fit_blocks(
+        &self,
+        samples: &dyn Source<Samples = AnySamples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<ThinPlateRegressor> {
+        self.check()?;
+        let Some(n_basis) = self.n_basis else {
+            let expected = "a number of landmarks: the exact solver holds the kernel of all pairs of samples";
+            return Err(Error::parameter("n_basis", "none", expected));
+        };
+        let (n, pool) = (samples.n_samples(), Pool::new(self.threads)?);
+        let weights = targets.weights(n, sample_weight)?;
+        let parted = PartedTargets::new(targets, sample_weight, true)?;
+        let stream = Stream::new(samples)?;
+        let mut clock = Clock::start(monitor);
+
+        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTRE.saturating_mul(n_basis)), self.seed);
+        self.check_memory(&stream, (n_basis, picked.len()), &pool, resources.memory)?;
+        let mut look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
+        clock.end("scale")?;
+        let sample = std::mem::take(&mut look.sample);
+        let task = Task {
+            params: self,
+            rows: sample,
+            n_features: stream.n_features,
+            targets: targets.of_rows(&picked),
+            weights: picked.iter().map(|&row| weights[row]).collect(),
+            pool: &pool,
+            monitor,
+        };
+        let Choice { kernel, factors, tried, warnings, note, .. } = task.choose()?;
+        // The spreads of all samples, where those drawn have told that columns are to be standardised.
+        let scale = match factors {
+            Some(_) => Some(look.space(Some(0), None)?.factors().to_vec()),
+            None => None,
+        };
+        let sample = task.rows;
+        if !tried.is_empty() {
+            clock.end("choice")?;
+        }
+        let among = Drawn { rows: &picked, values: sample, weights: &weights };
+        let (bases, support) =
+            stream.landmarks(among, (self.landmarks, n_basis), scale.as_deref(), self.seed, &pool)?;
+        clock.end("landmarks")?;
+
+        if let Some(checkpoint) = resources.checkpoint {
+            let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
+            let mut parameters = self.told(n_basis, &parted);
+            parameters.push(("content of the samples", format!("{:032x}", look.content.finish())));
+            Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?.settle(checkpoint)?;
+        }
+        let plan = LandmarkPlan::for_regression(kernel, bases, columns(look, scale.as_deref()))?;
+        let rows = ScaledRows { stream, scale: scale.as_deref(), weights: &weights };
+        let mut sums = FirstSums::default();
+        let count = RowCount::new(monitor, "polynomials", n);
+        let some = |range: Range<usize>| {
+            count.go_on()?;
+            let found = rows.with(range.clone(), |rows, weights| plan.first_sums(rows, weights))?;
+            count.add(range.len());
+            Ok::<_, Error>(found)
+        };
+        pool.fold_chunks(n, ROWS, some, |next| {
+            sums = sums.merged(&next);
+            Ok::<_, Error>(())
+        })?;
+        let settled = plan.settle(&sums, NullSpace::Free, parted.n_present(), parted.total(), false)?;
+        clock.end("polynomials")?;
+
+        let spline_rows = SplineRows {
+            map: settled.settled.feature_map(plan.feature_map.clone()),
+            plan: &plan,
+            rows,
+            n_penalised: settled.n_penalised(),
+            width: settled.n_penalised() + settled.n_free(),
+            targets: parted.present(),
+            present: (0..n).filter(|&row| weights[row] > 0.0).collect(),
+            pool: &pool,
+        };
+        let mut spline_rows = Recorded::new(spline_rows, resources.checkpoint, ANSWERS)?;
+        let facts = SplineFacts {
+            c: self.c,
+            landmarks: self.landmarks.to_string(),
+            support: support.into_iter().map(|row| row as u64).collect(),
+            seed: self.seed,
+            stages: clock.stages,
+        };
+        let mut model = plan.clone().fit_spline(settled, &parted, &mut spline_rows, facts, monitor)?;
+        for warning in warnings {
+            if !model.report.warnings.contains(&warning) {
+                model.report.warnings.push(warning);
+            }
+        }
+        drop(spline_rows);
+        model.scale = scale;
+        model.report.notes.extend(note);
+        Ok(model)
+    }
+
+    fn check_memory(
+        &self,
+        stream: &Stream<'_>,
+        (n_basis, n_drawn): (usize, usize),
+        pool: &Pool,
+        limit: u64,
+    ) -> Result<()> {
+        let (n, d) = (stream.n(), stream.n_features);
+        let largest_degree = self.kernels.iter().filter_map(|kernel| kernel.degree()).max().unwrap_or(0);
+        let n_columns = PolynomialSpace::new(Some(largest_degree), vec![0.0; d], vec![0.0; d])?.len();
+        let width = n_basis + n_columns;
+        let needed = [
+            memory::product(&[8, width, width, SQUARES + pool.in_flight()]),
+            memory::product(&[8, pool.in_flight(), ROWS, COPIES * width + d]),
+            memory::product(&[8, 3, n_drawn, d]),
+        ];
+        let needed = needed.into_iter().fold(0, u64::saturating_add);
+        if needed <= limit {
+            return Ok(());
+        }
+        let what = format!("a smoothing spline of {n} samples on {n_basis} landmarks");
+        Err(Error::Memory { what, needed, free: limit, hint: "take fewer landmarks (n_basis)" })
+    }
+
+    /// All parameters that affect the result, and what identifies the targets.
+    fn told(&self, n_basis: usize, targets: &PartedTargets) -> Vec<(&'static str, String)> {
+        let kernels: Vec<String> = self.open_kernels().iter().map(ToString::to_string).collect();
+        vec![
+            ("kernel", kernels.join(" or ")),
+            ("C", self.c.to_string()),
+            ("standardize", self.standardize.to_string()),
+            ("n_basis", n_basis.to_string()),
+            ("basis", self.landmarks.to_string()),
+            ("seed", self.seed.to_string()),
+            ("targets", targets.fingerprint()),
+        ]
+    }
+}
+
+/// The moments of columns times factors.
+fn columns(look: ColumnMoments, scale: Option<&[f64]>) -> ColumnSums {
+    let ColumnMoments { total, mut mean, mut squares, .. } = look;
+    for ((mean, squares), factor) in mean.iter_mut().zip(&mut squares).zip(scale.unwrap_or_default()) {
+        *mean *= factor;
+        *squares *= factor * factor;
+    }
+    ColumnSums { total, mean, squares }
+}
+
+/// Samples with their columns scaled, and their weights.
+#[derive(Clone, Copy)]
+struct ScaledRows<'a> {
+    stream: Stream<'a>,
+    scale: Option<&'a [f64]>,
+    weights: &'a [f64],
+}
+
+impl ScaledRows<'_> {
+    fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&DenseView<'_, f64>, &[f64]) -> Result<T>) -> Result<T> {
+        let mut values = self.stream.rows(range.clone())?;
+        if let Some(factors) = self.scale {
+            scale_rows(&mut values, factors);
+        }
+        work(&DenseView::new(&values, range.len(), self.stream.n_features)?, &self.weights[range])
+    }
+}
+
+/// Features of the samples of weight above 0 with their targets, made anew at each pass.
+struct SplineRows<'a> {
+    plan: &'a LandmarkPlan,
+    map: FeatureMap,
+    rows: ScaledRows<'a>,
+    n_penalised: usize,
+    width: usize,
+    /// Of the samples of weight above 0.
+    targets: PartedTargets,
+    /// Which these are, ascending.
+    present: Vec<usize>,
+    pool: &'a Pool,
+}
+
+impl Executor for SplineRows<'_> {
+    type Of = RidgeRows;
+
+    fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        let (mut total, n, k) = (None, self.rows.stream.n(), self.targets.n_outputs());
+        let count = RowCount::new(monitor, "solve", n);
+        let answer = |range: Range<usize>| {
+            count.go_on()?;
+            let place = |row: usize| self.present.partition_point(|&present| present < row);
+            let own = place(range.start)..place(range.end);
+            let n_rows = range.len();
+            let values = self.rows.with(range, |rows, weights| self.plan.lifted(rows, weights, &self.map, true))?;
+            let mut part = RidgePart {
+                features: RidgeFeatures::Lifted { values: &values, n_penalised: self.n_penalised },
+                width: self.width,
+                targets: &self.targets.values()[own.start * k..own.end * k],
+                weights: &self.targets.weights()[own.clone()],
+                units: &self.targets.units()[own],
+            };
+            let found = query.answer(&mut part, monitor)?;
+            count.add(n_rows);
+            Ok(found)
+        };
+        self.pool.fold_chunks(n, ROWS, answer, |next| add_answer(query, &mut total, next))?;
+        total.ok_or(Error::NoSamples(""))
+    }
+}

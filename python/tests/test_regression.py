@@ -147,6 +147,44 @@ def test_auto_finds_the_columns_that_matter() -> None:
     assert found.similarities_ == BasisExpansionRegressor(random_state=0, n_jobs=2).fit(X, y).similarities_
 
 
+def test_weights_of_columns_are_not_learned_from_chance() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20))
+    y = X @ np.ones(20) + rng.normal(scale=4.0, size=300)
+    found = BasisExpansionRegressor(random_state=0).fit(X, y)
+    assert "weights=" not in found.similarities_[0]
+    # A constant column is no evidence, and gets no weight.
+    X, y = make_friedman1(300, n_features=8, noise=0.5, random_state=0)
+    X[:, 6] = 3.0
+    found = BasisExpansionRegressor(random_state=0).fit(X, y)
+    weights = found.similarities_[0].split("weights=")[1].split("/")[0].split(";")
+    assert float(weights[6]) == 0.0
+    assert max(map(float, weights)) == 1.0
+
+
+@pytest.mark.parametrize("kernel", ["rbf:gamma=0.02", "multiquadric:gamma=0.3"])
+def test_a_smooth_function_is_learned_as_by_the_exact_kernel(kernel: str) -> None:
+    """Much of what is known of it lies in small eigenvalues of the kernel, which must not be dropped."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.5, 1.5, (400, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + rng.normal(scale=0.03, size=400)
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    gram = np.exp(-0.02 * squares) if kernel.startswith("rbf") else -np.sqrt(1 + (0.3**2) * squares)
+    ones = np.ones((400, 1))
+    if not kernel.startswith("rbf"):
+        centre = np.eye(400) - ones @ ones.T / 400
+        gram = centre @ gram @ centre
+    errors = []
+    for penalty in np.geomspace(1e-6, 1, 25):
+        # Left-out residuals of kernel ridge regression with an unpenalised intercept.
+        inverse = np.linalg.inv(gram + penalty * np.eye(400))
+        whole = inverse - inverse @ ones @ ones.T @ inverse / (ones.T @ inverse @ ones)
+        errors.append(np.sqrt(np.mean((whole @ y / np.diag(whole)) ** 2)))
+    normalization = "nystrom-clip" if kernel.startswith("rbf") else "centered-clip"
+    ours = BasisExpansionRegressor(kernel, normalization=normalization, n_basis=400).fit(X, y)
+    assert ours.loo_error_ < 1.1 * min(errors)
+
+
 def test_auto_takes_any_kind_of_samples() -> None:
     rng = np.random.default_rng(0)
     strings = ["".join(rng.choice(list("abcd"), size=rng.integers(5, 12))) for _ in range(80)]

@@ -287,6 +287,7 @@ def fit_expansion(
     basis: str,
     basis_rows: _Rows | None,
     normalization: str,
+    cut: str,
     seed: int,
     threads: int,
     monitor: _Monitor | None,

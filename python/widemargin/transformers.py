@@ -30,6 +30,8 @@ class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
     """For estimators whose model is an expansion that no labels are needed for."""
 
     _read = _core.Model.expansion_from_bytes
+    # Where the features of a Nyström map end: "rounding" for regression.
+    _nystrom_cut = "millionth"
 
     def _expanded(self, X: Any, y: Any, n_basis: int, seed: int) -> npt.NDArray[np.float32]:
         """Selects the bases, learns the normalization, and returns the features of the samples."""
@@ -52,6 +54,7 @@ class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,
+                cut=self._nystrom_cut,
                 seed=seed,
                 threads=self._threads(),
                 monitor=watched(progress),

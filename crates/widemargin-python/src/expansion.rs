@@ -26,8 +26,8 @@ type Expanded<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
 
 /// Fits an expansion alone.
 #[pyfunction]
-#[pyo3(signature = (samples, codes, n_classes, *, similarity, n_basis, basis, basis_rows, normalization, seed, threads,
-    monitor))]
+#[pyo3(signature = (samples, codes, n_classes, *, similarity, n_basis, basis, basis_rows, normalization, cut, seed,
+    threads, monitor))]
 #[expect(clippy::too_many_arguments, reason = "they are the transformer's parameters, passed by name")]
 pub(crate) fn fit_expansion<'py>(
     py: Python<'py>,
@@ -39,6 +39,7 @@ pub(crate) fn fit_expansion<'py>(
     basis: &str,
     basis_rows: Option<PyReadonlyArray1<'_, i64>>,
     normalization: &str,
+    cut: &str,
     seed: u64,
     threads: usize,
     monitor: Option<Bound<'_, PyAny>>,
@@ -55,6 +56,7 @@ pub(crate) fn fit_expansion<'py>(
         .n_basis(n_basis)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
+        .nystrom_cut(cut.parse().map_err(raise)?)
         .seed(seed)
         .threads(threads);
     let patience = Patience::new(None, monitor)?;

@@ -43,9 +43,11 @@ class Features:
         similarity: Any,
         normalization: str,
         clock: Clock,
+        *,
+        cut: str = BasisExpansion._nystrom_cut,
     ) -> None:
         self._client, self._given = given.client, given
-        self.raw = _expansion(given, chosen, similarity, normalization, estimator.layout)
+        self.raw = _expansion(given, chosen, similarity, (normalization, cut), estimator.layout)
         clock.end("bases")
         there = self._client.submit(_tasks.same, self.raw, pure=False)
         made = [delayed(_tasks.feature_part)(one.number, there, one.samples, one.weights) for one in given.pieces]
@@ -71,9 +73,10 @@ class Features:
 
 
 def _expansion(
-    given: Given, chosen: npt.NDArray[np.int64], similarity: Any, normalization: str, layout: str
+    given: Given, chosen: npt.NDArray[np.int64], similarity: Any, normalized: tuple[str, str], layout: str
 ) -> BasisExpansion:
     """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""
+    normalization, cut = normalized
     raw = BasisExpansion(
         similarity,
         n_basis=len(chosen),
@@ -81,7 +84,9 @@ def _expansion(
         normalization="none" if normalization in LEARNED else normalization,
         n_jobs=1,
         layout=layout,
-    ).fit(given.picked_samples(chosen))
+    )
+    raw._nystrom_cut = cut
+    raw.fit(given.picked_samples(chosen))
     if normalization in LEARNED:
         # It is learned from similarities as they are.
         raw._model = _core.unnormalized(raw._model)

@@ -89,7 +89,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
         present = np.flatnonzero(targets.weights > 0)
         n_basis = USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
         chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
-        features = Features(self, given, chosen, similarity, normalization, clock)
+        features = Features(self, given, chosen, similarity, normalization, clock, cut="rounding")
         known = [(one.known, one.units, bool(self.fit_intercept), one.first) for one in given.pieces]
         rows = Rows(given.client, grouped(given.client, features.made("ridge", known)))
         model = _core.fit_basis_expansion_regressor_remote(

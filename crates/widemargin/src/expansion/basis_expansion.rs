@@ -7,11 +7,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Normalization;
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::part_map::{PartMap, Sizes, n_joined};
 use super::sparse_rows;
+use super::{Normalization, NystromCut};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::macros::getters;
@@ -83,7 +83,8 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, DenseMatrix<f32>)> {
-        let (expansion, phi) = BasisExpansion::fit_vectors(similarity, bases, normalization, training)?;
+        let (expansion, phi) =
+            BasisExpansion::fit_vectors(similarity, bases, (normalization, NystromCut::default()), training)?;
         Ok((expansion, phi.into_dense()?))
     }
 
@@ -91,7 +92,7 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn fit_vectors(
         similarity: S,
         bases: S::Samples,
-        normalization: Normalization,
+        normalization: (Normalization, NystromCut),
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, Vectors)> {
         let Training { samples, threads, monitor, .. } = *training;
@@ -114,7 +115,7 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn unnormalised(
         similarity: S,
         bases: S::Samples,
-        normalization: Normalization,
+        (normalization, cut): (Normalization, NystromCut),
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
         let n_polynomials = similarity.n_polynomials();
@@ -130,7 +131,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
         expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
         if normalization.definite().is_some() {
-            (expansion.maps, expansion.negative) = expansion.nystrom(training)?.into_iter().unzip();
+            (expansion.maps, expansion.negative) = expansion.nystrom(cut, training)?.into_iter().unzip();
         }
         if !normalization.is_learned() {
             let weighted = |(part, map): (usize, PartMap)| map.scaled(expansion.similarity.options(part).factor());
@@ -491,7 +492,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
-    fn nystrom(&self, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, f64)>> {
+    fn nystrom(&self, cut: NystromCut, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, f64)>> {
         let (n, n_columns, n_polynomials) = (self.bases.len(), self.n_columns(), self.similarity.n_polynomials());
         if n_columns != n + n_polynomials {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
@@ -522,7 +523,7 @@ impl<S: Similarity> BasisExpansion<S> {
             let block: Vec<f32> = rows.flatten().copied().collect();
             let sizes = Sizes { n_bases: own.len(), n_polynomials };
             let spec = self.similarity.part(part);
-            PartMap::nystrom(&block, sizes, self.normalization, &spec, self.similarity.is_symmetric(part))
+            PartMap::nystrom(&block, sizes, (self.normalization, cut), &spec, self.similarity.is_symmetric(part))
         };
         (0..self.maps.len()).map(part).collect()
     }

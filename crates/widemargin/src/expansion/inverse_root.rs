@@ -5,14 +5,16 @@
 //! with pivots finds those that span the others, for about as many: what is left of S is small and is shown to be
 //! semi-definite, and W is that of the pivots alone. Where S is not definite, eigenvectors give W = U Λ^(−½) for 9 n³.
 
-use super::Definite;
+use super::{Definite, NystromCut};
 use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::linalg::pivoted::Pivoted;
 
-/// Eigenvalues below this fraction of the largest are dropped as rounding errors; so are bases of which less than this is new
-/// beside the pivots.
-const EIGENVALUE_CUT: f64 = 1e-6;
+/// The fraction of the largest eigenvalue at which features of classes end.
+const MILLIONTH: f64 = 1e-6;
+
+/// How many times the rounding of single precision is a feature.
+const ABOVE_ROUNDING: f64 = 10.0;
 
 /// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
 const POWER_STEPS: usize = 8;
@@ -31,14 +33,49 @@ pub(crate) struct InverseRoot {
     pub negative: f64,
 }
 
+/// What of a matrix of similarities is rounding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounding {
+    /// The error of a similarity.
+    pub entry: f64,
+    /// A bound on that of an eigenvalue.
+    pub eigenvalue: f64,
+    pub cut: NystromCut,
+}
+
+impl Rounding {
+    /// Of n × n similarities in single precision of which this is the largest.
+    pub fn single(n: usize, largest: f32, cut: NystromCut) -> Self {
+        let entry = f64::from(f32::EPSILON) * f64::from(largest);
+        Rounding { entry, eigenvalue: n as f64 * entry, cut }
+    }
+
+    /// What is new of a base beside the pivots, below which it is dropped; `largest` is the largest eigenvalue.
+    fn least_pivot(&self, largest: f64) -> f64 {
+        match self.cut {
+            NystromCut::Millionth => MILLIONTH * largest,
+            NystromCut::Rounding => ABOVE_ROUNDING * self.entry,
+        }
+    }
+
+    /// The same of eigenvalues, to whose errors all similarities of a row add: their roots, as errors of chance do.
+    fn least_eigenvalue(&self, largest: f64, n: usize) -> f64 {
+        match self.cut {
+            NystromCut::Millionth => MILLIONTH * largest,
+            NystromCut::Rounding => ABOVE_ROUNDING * self.entry * (n as f64).sqrt(),
+        }
+    }
+}
+
 impl InverseRoot {
-    /// Of a symmetric matrix of finite numbers, with errors of `rounding` in its eigenvalues; none if they are not finite.
-    pub fn new(matrix: Vec<f64>, definite: Definite, rounding: f64) -> Option<Self> {
+    /// Of a symmetric matrix of finite numbers; none if eigenvalues are not finite.
+    pub fn new(matrix: Vec<f64>, definite: Definite, rounding: Rounding) -> Option<Self> {
         // A definite matrix is left as it is, unless it is squared.
         if definite != Definite::Square {
             let whole = square(&matrix);
             let largest = growth(whole.n_rows(), |x| whole.times(&x));
-            let found = Self::by_cholesky(&whole, largest).or_else(|| Self::by_pivots(&whole, largest, rounding));
+            let found =
+                Self::by_cholesky(&whole, largest, rounding).or_else(|| Self::by_pivots(&whole, largest, rounding));
             if found.is_some() {
                 return found;
             }
@@ -47,22 +84,22 @@ impl InverseRoot {
     }
 
     /// None unless the least eigenvalue is above the cut.
-    fn by_cholesky(matrix: &Matrix, largest: f64) -> Option<Self> {
+    fn by_cholesky(matrix: &Matrix, largest: f64, rounding: Rounding) -> Option<Self> {
         let inverse = Cholesky::new(matrix.clone())?.inverse_lower();
         let columns = inverse.transposed();
         let inverse_of_least = growth(matrix.n_rows(), |x| columns.times(&inverse.times(&x)));
-        let is_sound = inverse_of_least * largest * EIGENVALUE_CUT < 1.0;
+        let is_sound = inverse_of_least * rounding.least_eigenvalue(largest, matrix.n_rows()) < 1.0;
         is_sound.then_some(InverseRoot { columns, trace: trace(matrix), negative: 0.0 })
     }
 
     /// None unless all negative eigenvalues are rounding.
-    fn by_pivots(matrix: &Matrix, largest: f64, rounding: f64) -> Option<Self> {
-        let found = Pivoted::new(matrix, EIGENVALUE_CUT * largest)?;
+    fn by_pivots(matrix: &Matrix, largest: f64, rounding: Rounding) -> Option<Self> {
+        let found = Pivoted::new(matrix, rounding.least_pivot(largest))?;
         let (of_pivots, pivots, mut rest) = (found.factor.inverse_lower(), found.pivots().to_vec(), found.rest);
         let dropped = trace(&rest);
         // S is semi-definite where this is, up to rounding: what is left may magnify errors, but never hides any.
         for i in 0..rest.n_rows() {
-            rest.set(i, i, rest.at(i, i) + rounding);
+            rest.set(i, i, rest.at(i, i) + rounding.eigenvalue);
         }
         Cholesky::new(rest)?;
         let mut columns = Matrix::zeros(matrix.n_rows(), of_pivots.n_cols());
@@ -74,12 +111,12 @@ impl InverseRoot {
         Some(InverseRoot { columns, trace: trace(matrix) - dropped, negative: 0.0 })
     }
 
-    fn by_eigenvectors(matrix: &[f64], definite: Definite, rounding: f64) -> Option<Self> {
+    fn by_eigenvectors(matrix: &[f64], definite: Definite, rounding: Rounding) -> Option<Self> {
         let n = size_of_square(matrix);
         let SymmetricEigen { values, vectors } = eigen::symmetric(matrix, n, true)?;
         let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
-        let lost = sum_of(&|value| value < -rounding);
-        let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding) } else { 0.0 };
+        let lost = sum_of(&|value| value < -rounding.eigenvalue);
+        let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding.eigenvalue) } else { 0.0 };
         let least = values.first().copied().unwrap_or(0.0).min(0.0);
         let made = |value: f64| match definite {
             Definite::Clip => value.max(0.0),
@@ -88,7 +125,7 @@ impl InverseRoot {
             Definite::Square => value * value,
         };
         let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
-        let cut = EIGENVALUE_CUT * values.iter().copied().fold(0.0, f64::max);
+        let cut = rounding.least_eigenvalue(values.iter().copied().fold(0.0, f64::max), n);
         let kept: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
         let scaled = kept.iter().flat_map(|&k| {
             let factor = 1.0 / values[k].sqrt();
@@ -107,7 +144,7 @@ impl InverseRoot {
         mut matrix: Vec<f64>,
         polynomials: &[Vec<f64>],
         definite: Definite,
-        rounding: f64,
+        rounding: Rounding,
     ) -> Result<Self, Option<String>> {
         let (n, r) = ((matrix.len() as f64).sqrt().round() as usize, 1 + polynomials.len());
         if n <= r {
@@ -202,6 +239,11 @@ mod tests {
     use super::*;
     use crate::linalg::factor::{Side, product};
 
+    /// Of double precision, with so large errors of eigenvalues.
+    fn exact(eigenvalue: f64) -> Rounding {
+        Rounding { entry: 1e-15, eigenvalue, cut: NystromCut::Millionth }
+    }
+
     /// exp(−|i − j| / length), definite, with a fast or a slow spectrum; and its opposite.
     fn decaying(n: usize, length: f64) -> Vec<f64> {
         (0..n * n).map(|at| (-((at / n) as f64 - (at % n) as f64).abs() / length).exp()).collect()
@@ -214,8 +256,8 @@ mod tests {
             let matrix = decaying(n, length);
             let whole = square(&matrix);
             let largest = growth(n, |x| whole.times(&x));
-            let cholesky = InverseRoot::by_cholesky(&whole, largest).unwrap();
-            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, 1e-9).unwrap();
+            let cholesky = InverseRoot::by_cholesky(&whole, largest, exact(1e-9)).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, exact(1e-9)).unwrap();
             assert!((cholesky.trace - eigen.trace).abs() < 1e-9 && cholesky.negative == eigen.negative);
             let inverse = |root: &InverseRoot| product(Side::Plain(&root.columns), Side::Transposed(&root.columns));
             let (a, b) = (inverse(&cholesky), inverse(&eigen));
@@ -237,8 +279,8 @@ mod tests {
             let matrix: Vec<f64> = (0..n * n).map(|i| at(i, width)).collect();
             let whole = square(&matrix);
             let largest = growth(n, |x| whole.times(&x));
-            let pivots = InverseRoot::by_pivots(&whole, largest, 1e-9).unwrap();
-            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, 1e-9).unwrap();
+            let pivots = InverseRoot::by_pivots(&whole, largest, exact(1e-9)).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, exact(1e-9)).unwrap();
             assert!(pivots.columns.n_cols() < n && pivots.negative == 0.0);
             assert!((pivots.trace - eigen.trace).abs() < 1e-3 * eigen.trace, "{} {}", pivots.trace, eigen.trace);
             // Both features reproduce the similarities.
@@ -255,9 +297,27 @@ mod tests {
         (0..n).for_each(|i| indefinite[i * n + i] -= 1e-6);
         let whole = square(&indefinite);
         let largest = growth(n, |x| whole.times(&x));
-        assert!(InverseRoot::by_pivots(&whole, largest, 1e-9).is_none());
-        assert!(InverseRoot::by_pivots(&whole, largest, 1e-3).is_some());
-        assert!(InverseRoot::new(indefinite, Definite::Clip, 1e-9).unwrap().negative > 0.0);
+        assert!(InverseRoot::by_pivots(&whole, largest, exact(1e-9)).is_none());
+        assert!(InverseRoot::by_pivots(&whole, largest, exact(1e-3)).is_some());
+        assert!(InverseRoot::new(indefinite, Definite::Clip, exact(1e-9)).unwrap().negative > 0.0);
+    }
+
+    /// In single precision: what the features do not reproduce of similarities is near their rounding, a thousand times less than
+    /// at a millionth of the largest eigenvalue.
+    #[test]
+    fn down_to_rounding_features_reproduce_what_single_precision_has() {
+        let n = 200;
+        let at = |i: usize| (-((i / n) as f64 - (i % n) as f64).powi(2) / 2e3).exp();
+        let matrix: Vec<f64> = (0..n * n).map(|i| f64::from(at(i) as f32)).collect();
+        let whole = square(&matrix);
+        let worst = |cut: NystromCut| {
+            let root = InverseRoot::new(matrix.clone(), Definite::Clip, Rounding::single(n, 1.0, cut)).unwrap();
+            let features = product(Side::Plain(&whole), Side::Plain(&root.columns));
+            let again = product(Side::Plain(&features), Side::Transposed(&features));
+            again.values().iter().zip(&matrix).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        let (coarse, fine) = (worst(NystromCut::Millionth), worst(NystromCut::Rounding));
+        assert!(fine < 3e-6 && coarse > 10.0 * fine, "{coarse} {fine}");
     }
 
     #[test]
@@ -270,10 +330,10 @@ mod tests {
         let flat = vec![1.0; n * n];
         for matrix in [wide, indefinite, flat] {
             let whole = square(&matrix);
-            assert!(InverseRoot::by_cholesky(&whole, growth(n, |x| whole.times(&x))).is_none());
-            assert!(InverseRoot::new(matrix, Definite::Clip, 1e-9).unwrap().columns.n_cols() < n);
+            assert!(InverseRoot::by_cholesky(&whole, growth(n, |x| whole.times(&x)), exact(1e-9)).is_none());
+            assert!(InverseRoot::new(matrix, Definite::Clip, exact(1e-9)).unwrap().columns.n_cols() < n);
         }
-        let squared = InverseRoot::new(decaying(n, 2.0), Definite::Square, 1e-9).unwrap();
+        let squared = InverseRoot::new(decaying(n, 2.0), Definite::Square, exact(1e-9)).unwrap();
         assert!(squared.trace > 1.1 * n as f64);
     }
 }

@@ -40,6 +40,23 @@ pub enum Definite {
     Square,
 }
 
+/// Where the features of a Nyström map end: bases of which less is new beside the others, and eigenvectors of smaller
+/// eigenvalues, are dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NystromCut {
+    /// At 10⁻⁶ of the largest eigenvalue. Classes need no more: what is beyond costs time, and changes few decisions.
+    #[default]
+    Millionth,
+    /// At ten times the rounding of single precision. A smooth function whose values are known well has much of its detail in
+    /// small eigenvalues.
+    Rounding,
+}
+
+named!("cut": NystromCut {
+    "millionth" = NystromCut::Millionth,
+    "rounding" = NystromCut::Rounding,
+});
+
 impl Normalization {
     /// Whether it learns from the training samples, not from the bases alone.
     pub fn is_learned(self) -> bool {

@@ -1,7 +1,7 @@
 //! The normalization of one similarity's features, learned from the training samples.
 
-use super::Normalization;
-use super::inverse_root::InverseRoot;
+use super::inverse_root::{InverseRoot, Rounding};
+use super::{Normalization, NystromCut};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
@@ -139,7 +139,7 @@ impl PartMap {
     pub fn nystrom(
         between: &[f32],
         sizes: Sizes,
-        normalization: Normalization,
+        (normalization, cut): (Normalization, NystromCut),
         spec: &str,
         is_symmetric: bool,
     ) -> Result<(Self, f64)> {
@@ -174,7 +174,7 @@ impl PartMap {
             similarity: spec.to_owned(),
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
         };
-        let rounding = n as f64 * f64::from(f32::EPSILON) * f64::from(largest);
+        let rounding = Rounding::single(n, largest, cut);
         let InverseRoot { columns, trace, negative } = match is_centred {
             true => {
                 let polynomials: Vec<Vec<f64>> =

@@ -2,6 +2,7 @@
 
 mod auto;
 mod candidate;
+mod column_scales;
 mod cross_validation;
 mod curves;
 mod evaluation;

@@ -7,16 +7,16 @@
 //! half of these samples first finds which candidates are promising. The gamma of the best kernels follows the
 //! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbours.
 //!
-//! Of a table the columns are weighted next: each by the root mean square of the partial derivative of the function fitted
-//! last, with as large a gamma as the error asks for, and again while that helps (the diagonal of the average gradient outer
-//! product: Radhakrishnan et al., Mechanism for feature learning in neural networks and backpropagation-free machine learning
-//! models, 2024). Weights must lower the error by more than two standard errors of the difference.
+//! Of a table the columns are weighted next, by the scales that make the targets most likely (`column_scales.rs`), with as large
+//! a gamma as the error asks for: where scales of their own make the targets so much more likely than one scale that chance hardly
+//! would. The error alone does not tell: weights that were learned from the same samples lower it even where they are worse.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::candidate::{Candidate, gamma_of, name_of, with_gamma};
+use super::column_scales::{Difference, Likely, Scales, Table};
 use super::similarity_trial::mean_and_error;
 use super::usual_candidates::candidates_for;
 use crate::data::{AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
@@ -28,7 +28,7 @@ use crate::model::{BasisExpansionRegressorParams, ChosenRegression, StandardTarg
 use crate::monitor::Monitor;
 use crate::parameters::List;
 use crate::similarity::{AnySimilarity, Similarity};
-use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
+use crate::solve::ridge::{Fitted, Ridge};
 
 /// Samples on which candidates are compared.
 const SAMPLES: usize = 400;
@@ -44,11 +44,19 @@ const WITHIN: f64 = 1.5;
 /// Steps of a factor of two by which gamma may be changed in one direction.
 const GAMMA_STEPS: usize = 8;
 
-/// Rounds in which weights of columns are learned.
-const ROUNDS: usize = 4;
+/// Evaluations of the likelihood for the scale of all columns, for those of each, and for those from the ones of the first look.
+const TIED_EVALUATIONS: usize = 15;
+const EVALUATIONS: usize = 50;
+const FURTHER_EVALUATIONS: usize = 20;
 
-/// The part of the error by which a step of gamma or a round must lower it for another to be worth its time: a fraction of
-/// the standard error of the error itself.
+/// The logarithm of the odds for scales of their own, against one of all columns, above which they are taken by likelihood: 20 to 1.
+const STRONG: f64 = 3.0;
+
+/// The noise from which scales of columns are learned, in units of the amplitude.
+const NOISE: f64 = 0.1;
+
+/// The part of the error by which a step of gamma must lower it for another to be worth its time: a fraction of the standard
+/// error of the error itself.
 const LEAST_GAIN: f64 = 0.01;
 
 /// Standard errors of the difference by which weights must lower the error.
@@ -56,10 +64,6 @@ const SURE: f64 = 2.0;
 
 /// Weights are tried on columns of at most so many, and so few.
 const COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
-
-/// Samples at which the fitted function is differentiated, and by which part of a column's deviation.
-const DERIVED: usize = 200;
-const STEP: f64 = 0.1;
 
 /// The part of the time limit that a search may take.
 const TIME: f64 = 0.5;
@@ -174,15 +178,20 @@ impl RegressionSearch {
         }
         let is_open = self.candidates.is_empty();
         let mut tried = Vec::new();
+        let mut learned = Vec::new();
         if is_open && 2 * trial.rows.len() > 3 * FIRST_LOOK {
             let mut look = Trial::new(self, samples, given, FIRST_LOOK, monitor)?;
-            look.explore(candidates.clone(), true)?;
+            look.explore(candidates.clone())?;
             let promising = look.promising();
             if !promising.is_empty() {
+                learned = look.learn_columns(&[])?;
                 (candidates, tried) = (promising, look.tried);
             }
         }
-        trial.explore(candidates, is_open)?;
+        trial.explore(candidates)?;
+        if is_open {
+            trial.weigh_columns(&learned)?;
+        }
         let Some(best) = trial.preferred() else {
             let reason = |tried: &TriedRegression| {
                 let problem = tried.loo_r2.as_ref().err().map_or("", String::as_str);
@@ -217,15 +226,41 @@ struct Trial<'a> {
     tried: Vec<TriedRegression>,
     /// The squared left-out error of each sample, the mean over the outputs, for each that was tried; empty where it failed.
     losses: Vec<Vec<f64>>,
-    /// The kernel machines among them.
-    machines: Vec<Option<Machine>>,
+    /// Scales of the columns by kernel, where they are likely.
+    learned: Vec<Learned>,
     problem: Option<Error>,
 }
 
-/// A fitted kernel machine on all samples of the trial.
-struct Machine {
-    similarity: AnySimilarity,
-    solution: KernelSolution,
+/// What the likelihood of a kernel says of the columns.
+struct Learned {
+    kernel: &'static str,
+    /// One scale of all columns.
+    tied: Likely,
+    /// One of each.
+    each: Likely,
+    /// Whether the odds are for one of each.
+    is_likely: bool,
+    n_samples: usize,
+}
+
+impl Learned {
+    /// By how much scales of their own raise the logarithm of the likelihood.
+    fn gain(&self) -> f64 {
+        self.tied.cost - self.each.cost
+    }
+
+    /// The kernel on weighted columns, the largest weight 1.
+    fn spec(&self) -> String {
+        let scales = &self.each.scales.columns;
+        let largest = scales.iter().copied().fold(0.0, f64::max);
+        let weight = |scale: &f64| {
+            let share = scale / largest;
+            let weight = if self.kernel == "rbf" { share.sqrt() } else { share };
+            ((1000.0 * weight).round() / 1000.0) as f32
+        };
+        let weights = List(scales.iter().map(weight).collect());
+        format!("z-score:weights={weights}/{}:gamma={}", self.kernel, rounded(largest))
+    }
 }
 
 impl<'a> Trial<'a> {
@@ -261,38 +296,33 @@ impl<'a> Trial<'a> {
             monitor,
             tried: Vec::new(),
             losses: Vec::new(),
-            machines: Vec::new(),
+            learned: Vec::new(),
             problem: None,
         })
     }
 
-    /// Tries candidates, follows the gamma of the best, and weighs columns if that is open.
-    fn explore(&mut self, candidates: Vec<Candidate>, weighs: bool) -> Result<()> {
+    /// Tries candidates, and follows the gamma of the best.
+    fn explore(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         for candidate in candidates {
             self.run(candidate)?;
         }
-        self.climb()?;
-        if weighs { self.weigh_columns() } else { Ok(()) }
+        self.climb()
     }
 
-    /// The best of each name whose error is near the least, of those without weights of columns and of those with: a few.
+    /// The best of each name whose error is near the least: a few.
     fn promising(&self) -> Vec<Candidate> {
         let ranked = self.ranked();
-        let mut found: Vec<&Candidate> = Vec::new();
-        for weighted in [false, true] {
-            let mut own =
-                ranked.iter().copied().filter(|&at| is_weighted(&self.tried[at].candidate) == weighted).peekable();
-            let least = own.peek().map_or(0.0, |&first| self.error(first));
-            let mut names = Vec::new();
-            for at in own.filter(|&at| self.error(at) <= WITHIN * least) {
-                let name = name_of(&self.tried[at].candidate);
-                if names.len() < FOLLOWED && !names.contains(&name) {
-                    names.push(name);
-                    found.push(&self.tried[at].candidate);
-                }
+        let least = ranked.first().map_or(0.0, |&first| self.error(first));
+        let (mut found, mut names): (Vec<Candidate>, Vec<String>) = (Vec::new(), Vec::new());
+        for at in ranked.into_iter().filter(|&at| self.error(at) <= WITHIN * least) {
+            let candidate = &self.tried[at].candidate;
+            let name = name_of(candidate);
+            if names.len() < FOLLOWED && !names.contains(&name) {
+                names.push(name);
+                found.push(candidate.clone());
             }
         }
-        found.into_iter().cloned().collect()
+        found
     }
 
     /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
@@ -302,7 +332,7 @@ impl<'a> Trial<'a> {
             return Ok(None);
         }
         let (start, mut learned) = (Instant::now(), candidate);
-        let (left_out, machine, problem) = match self.left_out(&mut learned) {
+        let (left_out, problem) = match self.left_out(&mut learned) {
             Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
             Err(problem) => {
                 let problem = problem.of_rows(&self.rows);
@@ -310,9 +340,9 @@ impl<'a> Trial<'a> {
                 if self.problem.is_none() || matches!(problem, Error::Memory { .. }) {
                     self.problem = Some(problem);
                 }
-                (None, None, told)
+                (None, told)
             }
-            Ok((left_out, machine)) => (Some(left_out), machine, String::new()),
+            Ok(left_out) => (Some(left_out), String::new()),
         };
         let (loo_r2, losses) = match &left_out {
             None => (Err(problem), Vec::new()),
@@ -332,12 +362,11 @@ impl<'a> Trial<'a> {
         let (n_samples, seconds) = (self.rows.len(), start.elapsed().as_secs_f64());
         self.tried.push(TriedRegression { candidate: learned, n_samples, loo_r2, seconds });
         self.losses.push(losses);
-        self.machines.push(machine);
         Ok(Some(self.tried.len() - 1))
     }
 
-    /// The left-out values of the standardised targets at the best C, and what is fitted there.
-    fn left_out(&self, candidate: &mut Candidate) -> Result<(Matrix, Option<Machine>)> {
+    /// The left-out values of the standardised targets at the best C.
+    fn left_out(&self, candidate: &mut Candidate) -> Result<Matrix> {
         let quiet = self.monitor.without_progress().without_time_limit();
         let mut similarity = AnySimilarity::new(&candidate.similarity)?;
         let is_kernel = candidate.similarity.len() == 1 && similarity.compares() && !similarity.brings_columns();
@@ -357,7 +386,7 @@ impl<'a> Trial<'a> {
                 let (mean, scale) = (self.standard.means[output], self.standard.scales[output]);
                 standard.col_mut(output).iter_mut().for_each(|value| *value = (*value - mean) / scale);
             }
-            return Ok((standard, None));
+            return Ok(standard);
         }
         let training =
             Training { samples: &self.samples, weights: &self.weights, threads: self.search.threads, monitor: &quiet };
@@ -373,8 +402,7 @@ impl<'a> Trial<'a> {
         let constant = Matrix::from_columns(vec![1.0; n], n, 1);
         let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;
         let chosen = ChosenRegression::of(&ridge, &self.standard, Default::default(), &quiet)?;
-        let solution = ridge.kernel_solution(chosen.lambda).ok_or_else(not_finite)?;
-        Ok((ridge.left_out_values(chosen.lambda), Some(Machine { similarity, solution })))
+        Ok(ridge.left_out_values(chosen.lambda))
     }
 
     /// 1 − R².
@@ -456,123 +484,91 @@ impl<'a> Trial<'a> {
         Ok((at, self.error(at) < self.error(from)))
     }
 
-    /// Weighs the columns of a table by the derivatives of the best kernel machines, while that helps.
-    fn weigh_columns(&mut self) -> Result<()> {
-        let AnySamples::Vectors(Vectors::Dense(matrix)) = &self.samples else { return Ok(()) };
+    /// The scales of columns that make the targets most likely, for both kernels of distances; after a first look, from the scales
+    /// found there, and only where as much evidence a sample would do on all.
+    fn learn_columns(&self, before: &[Learned]) -> Result<Vec<Learned>> {
+        let AnySamples::Vectors(Vectors::Dense(matrix)) = &self.samples else { return Ok(Vec::new()) };
         if !COLUMNS.contains(&matrix.n_cols) {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let matrix = matrix.clone();
-        let mut starts: Vec<(usize, &str)> = Vec::new();
-        for at in self.ranked() {
-            let name = name_of(&self.tried[at].candidate);
-            let kernel = ["laplacian", "rbf"].into_iter().find(|kernel| name.ends_with(kernel));
-            if let Some(kernel) =
-                kernel.filter(|kernel| self.machines[at].is_some() && starts.iter().all(|s| s.1 != *kernel))
-            {
-                starts.push((at, kernel));
+        let (columns, n) = (standardised(matrix, &self.weights), self.rows.len() as f64);
+        // By the Bayesian information criterion each parameter more costs ½ log n.
+        let n_varying = columns.iter().filter(|column| !is_constant(column)).count();
+        let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
+        let mut found = Vec::new();
+        for (kernel, difference) in [("rbf", Difference::Squared), ("laplacian", Difference::Absolute)] {
+            let known = before.iter().find(|known| known.kernel == kernel);
+            let is_hopeless = |known: &Learned| known.gain() * n / known.n_samples as f64 - penalty <= STRONG;
+            if known.map_or(!before.is_empty(), is_hopeless) {
+                continue;
             }
+            let table =
+                Table { columns: columns.clone(), targets: &self.standard.values, weights: &self.weights, difference };
+            let go_on = || self.monitor.go_on("similarity search");
+            let first = || Scales { columns: vec![0.5 / columns.len() as f64; columns.len()], noise: NOISE };
+            let start = known.map_or_else(first, |known| known.tied.scales.clone());
+            let Some(tied) = table.likely(&start, true, TIED_EVALUATIONS, go_on)? else { continue };
+            let (start, most) = match known {
+                Some(known) => (&known.each.scales, FURTHER_EVALUATIONS),
+                None => (&tied.scales, EVALUATIONS),
+            };
+            let Some(mut each) = table.likely(start, false, most, go_on)? else { continue };
+            for (scale, _) in each.scales.columns.iter_mut().zip(&columns).filter(|(_, column)| is_constant(column)) {
+                *scale = 0.0;
+            }
+            let is_likely = tied.cost - each.cost - penalty > STRONG;
+            found.push(Learned { kernel, tied, each, is_likely, n_samples: self.rows.len() });
         }
-        for (start, kernel) in starts {
-            let mut best = start;
-            // Gamma where the last round ended, over the one that is learned from distances.
-            let mut ratio = self.ratio(start)?;
-            for _ in 0..ROUNDS {
-                let Some(weights) = self.column_weights(best, &matrix)? else { break };
-                let candidate = Candidate::usual(&format!("z-score:weights={}/{kernel}", List(weights)));
-                let mut candidate = self.learned(candidate)?;
-                let Some(learned) = gamma_of(&candidate) else { break };
-                if let Some(ratio) = ratio {
-                    candidate = with_gamma(&candidate, rounded(learned * ratio));
-                }
-                let Some(at) = self.run(candidate)? else { break };
-                if self.tried[at].loo_r2.is_err() {
-                    break;
-                }
-                let at = if ratio.is_none() { self.follow(at)? } else { at };
-                ratio = gamma_of(&self.tried[at].candidate).map(|gamma| gamma / learned);
-                let (before, now) = (self.error(best), self.error(at));
-                if now < before {
-                    best = at;
-                }
-                if now > before * (1.0 - LEAST_GAIN) {
-                    break;
-                }
-            }
-            if best != start {
-                self.follow(best)?;
-            }
+        Ok(found)
+    }
+
+    /// Tries weights of columns where these are likely.
+    fn weigh_columns(&mut self, before: &[Learned]) -> Result<()> {
+        self.learned = self.learn_columns(before)?;
+        self.learned.retain(|learned| learned.is_likely);
+        let specs: Vec<String> = self.learned.iter().map(Learned::spec).collect();
+        for spec in specs {
+            self.run(Candidate::usual(&spec))?;
         }
         Ok(())
     }
 
-    /// A candidate with the gamma that it learns from the distances of the samples.
-    fn learned(&self, candidate: Candidate) -> Result<Candidate> {
-        let mut similarity = AnySimilarity::new(&candidate.similarity)?;
-        let quiet = self.monitor.without_progress().without_time_limit();
-        let (samples, weights, threads) = (&self.samples, &self.weights[..], self.search.threads);
-        similarity.fit(&Training { samples, weights, threads, monitor: &quiet })?;
-        Ok(Candidate { similarity: similarity.specs(), ..candidate })
-    }
-
-    /// Gamma of a candidate with weights of columns over the one that it learns from distances; none of one without.
-    fn ratio(&self, at: usize) -> Result<Option<f64>> {
-        let candidate = &self.tried[at].candidate;
-        let bare = candidate.similarity[0].rsplit_once(":gamma=").map(|(bare, _)| bare.to_owned());
-        let Some(bare) = bare.filter(|_| is_weighted(candidate)) else { return Ok(None) };
-        let learned = self.learned(Candidate { similarity: vec![bare], ..candidate.clone() })?;
-        Ok(gamma_of(candidate).zip(gamma_of(&learned)).map(|(own, learned)| own / learned))
-    }
-
-    /// The best candidate; one with weights of columns only if it is better than the best without beyond chance.
+    /// The best candidate; of two kernels with weights of columns the likelier, unless the other has less error beyond chance.
     fn preferred(&self) -> Option<usize> {
-        let is_weighted = |at: usize| is_weighted(&self.tried[at].candidate);
+        let weighted_for = |at: usize| {
+            let name = name_of(&self.tried[at].candidate);
+            self.learned.iter().find(|of| is_weighted(&self.tried[at].candidate) && name.ends_with(of.kernel))
+        };
         let ranked = self.ranked();
-        let Some(plain) = ranked.iter().copied().find(|&at| !is_weighted(at)) else { return ranked.first().copied() };
-        ranked.into_iter().find(|&at| !is_weighted(at) || self.is_better(at, plain))
+        let best = ranked.first().copied()?;
+        let Some(own) = weighted_for(best) else { return Some(best) };
+        let is_likelier = |at: &usize| weighted_for(*at).is_some_and(|of| of.each.cost < own.each.cost - STRONG);
+        let other = ranked.iter().copied().find(is_likelier);
+        Some(other.filter(|&other| !self.is_better(best, other)).unwrap_or(best))
     }
+}
 
-    /// The weight of each column by the function fitted by a candidate, the largest of them 1, with two decimals; none where
-    /// it is constant. 4 · columns · [`DERIVED`] · samples similarities.
-    fn column_weights(&self, at: usize, matrix: &DenseMatrix<f32>) -> Result<Option<Vec<f32>>> {
-        let Some(Machine { similarity, solution }) = &self.machines[at] else { return Ok(None) };
-        let (n, d) = (matrix.n_rows, matrix.n_cols);
-        let derived: Vec<usize> = (0..n).step_by(n.div_ceil(DERIVED)).collect();
-        let total: f64 = self.weights.iter().sum();
-        let raw = BasisExpansion::raw(similarity, self.samples.clone())?;
-        let quiet = self.monitor.without_progress().without_time_limit();
-        let mut weights = Vec::with_capacity(d);
-        for column in 0..d {
-            self.monitor.go_on("similarity search")?;
-            let values = || (0..n).map(|row| f64::from(matrix.values[row * d + column])).zip(&self.weights);
-            let mean = values().map(|(x, weight)| weight * x).sum::<f64>() / total;
-            let spread = (values().map(|(x, weight)| weight * (x - mean).powi(2)).sum::<f64>() / total).sqrt();
-            if spread <= 0.0 {
-                weights.push(0.0);
-                continue;
-            }
-            let moved = |by: f64| {
-                let mut rows: Vec<f32> =
-                    derived.iter().flat_map(|&row| &matrix.values[row * d..][..d]).copied().collect();
-                rows.iter_mut().skip(column).step_by(d).for_each(|x| *x = (f64::from(*x) + by * STEP * spread) as f32);
-                let rows = DenseMatrix { values: rows, n_rows: derived.len(), n_cols: d };
-                raw.transform_with(&AnySamples::Vectors(Vectors::Dense(rows)), self.search.threads, &quiet)
-            };
-            let (above, below) = (moved(1.0)?, moved(-1.0)?);
-            let mut sum = 0.0;
-            for (above, below) in above.values.chunks(n).zip(below.values.chunks(n)) {
-                for output in 0..solution.alphas.n_cols() {
-                    let change = above.iter().zip(below).zip(solution.alphas.col(output));
-                    let change: f64 = change.map(|((a, b), alpha)| alpha * (f64::from(*a) - f64::from(*b))).sum();
-                    sum += change * change;
-                }
-            }
-            weights.push(sum.sqrt());
+/// The columns with mean 0 and variance 1; a constant one is 0.
+fn standardised(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
+    let total: f64 = weights.iter().sum();
+    let mean = |values: &[f64]| values.iter().zip(weights).map(|(x, weight)| weight / total * x).sum::<f64>();
+    let one = |column: usize| {
+        let mut values: Vec<f64> =
+            matrix.values.iter().skip(column).step_by(matrix.n_cols).map(|x| f64::from(*x)).collect();
+        if is_constant(&values) {
+            return vec![0.0; values.len()];
         }
-        let most = weights.iter().copied().fold(0.0, f64::max);
-        let rounded = |weight: &f64| ((100.0 * weight / most).round() / 100.0) as f32;
-        Ok((most > 0.0).then(|| weights.iter().map(rounded).collect()))
-    }
+        let centre = mean(&values);
+        values.iter_mut().for_each(|x| *x -= centre);
+        let spread = mean(&values.iter().map(|x| x * x).collect::<Vec<f64>>()).sqrt();
+        values.iter_mut().for_each(|x| *x /= spread);
+        values
+    };
+    (0..matrix.n_cols).map(one).collect()
+}
+
+fn is_constant(values: &[f64]) -> bool {
+    values.iter().all(|x| *x == values[0])
 }
 
 /// Whether columns are weighted in it.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Normalization};
+use crate::expansion::{BasisExpansion, Normalization, NystromCut};
 use crate::model::clock::Clock;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
@@ -22,6 +22,8 @@ pub(crate) struct Expander<S: Similarity> {
     pub basis: BasisChoice,
     pub given: Option<S::Samples>,
     pub normalization: Normalization,
+    /// Where the features of a Nyström map end.
+    pub cut: NystromCut,
     pub seed: u64,
 }
 
@@ -109,8 +111,8 @@ pub(crate) struct Learned<'a, S> {
 impl<S: Similarity> Expander<S> {
     /// The same for another similarity; bases that were given are forgotten.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> Expander<T> {
-        let Expander { n_basis, basis, normalization, seed, .. } = self;
-        Expander { similarity, n_basis, basis, given: None, normalization, seed }
+        let Expander { n_basis, basis, normalization, cut, seed, .. } = self;
+        Expander { similarity, n_basis, basis, given: None, normalization, cut, seed }
     }
 
     /// Fits the expansion to the distinct samples and computes their features.
@@ -125,8 +127,9 @@ impl<S: Similarity> Expander<S> {
         let (bases, chosen) = self.choose_bases(learned)?;
         clock.end("bases")?;
 
-        let (expansion, phi) = BasisExpansion::fit_vectors(self.similarity, bases, self.normalization, &training)
-            .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
+        let (expansion, phi) =
+            BasisExpansion::fit_vectors(self.similarity, bases, (self.normalization, self.cut), &training)
+                .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 
         let basis = if chosen.rows.is_empty() { "given".into() } else { self.basis.to_string() };

@@ -19,7 +19,7 @@ use super::start::Start;
 use crate::basis::BasisChoice;
 use crate::data::{ClassWeight, Distinct, Given, Labels, Source, Vectors, check_costs, effective_weights};
 use crate::error::{Error, Result};
-use crate::expansion::Normalization;
+use crate::expansion::{Normalization, NystromCut};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
@@ -64,6 +64,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 basis: BasisChoice::Index,
                 given: None,
                 normalization: Normalization::MeanNorm,
+                cut: NystromCut::Millionth,
                 seed: 0,
             },
             c: CChoice::Value(1.0),
@@ -120,6 +121,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// How the similarities are normalised.
     pub fn normalization(self, normalization: Normalization) -> Self {
         BasisExpansionParams { expander: Expander { normalization, ..self.expander }, ..self }
+    }
+
+    /// Where the features of a Nyström map end.
+    pub fn nystrom_cut(self, cut: NystromCut) -> Self {
+        BasisExpansionParams { expander: Expander { cut, ..self.expander }, ..self }
     }
 
     /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the

@@ -16,7 +16,7 @@ use super::threshold::threshold;
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, Distinct, Given, Source, Targets};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, Definite, Normalization};
+use crate::expansion::{BasisExpansion, Decision, Definite, Normalization, NystromCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
@@ -58,6 +58,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
                 basis: BasisChoice::Index,
                 given: None,
                 normalization: Normalization::Nystrom(Definite::Clip),
+                cut: NystromCut::Millionth,
                 seed: 0,
             },
             quantile: 0.05,

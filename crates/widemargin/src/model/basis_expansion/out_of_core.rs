@@ -90,7 +90,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (bases, chosen) = wanted.bases(&similarity, labels, &training)?;
         clock.end("bases")?;
         let expansion =
-            BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
+            BasisExpansion::unnormalised(similarity, bases, (expander.normalization, expander.cut), &training)
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let targets = OneVsRest::of(labels);

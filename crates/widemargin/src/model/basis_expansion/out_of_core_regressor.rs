@@ -79,7 +79,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (bases, chosen) = wanted.bases(&similarity, &all_alike, &training)?;
         clock.end("bases")?;
         let expansion =
-            BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
+            BasisExpansion::unnormalised(similarity, bases, (expander.normalization, expander.cut), &training)
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));

@@ -15,7 +15,7 @@ use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_close
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, Normalization};
+use crate::expansion::{BasisExpansion, Decision, Normalization, NystromCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::getters;
 use crate::model::clock::Clock;
@@ -51,6 +51,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 basis: BasisChoice::Index,
                 given: None,
                 normalization: Normalization::MeanNorm,
+                cut: NystromCut::Rounding,
                 seed: 0,
             },
             c: CChoice::Auto,

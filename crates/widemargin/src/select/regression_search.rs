@@ -7,8 +7,8 @@
 //! half of these samples first finds which candidates are promising. The gamma of the best kernels follows the
 //! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbours.
 //!
-//! Of a table the columns are weighted next, by the scales that make the targets most likely (`column_scales.rs`), with as large
-//! a gamma as the error asks for: where scales of their own make the targets so much more likely than one scale that chance hardly
+//! Of a table the columns are weighted next, by the scales that make the targets most likely (`column_scales.rs`), which bring
+//! their gamma: where scales of their own make the targets so much more likely than one scale of all columns that chance hardly
 //! would. The error alone does not tell: weights that were learned from the same samples lower it even where they are worse.
 
 use rand::SeedableRng;
@@ -497,6 +497,10 @@ impl<'a> Trial<'a> {
         let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
         let mut found = Vec::new();
         for (kernel, difference) in [("rbf", Difference::Squared), ("laplacian", Difference::Absolute)] {
+            self.monitor.go_on("similarity search")?;
+            if self.monitor.ask().is_err() {
+                break;
+            }
             let known = before.iter().find(|known| known.kernel == kernel);
             let is_hopeless = |known: &Learned| known.gain() * n / known.n_samples as f64 - penalty <= STRONG;
             if known.map_or(!before.is_empty(), is_hopeless) {

@@ -302,8 +302,8 @@ mod tests {
         assert!(InverseRoot::new(indefinite, Definite::Clip, exact(1e-9)).unwrap().negative > 0.0);
     }
 
-    /// In single precision: what the features do not reproduce of similarities is near their rounding, a thousand times less than
-    /// at a millionth of the largest eigenvalue.
+    /// In single precision: what the features do not reproduce of similarities is near their rounding, and less than a tenth of
+    /// what they lack at a millionth of the largest eigenvalue.
     #[test]
     fn down_to_rounding_features_reproduce_what_single_precision_has() {
         let n = 200;

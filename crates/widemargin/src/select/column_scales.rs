@@ -4,8 +4,8 @@
 //! weight w, both times an amplitude that is best in closed form, the scales s and η that make the targets most likely are found
 //! along the gradient (Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006, section 5.4: automatic relevance
 //! determination), by the limited memory quasi-Newton method of Liu & Nocedal (*On the limited memory BFGS method for large scale
-//! optimization*, 1989) on logarithms within bounds. What is found is a proposal: the caller judges it by the error of what is
-//! left out.
+//! optimization*, 1989) on logarithms within bounds. What is found is a proposal: the caller judges it by how much likelier it
+//! is than one scale of all columns, and by the error of what is left out.
 //!
 //! A step takes n³ flops for the Cholesky factor, its inverse and the inverse matrix, and some 6 n² flops a column for the kernel
 //! and the gradient: 70 MFLOP at 400 samples.
@@ -23,7 +23,7 @@ pub(super) enum Difference {
 /// Samples in standardised columns with their targets.
 pub(super) struct Table<'a> {
     /// Column after column.
-    pub columns: Vec<Vec<f64>>,
+    pub columns: &'a [Vec<f64>],
     /// Samples × outputs, each with mean 0.
     pub targets: &'a Matrix,
     /// Of the samples.
@@ -285,7 +285,7 @@ mod tests {
     fn the_gradient_is_that_of_differences() {
         let (columns, targets, weights) = case(40);
         for difference in [Difference::Squared, Difference::Absolute] {
-            let table = Table { columns: columns.clone(), targets: &targets, weights: &weights, difference };
+            let table = Table { columns: &columns, targets: &targets, weights: &weights, difference };
             let at = [-1.0, -2.0, 0.3, -4.0, -2.5];
             let (_, gradient) = table.cost(&at).unwrap();
             for place in 0..at.len() {
@@ -306,7 +306,7 @@ mod tests {
         let (columns, targets, _) = case(30);
         let first = Matrix::from_columns(targets.col(0).to_vec(), 30, 1);
         let (ones, difference) = ([1.0; 30], Difference::Squared);
-        let table = Table { columns, targets: &first, weights: &ones, difference };
+        let table = Table { columns: &columns, targets: &first, weights: &ones, difference };
         let at = [-1.0, -2.0, -3.0, -4.0, -2.5];
         // By Gaussian elimination with pivots, in place of a Cholesky factor.
         let kernel = |i: usize, j: usize| {
@@ -338,7 +338,7 @@ mod tests {
         let (columns, targets, _) = case(150);
         let weights = vec![1.0; 150];
         for (difference, share) in [(Difference::Squared, 1e-2), (Difference::Absolute, 0.1)] {
-            let table = Table { columns: columns.clone(), targets: &targets, weights: &weights, difference };
+            let table = Table { columns: &columns, targets: &targets, weights: &weights, difference };
             let start = Scales { columns: vec![0.1; 4], noise: 0.1 };
             let Likely { scales: found, cost: least } = table.likely(&start, false, 60, || Ok(())).unwrap().unwrap();
             let [fast, slow, ..] = found.columns[..] else { panic!("four scales") };
@@ -369,8 +369,7 @@ mod tests {
     fn what_has_no_likelihood_has_no_scales() {
         let (columns, targets, weights) = case(20);
         let none = Matrix::zeros(20, 1);
-        let table =
-            |targets| Table { columns: columns.clone(), targets, weights: &weights, difference: Difference::Squared };
+        let table = |targets| Table { columns: &columns, targets, weights: &weights, difference: Difference::Squared };
         let start = |scale: f64| Scales { columns: vec![scale; 4], noise: 0.1 };
         assert!(table(&none).likely(&start(0.1), false, 10, || Ok(())).unwrap().is_none());
         assert!(table(&targets).likely(&start(0.0), false, 10, || Ok(())).unwrap().is_none());

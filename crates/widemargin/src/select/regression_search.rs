@@ -506,8 +506,7 @@ impl<'a> Trial<'a> {
             if known.map_or(!before.is_empty(), is_hopeless) {
                 continue;
             }
-            let table =
-                Table { columns: columns.clone(), targets: &self.standard.values, weights: &self.weights, difference };
+            let table = Table { columns: &columns, targets: &self.standard.values, weights: &self.weights, difference };
             let go_on = || self.monitor.go_on("similarity search");
             let first = || Scales { columns: vec![0.5 / columns.len() as f64; columns.len()], noise: NOISE };
             let start = known.map_or_else(first, |known| known.tied.scales.clone());

@@ -30,8 +30,8 @@ impl ThinPlateParams {
     ///
     /// The result equals that of [`ThinPlateParams::fit_with`] on the same landmarks, up to rounding, with these
     /// differences: duplicate samples are not merged; landmarks are selected among 25 random samples per landmark
-    /// ([`LandmarkChoice::Index`](super::LandmarkChoice::Index): the first samples); samples are in single precision, as in the source; the model has
-    /// only the means of the left-out values, not those of single samples.
+    /// ([`LandmarkChoice::Index`](super::LandmarkChoice::Index): the first samples); samples are in single precision, as
+    /// in the source; the model has only the means of the left-out values, not those of single samples.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed λ, and gives the same
     /// model, bit for bit.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._onnx_expression import block
+from ._onnx_expression import block, wide_kernel
 from ._onnx_graph import Graph, check_size
 from ._onnx_kernels import Array, Arrays, float32, float64
 from ._rows import SIMILARITIES
@@ -49,7 +49,10 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
 
 
 def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays) -> str:
-    """Features [N, D] of x [N, d] in single precision: similarities to the bases, normalised, side by side."""
+    """Features [N, D] of x [N, d]: similarities to the bases, normalised, side by side.
+
+    In double precision if any part is, else in single precision.
+    """
     bases = _dense_bases(model, told)
     described = _Described(graph, x, bases, arrays)
     parts = []
@@ -57,9 +60,18 @@ def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Ar
         *before, last = steps_of(spec)
         samples, seen = described.after(before)
         # Weights are in the maps.
-        raw = block(graph, samples, seen[columns_of(spec, len(seen))], options_of(last)[0])
+        bases, similarity = seen[columns_of(spec, len(seen))], options_of(last)[0]
+        if shape["kind"] == "precise-projection":
+            precise = wide_kernel(similarity).block(graph, float64(graph, samples), bases.astype(np.float64))
+            parts.append(graph("MatMul", precise, arrays[f"map.{number}.projection"]))
+            continue
+        raw = block(graph, samples, bases, similarity)
         parts.append(_normalised(graph, raw, shape["kind"], f"map.{number}.", arrays))
-    return parts[0] if len(parts) == 1 else graph("Concat", *parts, axis=1)
+    if len(parts) == 1:
+        return parts[0]
+    if any(shape["kind"] == "precise-projection" for shape in told["maps"]):
+        parts = [float64(graph, part) for part in parts]
+    return graph("Concat", *parts, axis=1)
 
 
 class _Described:

@@ -124,3 +124,14 @@ def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
     if not isinstance(found, Wide):
         return str(found.block(graph, x, bases))
     return kernels.float32(graph, found.block(graph, kernels.float64(graph, x), bases.astype(np.float64)))
+
+
+def wide_kernel(spec: str) -> Wide:
+    """The function of distances that a similarity is in double precision, from its spec without descriptors."""
+    name, _, gamma = spec.partition(":gamma=")
+    # As similarities in single precision these two are expressions.
+    exponentials = {"rbf": kernels.gaussian, "laplacian": kernels.laplacian}
+    found = exponentials[name](float(gamma)) if name in exponentials else expression_of(spec)
+    if not isinstance(found, Wide):
+        raise ValueError(f"the similarity '{spec}' has no expression in double precision")
+    return found

@@ -13,9 +13,9 @@ from onnx import helper
 from . import _core
 from . import _onnx_kernels as kernels
 from ._onnx_expansion import check, expansion
-from ._onnx_expression import expression_of
+from ._onnx_expression import expression_of, wide_kernel
 from ._onnx_graph import Graph, value
-from ._onnx_kernels import Array, Arrays, gaussian, laplacian
+from ._onnx_kernels import Array, Arrays
 
 # The offset of the power mean's polynomial before the logarithm.
 _LOG_OFFSET = 0.05
@@ -82,7 +82,7 @@ def model_of(
         outputs = _one_class(graph, result, told["threshold"], arrays["weights"])
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
-        graph("Identity", result, output="features")
+        graph("Cast", result, output="features", to=helper.np_dtype_to_tensor_dtype(dtype))
         outputs = [value("features", dtype, ["N", width])]
     opsets = [helper.make_opsetid("", opset)]
     proto = helper.make_model(
@@ -165,7 +165,7 @@ def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_cl
 def _expanded(
     graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays, columns: Columns | None
 ) -> tuple[int, str]:
-    """The number of columns of the samples, and their features [N, D] in single precision."""
+    """The number of columns of the samples, and their features [N, D]."""
     check(told)
     shape = told["bases"]
     n_features = shape["n_bits"] if shape["kind"] == "bit-sets" else shape["n_features"]
@@ -228,11 +228,7 @@ def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     """Scores [N, K] of x [N, d] in double precision: Σ_j α_j φ(‖x − z_j‖) + Σ_m β_m p_m(x)."""
     if told["standardized"]:
         x = graph("Mul", x, arrays["scale"])
-    name, _, gamma = told["kernel"].partition(":gamma=")
-    # As similarities these two are in single precision.
-    wide = {"rbf": gaussian, "laplacian": laplacian}
-    kernel = wide[name](float(gamma)) if name in wide else expression_of(told["kernel"])
-    block = kernel.block(graph, x, arrays["bases"])
+    block = wide_kernel(told["kernel"]).block(graph, x, arrays["bases"])
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]
     if polynomial.any():

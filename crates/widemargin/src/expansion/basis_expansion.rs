@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
+use super::inverse_root::Precision;
 use super::part_map::{PartMap, Sizes, n_joined};
 use super::sparse_rows;
 use super::{Normalization, NystromCut};
@@ -326,34 +327,6 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
-    /// Refuses similarities that are not finite: \[part\]\[sample\]\[column\].
-    pub(super) fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
-        let Some(at) = block.iter().position(|value| !value.is_finite()) else { return Ok(()) };
-        let (mut part, mut pair) = (0, at);
-        while pair >= n * widths[part] {
-            pair -= n * widths[part];
-            part += 1;
-        }
-        let (number, basis) = (first_row + pair / widths[part], self.columns_of(part)[pair % widths[part]]);
-        Err(Error::Sample {
-            similarity: self.similarity.part(part),
-            is_basis: false,
-            number,
-            problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
-        })
-    }
-
-    /// Refuses samples that have no value: some similarities would turn a NaN into a number.
-    pub(super) fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
-        match samples.flaw() {
-            None => Ok(()),
-            Some((at, problem)) => {
-                let (similarity, number) = (self.similarity.spec(), first_row + at);
-                Err(Error::Sample { similarity, is_basis: false, number, problem })
-            }
-        }
-    }
-
     /// The number of rows compared at a time.
     pub(crate) fn rows_a_chunk(&self) -> usize {
         let a_row = self.similarity.seconds_a_pair(&self.described) * self.n_columns() as f64;
@@ -376,11 +349,6 @@ impl<S: Similarity> BasisExpansion<S> {
             return Decision::Sparse(SparseDecision::new(&single, n_problems));
         }
         Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems))
-    }
-
-    /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
-    pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
-        self.mapped_into(&self.maps, samples, first_row, out)
     }
 
     /// Multiplies the features of one part by a learned weight.
@@ -462,36 +430,6 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { bases, described, maps, ..self }
     }
 
-    /// Applies maps, one per part, to the similarities of some samples.
-    pub(crate) fn mapped_into(
-        &self,
-        maps: &[PartMap],
-        samples: S::Samples,
-        first_row: usize,
-        out: &mut [f32],
-    ) -> Result<()> {
-        let n = samples.len();
-        self.check_sound(&samples, first_row)?;
-        let samples = self.similarity.describe(samples).map_err(|error| error.in_part_from(first_row))?;
-        let (widths, n_columns) = (self.widths(), self.n_columns());
-        let mut block = vec![0.0f32; n * widths.iter().sum::<usize>()];
-        if widths.iter().all(|&width| width == n_columns) {
-            self.similarity.block(&self.described, &samples, &mut block)
-        } else {
-            self.similarity.own_block(&self.described, &samples, &mut block)
-        }
-        .map_err(|error| error.in_part_from(first_row))?;
-        self.check_finite(&block, &widths, n, first_row)?;
-        let (width, mut first, mut rest) = (n_joined(maps), 0, &mut block[..]);
-        for map in maps {
-            let (own, left) = rest.split_at_mut(n * map.n_columns());
-            map.apply(own, out, width, first);
-            first += map.n_features();
-            rest = left;
-        }
-        Ok(())
-    }
-
     fn nystrom(&self, cut: NystromCut, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, f64)>> {
         let (n, n_columns, n_polynomials) = (self.bases.len(), self.n_columns(), self.similarity.n_polynomials());
         if n_columns != n + n_polynomials {
@@ -507,23 +445,41 @@ impl<S: Similarity> BasisExpansion<S> {
         // Where the columns of each part begin.
         let firsts: Vec<usize> = (0..widths.len()).map(|part| widths[..part].iter().sum()).collect();
         let monitor = training.monitor.without_progress();
-        let between = raw.transform_with(self.bases(), training.threads, &monitor).map_err(|error| match error {
-            // Here the samples are the bases.
+        // Here the samples are the bases.
+        let of_bases = |error| match error {
             Error::Sample { similarity, number, problem, .. } => {
                 Error::Sample { similarity, is_basis: true, number, problem }
             }
             other => other,
-        })?;
+        };
+        let is_precise = |part| Ok(cut == NystromCut::Rounding && raw.has_double_precision(part).map_err(of_bases)?);
+        let is_precise = (0..widths.len()).map(is_precise).collect::<Result<Vec<bool>>>()?;
+        let between = match is_precise.contains(&false) {
+            true => raw.transform_with(self.bases(), training.threads, &monitor).map_err(of_bases)?,
+            false => DenseMatrix::default(),
+        };
         let part = |part: usize| {
             if let Some(n_features) = self.similarity.own_features(part, &self.described) {
                 return Ok((PartMap::identity(n_features), 0.0));
             }
             let own = self.similarity.options(part).columns(n);
-            let rows = own.iter().map(|&row| &between.values[row * between.n_cols + firsts[part]..][..widths[part]]);
-            let block: Vec<f32> = rows.flatten().copied().collect();
+            let (block, precision) = if is_precise[part] {
+                let all = raw.precise_similarities(part, self.bases(), training.threads, &monitor).map_err(of_bases)?;
+                let rows = own.iter().flat_map(|&row| &all[row * widths[part]..][..widths[part]]);
+                (rows.copied().collect::<Vec<f64>>(), Precision::Double)
+            } else {
+                let row = |&row: &usize| &between.values[row * between.n_cols + firsts[part]..][..widths[part]];
+                (own.iter().flat_map(row).map(|&x| f64::from(x)).collect(), Precision::Single)
+            };
             let sizes = Sizes { n_bases: own.len(), n_polynomials };
             let spec = self.similarity.part(part);
-            PartMap::nystrom(&block, sizes, (self.normalization, cut), &spec, self.similarity.is_symmetric(part))
+            PartMap::nystrom(
+                (&block, precision),
+                sizes,
+                (self.normalization, cut),
+                &spec,
+                self.similarity.is_symmetric(part),
+            )
         };
         (0..self.maps.len()).map(part).collect()
     }

@@ -44,7 +44,10 @@ impl<S: Similarity> BasisExpansion<S> {
             false => Ok(None),
         };
         let own = (0..self.sparse.len()).map(own).collect::<Result<Vec<Option<CsrMatrix<f32>>>>>()?;
-        let is_left_out: Vec<bool> = own.iter().map(Option::is_some).collect();
+        let double = (0..self.maps.len()).map(|part| self.precise_values(part, &sample, row));
+        let double = double.collect::<Result<Vec<Option<Vec<f64>>>>>()?;
+        let is_left_out: Vec<bool> =
+            own.iter().zip(&double).map(|(own, double)| own.is_some() || double.is_some()).collect();
         let widths = self.widths().into_iter().zip(&is_left_out);
         let widths: Vec<usize> = widths.map(|(width, is_left_out)| if *is_left_out { 0 } else { width }).collect();
         let mut block = vec![0.0f32; widths.iter().sum()];
@@ -55,16 +58,20 @@ impl<S: Similarity> BasisExpansion<S> {
         let folded = FoldedDecision::new(&self.maps, weights, n_problems);
         let (mut rest, mut first) = (block.as_slice(), 0);
         let mut parts = Vec::with_capacity(widths.len());
-        for ((map, rows), width) in folded.maps.iter().zip(&own).zip(widths) {
+        for (((map, rows), double), width) in folded.maps.iter().zip(&own).zip(double).zip(widths) {
             let (mut columns, mut values) = (Vec::new(), Vec::new());
             let (dense, left) = rest.split_at(width);
             rest = left;
-            match rows {
-                Some(rows) => rows.view()?.for_each_nonzero(0, |column, value| {
+            match (rows, double) {
+                (_, Some(double)) => {
+                    columns.extend(0..double.len());
+                    values.extend(double);
+                }
+                (Some(rows), None) => rows.view()?.for_each_nonzero(0, |column, value| {
                     columns.push(column);
                     values.push(value);
                 }),
-                None => {
+                (None, None) => {
                     columns.extend(0..width);
                     values.extend(dense.iter().map(|value| f64::from(*value)));
                 }
@@ -73,7 +80,7 @@ impl<S: Similarity> BasisExpansion<S> {
                 PartMap::Affine { centre, factors } => (centre, factors),
                 // Folded maps have no matrix.
                 PartMap::Whitening { centre, .. } => (centre, &[1.0]),
-                PartMap::Projection { .. } => (&[], &[1.0]),
+                PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => (&[], &[1.0]),
             };
             let references = columns.iter().map(|&column| centre.get(column).map_or(0.0, |&c| f64::from(c))).collect();
             let mut weights = Vec::with_capacity(columns.len() * n_problems);

@@ -72,6 +72,10 @@ impl FoldedDecision {
                 (own, of_problem) = of_problem.split_at(map.n_features());
                 match map {
                     PartMap::Affine { .. } => folded.extend(own.iter().map(|w| (*w).into())),
+                    PartMap::PreciseProjection { matrix, .. } => {
+                        let width = map.n_features();
+                        folded.extend((0..map.n_columns()).map(|column| dot(&matrix[column * width..][..width], own)));
+                    }
                     PartMap::Projection { matrix, .. } | PartMap::Whitening { matrix, .. } => {
                         let width = map.n_features();
                         folded.extend((0..map.n_columns()).map(|column| dot(&matrix[column * width..][..width], own)));
@@ -80,7 +84,7 @@ impl FoldedDecision {
             }
         }
         let maps = maps.iter().map(|map| match map {
-            PartMap::Projection { .. } => PartMap::identity(map.n_columns()),
+            PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => PartMap::identity(map.n_columns()),
             PartMap::Whitening { centre, .. } => PartMap::Affine { centre: centre.clone(), factors: vec![1.0] },
             affine => affine.clone(),
         });
@@ -98,14 +102,13 @@ impl FoldedDecision {
     }
 
     /// The products of rows of mapped similarities with the weights, row-major rows × problems.
-    pub fn values(&self, rows: &[f32], out: &mut [f32]) {
-        let wide: Vec<f64> = rows.iter().map(|x| f64::from(*x)).collect();
+    pub fn values(&self, rows: &[f64], out: &mut [f32]) {
         let mut sums = vec![0.0; out.len()];
-        linalg::outer(&mut sums, &wide, &self.weights, self.width());
+        linalg::outer(&mut sums, rows, &self.weights, self.width());
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
     }
 }
 
-fn dot<W: Copy + Into<f64>>(a: &[f32], b: &[W]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * (*b).into()).sum()
+fn dot(a: &[impl Copy + Into<f64>], b: &[impl Copy + Into<f64>]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (*a).into() * (*b).into()).sum()
 }

@@ -13,7 +13,7 @@ use crate::linalg::pivoted::Pivoted;
 /// The fraction of the largest eigenvalue at which features of classes end.
 const MILLIONTH: f64 = 1e-6;
 
-/// How many times the rounding of single precision is a feature.
+/// How many times the rounding of a similarity is a feature.
 const ABOVE_ROUNDING: f64 = 10.0;
 
 /// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
@@ -33,6 +33,23 @@ pub(crate) struct InverseRoot {
     pub negative: f64,
 }
 
+/// In which similarities are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    Single,
+    Double,
+}
+
+impl Precision {
+    /// The error of a similarity, relative to the largest: in double precision that of a distance, from sums whose terms cancel.
+    fn error(self) -> f64 {
+        match self {
+            Precision::Single => f32::EPSILON.into(),
+            Precision::Double => 64.0 * f64::EPSILON,
+        }
+    }
+}
+
 /// What of a matrix of similarities is rounding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounding {
@@ -44,9 +61,9 @@ pub(crate) struct Rounding {
 }
 
 impl Rounding {
-    /// Of n × n similarities in single precision of which this is the largest.
-    pub fn single(n: usize, largest: f32, cut: NystromCut) -> Self {
-        let entry = f64::from(f32::EPSILON) * f64::from(largest);
+    /// Of n × n similarities of which this is the largest.
+    pub fn of(precision: Precision, n: usize, largest: f64, cut: NystromCut) -> Self {
+        let entry = precision.error() * largest;
         Rounding { entry, eigenvalue: n as f64 * entry, cut }
     }
 
@@ -311,7 +328,8 @@ mod tests {
         let matrix: Vec<f64> = (0..n * n).map(|i| f64::from(at(i) as f32)).collect();
         let whole = square(&matrix);
         let worst = |cut: NystromCut| {
-            let root = InverseRoot::new(matrix.clone(), Definite::Clip, Rounding::single(n, 1.0, cut)).unwrap();
+            let root =
+                InverseRoot::new(matrix.clone(), Definite::Clip, Rounding::of(Precision::Single, n, 1.0, cut)).unwrap();
             let features = product(Side::Plain(&whole), Side::Plain(&root.columns));
             let again = product(Side::Plain(&features), Side::Transposed(&features));
             again.values().iter().zip(&matrix).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

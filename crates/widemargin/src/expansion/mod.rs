@@ -5,6 +5,7 @@ mod affine;
 mod basis_expansion;
 mod coded_blocks;
 mod coded_rows;
+mod compared;
 mod contributions;
 mod decision;
 mod explicit;

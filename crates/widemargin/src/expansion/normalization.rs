@@ -47,8 +47,8 @@ pub enum NystromCut {
     /// At 10⁻⁶ of the largest eigenvalue. Classes need no more: what is beyond costs time, and changes few decisions.
     #[default]
     Millionth,
-    /// At ten times the rounding of single precision. A smooth function whose values are known well has much of its detail in
-    /// small eigenvalues.
+    /// At ten times the rounding of a similarity, which is computed in double precision where it has so many digits. A smooth
+    /// function whose values are known well has much of its detail in small eigenvalues.
     Rounding,
 }
 

@@ -1,6 +1,6 @@
 //! The normalization of one similarity's features, learned from the training samples.
 
-use super::inverse_root::{InverseRoot, Rounding};
+use super::inverse_root::{InverseRoot, Precision, Rounding};
 use super::{Normalization, NystromCut};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -25,6 +25,8 @@ pub(crate) enum PartMap {
     Whitening { centre: Vec<f32>, matrix: Vec<f32> },
     /// φ̃ · matrix, row-major columns × features.
     Projection { matrix: Vec<f32>, n_columns: usize, n_features: usize },
+    /// The same of similarities in double precision.
+    PreciseProjection { matrix: Vec<f64>, n_columns: usize, n_features: usize },
 }
 
 /// Total number of features of several similarities.
@@ -36,7 +38,7 @@ impl PartMap {
     /// Number of features.
     pub fn n_features(&self) -> usize {
         match self {
-            PartMap::Projection { n_features, .. } => *n_features,
+            PartMap::Projection { n_features, .. } | PartMap::PreciseProjection { n_features, .. } => *n_features,
             _ => self.n_columns(),
         }
     }
@@ -45,8 +47,13 @@ impl PartMap {
     pub fn n_columns(&self) -> usize {
         match self {
             PartMap::Affine { centre, .. } | PartMap::Whitening { centre, .. } => centre.len(),
-            PartMap::Projection { n_columns, .. } => *n_columns,
+            PartMap::Projection { n_columns, .. } | PartMap::PreciseProjection { n_columns, .. } => *n_columns,
         }
+    }
+
+    /// Whether it takes similarities in double precision.
+    pub fn is_precise(&self) -> bool {
+        matches!(self, PartMap::PreciseProjection { .. })
     }
 
     /// φ̃ unchanged.
@@ -58,17 +65,23 @@ impl PartMap {
     pub fn scaled(mut self, factor: f64) -> Self {
         let (PartMap::Affine { factors: values, .. }
         | PartMap::Whitening { matrix: values, .. }
-        | PartMap::Projection { matrix: values, .. }) = &mut self;
+        | PartMap::Projection { matrix: values, .. }) = &mut self
+        else {
+            if let PartMap::PreciseProjection { matrix, .. } = &mut self {
+                matrix.iter_mut().for_each(|value| *value *= factor);
+            }
+            return self;
+        };
         values.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
         self
     }
 
     /// Centres and scales a row, in place.
-    fn centre(&self, row: &mut [f32]) {
+    pub fn centre(&self, row: &mut [f32]) {
         let (centre, factors): (_, &[f32]) = match self {
             PartMap::Affine { centre, factors } => (centre, factors),
             PartMap::Whitening { centre, .. } => (centre, &[1.0]),
-            PartMap::Projection { .. } => return,
+            PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => return,
         };
         let centred = row.iter_mut().zip(centre);
         match factors {
@@ -95,18 +108,26 @@ impl PartMap {
     /// Maps rows of similarities to features, into rows of `width` numbers from column `first` on.
     pub fn apply(&self, block: &mut [f32], out: &mut [f32], width: usize, first: usize) {
         let (n_columns, n_features) = (self.n_columns(), self.n_features());
-        let place = |out: &mut [f32], rows: &[f32]| {
-            for (out, row) in out.chunks_mut(width).zip(rows.chunks(n_features.max(1))) {
-                out[first..first + n_features].copy_from_slice(row);
-            }
-        };
         block.chunks_mut(n_columns.max(1)).for_each(|row| self.centre(row));
         match self {
-            PartMap::Affine { .. } => place(out, block),
+            PartMap::Affine { .. } => place(out, width, first, block, n_features),
             PartMap::Whitening { matrix, .. } | PartMap::Projection { matrix, .. } => {
-                place(out, &product_of_rows(block, matrix, n_columns, n_features));
+                place(out, width, first, &product_of_rows(block, matrix, n_columns, n_features), n_features);
+            }
+            PartMap::PreciseProjection { .. } => {
+                let wide: Vec<f64> = block.iter().map(|&x| x.into()).collect();
+                self.apply_precisely(&wide, out, width, first);
             }
         }
+    }
+
+    /// The same of similarities in double precision, for a map that takes them: 2 flops a column and feature.
+    pub fn apply_precisely(&self, rows: &[f64], out: &mut [f32], width: usize, first: usize) {
+        let PartMap::PreciseProjection { matrix, n_columns, n_features } = self else { return };
+        let mut product = vec![0.0; rows.len() / n_columns.max(&1) * n_features];
+        linalg::times(&mut product, rows, matrix, *n_columns);
+        let features: Vec<f32> = product.into_iter().map(|x| x as f32).collect();
+        place(out, width, first, &features, *n_features);
     }
 
     /// Σ^(−½) for the covariance Σ (row-major) of columns with these means, its eigenvalues at least
@@ -134,10 +155,10 @@ impl PartMap {
     /// S^(−½) up to a rotation, which does not affect a linear SVM, for the similarities S between the bases, made
     /// definite. With it, Σ |negative eigenvalues| / Σ positive ones before, ignoring rounding.
     ///
-    /// `between` is row-major, bases × (bases and polynomials). S is projected off the constant and the polynomials, which
+    /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and the polynomials, which
     /// become features of their own: each with the variance of all others together.
     pub fn nystrom(
-        between: &[f32],
+        (between, precision): (&[f64], Precision),
         sizes: Sizes,
         (normalization, cut): (Normalization, NystromCut),
         spec: &str,
@@ -148,13 +169,13 @@ impl PartMap {
         let Some(definite) = normalization.definite() else { return Ok((PartMap::identity(n_columns), 0.0)) };
         let symmetrise = matches!(normalization, Normalization::NystromOfSymmetricPart(_));
         let is_centred = matches!(normalization, Normalization::CenteredNystrom(_));
-        let at = |i: usize, j: usize| f64::from(between[i * n_columns + j]);
+        let at = |i: usize, j: usize| between[i * n_columns + j];
         let similarities = between.chunks(n_columns.max(1)).flat_map(|row| &row[..n]);
-        let largest = similarities.fold(0.0f32, |largest, s| largest.max(s.abs()));
+        let largest = similarities.fold(0.0f64, |largest, s| largest.max(s.abs()));
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
-                if !symmetrise && !is_symmetric && (at(i, j) - at(j, i)).abs() > 1e-4 * f64::from(largest) {
+                if !symmetrise && !is_symmetric && (at(i, j) - at(j, i)).abs() > 1e-4 * largest {
                     return Err(Error::Similarity {
                         similarity: spec.to_owned(),
                         problem: format!(
@@ -174,7 +195,7 @@ impl PartMap {
             similarity: spec.to_owned(),
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
         };
-        let rounding = Rounding::single(n, largest, cut);
+        let rounding = Rounding::of(precision, n, largest, cut);
         let InverseRoot { columns, trace, negative } = match is_centred {
             true => {
                 let polynomials: Vec<Vec<f64>> =
@@ -188,10 +209,10 @@ impl PartMap {
         };
         let n_kept = columns.n_cols();
         let n_features = n_kept + n_polynomials;
-        let mut projection = vec![0.0f32; n_columns * n_features];
+        let mut projection = vec![0.0; n_columns * n_features];
         for feature in 0..n_kept {
             for (basis, x) in columns.col(feature).iter().enumerate() {
-                projection[basis * n_features + feature] = *x as f32;
+                projection[basis * n_features + feature] = *x;
             }
         }
         // The features of the bases have the variance Σ λ / n, all together.
@@ -201,9 +222,23 @@ impl PartMap {
             let mean = (0..n).map(|row| at(row, column)).sum::<f64>() / n as f64;
             let spread = (0..n).map(|row| (at(row, column) - mean).powi(2)).sum::<f64>() / n as f64;
             let factor = if variance > 0.0 { (variance / spread).sqrt() } else { 1.0 };
-            projection[column * n_features + n_kept + polynomial] = factor as f32;
+            projection[column * n_features + n_kept + polynomial] = factor;
         }
-        Ok((PartMap::Projection { matrix: projection, n_columns, n_features }, negative))
+        let map = match precision {
+            Precision::Double => PartMap::PreciseProjection { matrix: projection, n_columns, n_features },
+            Precision::Single => {
+                let matrix = projection.into_iter().map(|x| x as f32).collect();
+                PartMap::Projection { matrix, n_columns, n_features }
+            }
+        };
+        Ok((map, negative))
+    }
+}
+
+/// Writes rows of features into rows of `width` numbers from column `first` on.
+fn place(out: &mut [f32], width: usize, first: usize, rows: &[f32], n_features: usize) {
+    for (out, row) in out.chunks_mut(width).zip(rows.chunks(n_features.max(1))) {
+        out[first..first + n_features].copy_from_slice(row);
     }
 }
 

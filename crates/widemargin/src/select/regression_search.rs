@@ -393,9 +393,15 @@ impl<'a> Trial<'a> {
         similarity.fit(&training)?;
         candidate.similarity = similarity.specs();
         let block = BasisExpansion::raw(&similarity, self.samples.clone())?;
-        let block = block.transform_with(&self.samples, self.search.threads, &quiet)?;
-        let n = self.rows.len();
-        let kernel = Matrix::from_columns(block.values.iter().map(|x| f64::from(*x)).collect(), n, n);
+        let (n, threads) = (self.rows.len(), self.search.threads);
+        let values = match block.has_double_precision(0)? {
+            true => block.precise_similarities(0, &self.samples, threads, &quiet)?,
+            false => {
+                let single = block.transform_with(&self.samples, threads, &quiet)?;
+                single.values.into_iter().map(f64::from).collect()
+            }
+        };
+        let kernel = Matrix::from_columns(values, n, n);
         let units = self.weights.iter().map(|weight| weight.min(1.0)).collect();
         let fitted = Fitted { targets: self.standard.values.clone(), weights: self.weights.clone(), units };
         let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };

@@ -10,12 +10,13 @@ use std::str::FromStr;
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
 use super::definitions::sum;
-use super::distances::sparse_distances;
+use super::distances::{FEW_FEATURES, precise_squared_distances, sparse_distances};
+use super::exponential::wide_exponentials;
 use super::radial::{TILE, absolute_distances, powers_of_logarithms, squared_distances};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
 use super::vector::{LAPLACIAN, RBF};
 use super::{Comparison, Similarity};
-use crate::data::{Samples, Vectors};
+use crate::data::Vectors;
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::spec::Step;
@@ -389,7 +390,7 @@ impl ConditionalKernel {
         match *self {
             ConditionalKernel::Cityblock => to_all(&|d| -d, distances),
             ConditionalKernel::Rbf { gamma } | ConditionalKernel::Laplacian { gamma } => {
-                to_all(&|d| (-gamma * d).exp(), distances);
+                wide_exponentials(-gamma, distances);
             }
             ConditionalKernel::Log { gamma, exponent: 2.0 } => to_all(&|r2| -(gamma * r2).ln_1p(), distances),
             ConditionalKernel::Log { gamma, exponent } => {
@@ -474,28 +475,39 @@ impl Similarity for ConditionalKernel {
         self.to_string()
     }
 
-    /// Computed in double precision: from differences, of sparse vectors from what they share.
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        let mut exact = vec![0.0; block.len()];
+        self.precise_block(0, bases, samples, &mut exact)?;
+        block.iter_mut().zip(exact).for_each(|(out, exact)| *out = exact as f32);
+        Ok(())
+    }
+
+    /// From differences, of many features from products; of sparse vectors from what they share.
+    fn precise_block(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
         if matches!(bases, Vectors::Sparse(_)) || matches!(samples, Vectors::Sparse(_)) {
-            let write = |distances: &mut [f64], out: &mut [f32]| {
+            let write = |distances: &mut [f64], out: &mut [f64]| {
                 self.apply(distances);
-                out.iter_mut().zip(distances).for_each(|(out, value)| *out = *value as f32);
+                out.copy_from_slice(distances);
             };
-            return match self.is_cityblock() {
+            match self.is_cityblock() {
                 true => sparse_distances(bases, samples, block, f64::abs, write),
                 false => sparse_distances(bases, samples, block, |difference| difference * difference, write),
-            };
+            }?;
+            return Ok(true);
         }
         let (bases, samples) = (bases.dense()?, samples.dense()?);
         if bases.n_cols != samples.n_cols || bases.n_cols == 0 {
             let hint = ": samples and bases must have the same features, at least one";
             return Err(Error::FeatureCount { found: samples.n_cols, trained: bases.n_cols, hint });
         }
-        let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
-        let mut exact = vec![0.0; bases.len() * samples.len()];
-        self.block(&wide(&samples.values), &wide(&bases.values), bases.n_cols, &mut exact);
-        block.iter_mut().zip(exact).for_each(|(out, exact)| *out = exact as f32);
-        Ok(())
+        if bases.n_cols > FEW_FEATURES && !self.is_cityblock() {
+            precise_squared_distances(&bases, &samples, block);
+            self.apply(block);
+        } else {
+            let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
+            self.block(&wide(&samples.values), &wide(&bases.values), bases.n_cols, block);
+        }
+        Ok(true)
     }
 
     fn comparison(

@@ -11,6 +11,7 @@ use super::shared_features::{check_widths, products, sum_over_features};
 use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
 use crate::error::Result;
 use crate::isa::compiled;
+use crate::linalg;
 use crate::memory;
 
 /// The fraction of the two norms below which a distance is recomputed. Above, the rounding error relative to the
@@ -22,7 +23,7 @@ const CANCELLED: f64 = 1.0 / 8.0;
 const CANCELLED_IN_DOUBLE: f64 = 1e-6;
 
 /// With at most this many features, differences are as fast as products.
-const FEW_FEATURES: usize = 32;
+pub(super) const FEW_FEATURES: usize = 32;
 
 /// Bases interleaved at a time.
 const TILE: usize = 64;
@@ -71,12 +72,12 @@ pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut
 ///
 /// Of a sample all but what it shares with the columns of a basis is known: Σ_j term(x_j) + Σ over these columns of
 /// term(x_j − y_j) − term(x_j), a random access and 4 flops each. What cancels is recomputed from differences.
-pub(super) fn sparse_distances(
+pub(super) fn sparse_distances<T>(
     bases: &Vectors,
     samples: &Vectors,
-    block: &mut [f32],
+    block: &mut [T],
     term: impl Fn(f64) -> f64 + Copy,
-    write: impl Fn(&mut [f64], &mut [f32]),
+    write: impl Fn(&mut [f64], &mut [T]),
 ) -> Result<()> {
     check_widths(bases, samples)?;
     let rows: Vec<Vec<(u32, f32)>> = (0..bases.len()).map(|basis| nonzeros(bases, basis)).collect();
@@ -106,6 +107,29 @@ pub(super) fn sparse_distances(
         write(&mut out, block);
     }
     Ok(())
+}
+
+/// ‖x − y‖² in double precision, from products where there are more than a few features: 2 flops a feature and pair.
+pub(super) fn precise_squared_distances(bases: &DenseMatrix<f32>, samples: &DenseMatrix<f32>, block: &mut [f64]) {
+    let (n, d) = (bases.n_rows, bases.n_cols);
+    let mean: Vec<f64> = mean(bases).into_iter().map(f64::from).collect();
+    let centred = |matrix: &DenseMatrix<f32>| -> Vec<f64> {
+        matrix.values.iter().enumerate().map(|(at, x)| f64::from(*x) - mean[at % d]).collect()
+    };
+    let (wide_bases, wide_samples) = (centred(bases), centred(samples));
+    let norm = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+    let norms: Vec<f64> = wide_bases.chunks(d).map(norm).collect();
+    linalg::outer(block, &wide_samples, &wide_bases, d);
+    for (sample, out) in wide_samples.chunks(d).zip(block.chunks_mut(n)) {
+        let own = norm(sample);
+        for ((out, basis), norm) in out.iter_mut().zip(wide_bases.chunks(d)).zip(&norms) {
+            let size = own + norm;
+            *out = size - 2.0 * *out;
+            if *out < CANCELLED_IN_DOUBLE * size || out.is_nan() {
+                *out = sample.iter().zip(basis).map(|(x, y)| (x - y) * (x - y)).sum();
+            }
+        }
+    }
 }
 
 /// Σ_j f(x_j) of each row.

@@ -1,6 +1,7 @@
 //! The hot loops of radial kernels, in double precision: distances to a tile of bases, and r^2k log r. Written once and
 //! compiled for each instruction set; without fused multiply-adds, so that results do not depend on it.
 
+use super::exponential::WIDE_LN2;
 use crate::isa::compiled;
 
 /// Bases interleaved at a time.
@@ -59,10 +60,6 @@ compiled! {
 fn logarithm(x: f64) -> f64 {
     const ROOT_OF_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     const ONE: u64 = 1.0f64.to_bits();
-    // ln 2 in two parts, the first with few bits, so that its products with n are exact.
-    const LN2_HIGH: f64 = f64::from_bits(std::f64::consts::LN_2.to_bits() & 0xffff_ffff_0000_0000);
-    // The rest of ln 2 in double precision, plus the remainder of that.
-    const LN2_LOW: f64 = (std::f64::consts::LN_2 - LN2_HIGH) + 2.319_046_813_846_3e-17;
     const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
     // n + 1023 in the lowest bits, where it is positive, so that vectors can shift it without sign extension.
     let biased = x.to_bits().wrapping_sub(ROOT_OF_HALF).wrapping_add(ONE) >> 52;
@@ -75,8 +72,8 @@ fn logarithm(x: f64) -> f64 {
         sum = sum * square + 1.0 / odd;
     }
     // 2 s + 2 s · s² · sum: the small part first.
-    let small = 2.0 * s * (square * sum) + n * LN2_LOW;
-    n * LN2_HIGH + (2.0 * s + small)
+    let small = 2.0 * s * (square * sum) + n * WIDE_LN2.1;
+    n * WIDE_LN2.0 + (2.0 * s + small)
 }
 
 #[cfg(test)]

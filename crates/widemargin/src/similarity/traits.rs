@@ -121,6 +121,22 @@ pub trait Similarity: Send + Sync {
         Ok(false)
     }
 
+    /// Fills `block`, row-major samples × bases, with one part's similarities in double precision, where the similarity has more
+    /// digits than single precision; otherwise returns false, for any samples. `bases` and `samples` are converted, as for
+    /// [`Similarity::block`].
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn precise_block(
+        &self,
+        _part: usize,
+        _bases: &Self::Samples,
+        _samples: &Self::Samples,
+        _block: &mut [f64],
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The number of similarities combined. A block of several is \[part\]\[sample\]\[basis\], and each part is
     /// normalised separately.
     fn n_parts(&self) -> usize {
@@ -235,6 +251,10 @@ impl<S: Similarity> Similarity for &S {
         (**self).kernel_distances(part, bases, samples, block)
     }
 
+    fn precise_block(&self, part: usize, bases: &S::Samples, samples: &S::Samples, block: &mut [f64]) -> Result<bool> {
+        (**self).precise_block(part, bases, samples, block)
+    }
+
     fn n_columns(&self, bases: &S::Samples) -> usize {
         (**self).n_columns(bases)
     }
@@ -322,6 +342,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn kernel_distances(&self, part: usize, bases: &T, samples: &T, block: &mut [f32]) -> Result<bool> {
         (**self).kernel_distances(part, bases, samples, block)
+    }
+
+    fn precise_block(&self, part: usize, bases: &T, samples: &T, block: &mut [f64]) -> Result<bool> {
+        (**self).precise_block(part, bases, samples, block)
     }
 
     fn n_columns(&self, bases: &T) -> usize {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
+use super::conditional::ConditionalKernel;
 use super::definitions::{product, sum};
 use super::distances::{absolute_distances, norms, squared_distances};
 use super::exponential::exponentials;
@@ -155,9 +156,9 @@ impl VectorSimilarity {
         Ok(VectorSimilarity { kernel, gamma, step: step.clone() })
     }
 
-    fn gamma(&self) -> Result<f32> {
+    fn gamma(&self) -> Result<f64> {
         match self.gamma {
-            Some(gamma) => Ok(gamma as f32),
+            Some(gamma) => Ok(gamma),
             None => Err(Error::similarity(self.spec(), "its gamma has not been learned yet: give one, or fit it")),
         }
     }
@@ -193,27 +194,37 @@ impl Similarity for VectorSimilarity {
         match self.kernel {
             VectorKernel::Linear => products(bases, samples, block)?,
             VectorKernel::Rbf => {
-                let gamma = self.gamma()?;
+                let gamma = self.gamma()? as f32;
                 squared_distances(bases, samples, block)?;
                 exponentials(-gamma, block);
             }
             VectorKernel::Laplacian => {
-                let gamma = self.gamma()?;
+                let gamma = self.gamma()? as f32;
                 absolute_distances(bases, samples, block)?;
                 exponentials(-gamma, block);
             }
             VectorKernel::Polynomial { degree, coef0 } => {
-                let gamma = self.gamma()?;
+                let gamma = self.gamma()? as f32;
                 products(bases, samples, block)?;
                 block.iter_mut().for_each(|p| *p = (gamma * *p + coef0 as f32).powi(degree as i32));
             }
             VectorKernel::Sigmoid { coef0 } => {
-                let gamma = self.gamma()?;
+                let gamma = self.gamma()? as f32;
                 products(bases, samples, block)?;
                 block.iter_mut().for_each(|p| *p = (gamma * *p + coef0 as f32).tanh());
             }
         }
         Ok(())
+    }
+
+    /// Of distances, on which small eigenvalues depend; products have no more than single precision.
+    fn precise_block(&self, part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
+        let kernel = match self.kernel {
+            VectorKernel::Rbf => ConditionalKernel::Rbf { gamma: self.gamma()? },
+            VectorKernel::Laplacian => ConditionalKernel::Laplacian { gamma: self.gamma()? },
+            _ => return Ok(false),
+        };
+        kernel.precise_block(part, bases, samples, block)
     }
 
     fn kernel_distances(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<bool> {
@@ -222,7 +233,7 @@ impl Similarity for VectorSimilarity {
             VectorKernel::Laplacian => absolute_distances(bases, samples, block)?,
             _ => squared_distances(bases, samples, block)?,
         }
-        let gamma = f64::from(self.gamma()?);
+        let gamma = self.gamma()?;
         match self.kernel {
             VectorKernel::Polynomial { degree, coef0 } => {
                 let values = |vectors| norms(vectors, |x| x * x).into_iter().map(move |norm| gamma * norm + coef0);

@@ -35,6 +35,7 @@ enum MapShape {
     Affine { n_columns: usize, n_factors: usize },
     Whitening { n_columns: usize },
     Projection { n_columns: usize, n_features: usize },
+    PreciseProjection { n_columns: usize, n_features: usize },
 }
 
 /// The JSON header of an expansion alone.
@@ -83,6 +84,10 @@ impl ExpansionHeader {
                 PartMap::Projection { matrix, n_features, .. } => {
                     arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
                     MapShape::Projection { n_columns, n_features: *n_features }
+                }
+                PartMap::PreciseProjection { matrix, n_features, .. } => {
+                    arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
+                    MapShape::PreciseProjection { n_columns, n_features: *n_features }
                 }
             });
         }
@@ -155,7 +160,8 @@ impl ExpansionHeader {
         let fits = |(map, width): (&MapShape, &usize)| match *map {
             MapShape::Affine { n_columns: n, .. }
             | MapShape::Whitening { n_columns: n }
-            | MapShape::Projection { n_columns: n, .. } => n == *width,
+            | MapShape::Projection { n_columns: n, .. }
+            | MapShape::PreciseProjection { n_columns: n, .. } => n == *width,
         };
         if !self.maps.iter().zip(&widths).all(fits) {
             return Err(reader.wrong(format!("its maps are not those of {n_columns} bases")));
@@ -182,6 +188,10 @@ impl ExpansionHeader {
                 MapShape::Projection { n_columns, n_features } => {
                     let matrix = reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_features])?;
                     PartMap::Projection { matrix, n_columns, n_features }
+                }
+                MapShape::PreciseProjection { n_columns, n_features } => {
+                    let matrix = reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_features])?;
+                    PartMap::PreciseProjection { matrix, n_columns, n_features }
                 }
             })
         };

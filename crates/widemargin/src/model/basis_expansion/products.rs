@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::data::Source;
-use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, PartMap};
+use crate::error::Result;
+use crate::expansion::{BasisExpansion, Decision};
 use crate::linalg;
 use crate::model::Scores;
 use crate::monitor::{Monitor, RowCount};
@@ -38,17 +38,18 @@ pub(super) fn products<S: Similarity>(
         count.go_on()?;
         let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
         let chunk = || samples.chunk(rows.clone());
-        let mapped = |maps: &[PartMap], width: usize| {
-            let mut phi = vec![0.0f32; rows.len() * width];
-            expansion.mapped_into(maps, chunk()?, rows.start, &mut phi)?;
-            Ok::<_, Error>(phi)
-        };
         match decision {
-            Some(Decision::Folded(folded)) => folded.values(&mapped(&folded.maps, folded.width())?, out),
+            Some(Decision::Folded(folded)) => {
+                let mut mapped = vec![0.0; rows.len() * folded.width()];
+                expansion.folded_into(folded, chunk()?, rows.start, &mut mapped)?;
+                folded.values(&mapped, out);
+            }
             Some(Decision::Sparse(sparse)) => sparse.values(&expansion.sparse_rows(chunk()?, rows.start)?, out)?,
             None => {
                 let d = expansion.n_features();
-                linalg::outer(out, &mapped(expansion.maps(), d)?, weights, d);
+                let mut phi = vec![0.0f32; rows.len() * d];
+                expansion.features_into(chunk()?, rows.start, &mut phi)?;
+                linalg::outer(out, &phi, weights, d);
             }
         }
         count.add(rows.len());

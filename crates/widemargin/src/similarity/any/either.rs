@@ -64,6 +64,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         self.of(samples).kernel_distances_any(bases, samples, block)
     }
 
+    fn precise_block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
+        self.of(samples).precise_block_any(bases, samples, block)
+    }
+
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
         self.of(bases).seconds_a_pair_any(bases)
     }

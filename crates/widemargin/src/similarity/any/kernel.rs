@@ -27,6 +27,8 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
 
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool>;
 
+    fn precise_block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool>;
+
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64;
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize;
@@ -88,6 +90,11 @@ where
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {
         let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
         self.kernel_distances(0, of(bases)?, of(samples)?, block)
+    }
+
+    fn precise_block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
+        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
+        self.precise_block(0, of(bases)?, of(samples)?, block)
     }
 
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {

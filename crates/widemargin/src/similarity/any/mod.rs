@@ -378,6 +378,14 @@ impl Similarity for AnySimilarity {
         kernel.kernel_distances_any(&bases[*leaf], &samples[*leaf], block)
     }
 
+    fn precise_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
+        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
+            return Err(self.not_described());
+        };
+        let Part { leaf, kernel, .. } = &self.parts[part];
+        kernel.precise_block_any(&bases[*leaf], &samples[*leaf], block)
+    }
+
     fn n_polynomials(&self) -> usize {
         // Those that have some stand alone.
         self.parts.iter().map(|part| part.kernel.n_polynomials_any()).sum()

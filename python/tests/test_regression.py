@@ -234,6 +234,26 @@ def test_onnx_predicts_the_same(similarity: str) -> None:
     np.testing.assert_allclose(found, fitted.predict(X), atol=1e-5 * np.abs(Y).max())
 
 
+@pytest.mark.parametrize("similarity", ["z-score/rbf:gamma=0.02", "z-score/multiquadric:gamma=0.1"])
+def test_onnx_keeps_the_digits_of_a_smooth_function(similarity: str) -> None:
+    """Weights on similarities are large there, and cancel."""
+    runtime = pytest.importorskip("onnxruntime")
+    X, y = make_friedman1(300, n_features=6, noise=1e-3, random_state=0)
+    new = make_friedman1(100, n_features=6, random_state=1)[0].astype(np.float32)
+    normalization = "nystrom-clip" if "rbf" in similarity else "centered-clip"
+    fitted = BasisExpansionRegressor(similarity, normalization=normalization).fit(X.astype(np.float32), y)
+    arrays = fitted._model.arrays()
+    factors = np.abs(arrays["map.0.projection"] @ arrays["weights"][0]).sum()
+    assert np.finfo(np.float32).eps * factors > 1e-4 * y.std()
+    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(["targets"], {"X": new})
+    np.testing.assert_allclose(found.ravel(), fitted.predict(new), atol=1e-5 * y.std())
+    back = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(back.predict(new), fitted.predict(new))
+    single = np.concatenate([fitted.predict(row[None]) for row in new[:5]])
+    np.testing.assert_allclose(single, fitted.predict(new)[:5], rtol=0, atol=1e-6 * y.std())
+
+
 def test_bad_targets_are_told() -> None:
     X, y = table()
     with pytest.raises(ValueError, match="NaN"):

@@ -94,7 +94,9 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         present = np.flatnonzero(given.weighted.weights > 0)
         n_basis = _usual_bases(len(present)) if isinstance(self.n_basis, str) else int(self.n_basis)
         chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
-        features = Features(self, given, chosen, clone(self.similarity, safe=False), normalization, clock)
+        features = Features(
+            self, given, chosen, clone(self.similarity, safe=False), normalization, clock, cut="precise-millionth"
+        )
         known = [(one.known, one.units, False, one.first) for one in given.pieces]
         # Left-out scores are brought here, one after another.
         rows = Rows(given.client, in_order(given.client, features.made("ridge", known)))

@@ -452,7 +452,7 @@ impl<S: Similarity> BasisExpansion<S> {
             }
             other => other,
         };
-        let is_precise = |part| Ok(cut == NystromCut::Rounding && raw.has_double_precision(part).map_err(of_bases)?);
+        let is_precise = |part| Ok(cut.is_precise() && raw.has_double_precision(part).map_err(of_bases)?);
         let is_precise = (0..widths.len()).map(is_precise).collect::<Result<Vec<bool>>>()?;
         let between = match is_precise.contains(&false) {
             true => raw.transform_with(self.bases(), training.threads, &monitor).map_err(of_bases)?,

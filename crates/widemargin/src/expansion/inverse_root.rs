@@ -70,7 +70,7 @@ impl Rounding {
     /// What is new of a base beside the pivots, below which it is dropped; `largest` is the largest eigenvalue.
     fn least_pivot(&self, largest: f64) -> f64 {
         match self.cut {
-            NystromCut::Millionth => MILLIONTH * largest,
+            NystromCut::Millionth | NystromCut::PreciseMillionth => MILLIONTH * largest,
             NystromCut::Rounding => ABOVE_ROUNDING * self.entry,
         }
     }
@@ -78,7 +78,7 @@ impl Rounding {
     /// The same of eigenvalues, to whose errors all similarities of a row add: their roots, as errors of chance do.
     fn least_eigenvalue(&self, largest: f64, n: usize) -> f64 {
         match self.cut {
-            NystromCut::Millionth => MILLIONTH * largest,
+            NystromCut::Millionth | NystromCut::PreciseMillionth => MILLIONTH * largest,
             NystromCut::Rounding => ABOVE_ROUNDING * self.entry * (n as f64).sqrt(),
         }
     }

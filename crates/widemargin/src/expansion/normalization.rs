@@ -47,15 +47,24 @@ pub enum NystromCut {
     /// At 10⁻⁶ of the largest eigenvalue. Classes need no more: what is beyond costs time, and changes few decisions.
     #[default]
     Millionth,
-    /// At ten times the rounding of a similarity, which is computed in double precision where it has so many digits. A smooth
-    /// function whose values are known well has much of its detail in small eigenvalues.
+    /// At the same, of similarities in double precision where they have so many digits: for scores that are read as numbers.
+    PreciseMillionth,
+    /// At ten times the rounding of a similarity, in double precision where it has so many digits. A smooth function whose values are known well has much of its detail in small eigenvalues.
     Rounding,
 }
 
 named!("cut": NystromCut {
     "millionth" = NystromCut::Millionth,
+    "precise-millionth" = NystromCut::PreciseMillionth,
     "rounding" = NystromCut::Rounding,
 });
+
+impl NystromCut {
+    /// Whether similarities are computed in double precision, where they have it.
+    pub(super) fn is_precise(self) -> bool {
+        self != NystromCut::Millionth
+    }
+}
 
 impl Normalization {
     /// Whether it learns from the training samples, not from the bases alone.

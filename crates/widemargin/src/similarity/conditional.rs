@@ -528,6 +528,7 @@ impl Similarity for ConditionalKernel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{CsrMatrix, DenseMatrix};
 
     #[test]
     fn specs_are_written_as_they_are_read() {
@@ -589,6 +590,41 @@ mod tests {
                     let truth = kernel.value(if power == 1 { sum } else { sum.sqrt() });
                     assert!((block[i * 70 + j] - truth).abs() <= 1e-12 * truth.abs().max(1e-3), "{spec}");
                     assert_eq!(block[i * 70 + j], block[j * 70 + i]);
+                }
+            }
+        }
+    }
+
+    /// Few and many features, dense, sparse and both, far from the origin and close to each other.
+    #[test]
+    fn precise_blocks_of_all_kinds_of_vectors_are_the_definition() {
+        for (n_features, spread) in [(3, 1.0), (40, 1.0), (40, 1e-3)] {
+            let (n, mut indices) = (20, Vec::new());
+            let value = |at: usize| if at % 3 == 1 { 0.0 } else { (1e3 + spread * (1.3 * at as f64).sin()) as f32 };
+            let values: Vec<f32> = (0..n * n_features).map(value).collect();
+            let mut indptr = vec![0];
+            for row in values.chunks(n_features) {
+                indices.extend((0..n_features).filter(|&column| row[column] != 0.0).map(|column| column as u32));
+                indptr.push(indices.len());
+            }
+            let nonzeros = values.iter().copied().filter(|x| *x != 0.0).collect();
+            let sparse = Vectors::Sparse(CsrMatrix { indptr, indices, values: nonzeros, n_cols: n_features });
+            let dense = Vectors::Dense(DenseMatrix { values: values.clone(), n_rows: n, n_cols: n_features });
+            for spec in ["rbf:gamma=1e-7", "laplacian:gamma=1e-4", "distance", "log:gamma=1"] {
+                let kernel: ConditionalKernel = spec.parse().unwrap();
+                for (bases, samples) in [(&dense, &dense), (&sparse, &sparse), (&dense, &sparse), (&sparse, &dense)] {
+                    let mut block = vec![0.0; n * n];
+                    assert!(kernel.precise_block(0, bases, samples, &mut block).unwrap());
+                    for (at, found) in block.iter().enumerate() {
+                        let pair = |j: usize| [at / n, at % n].map(|row| f64::from(values[row * n_features + j]));
+                        let differences = (0..n_features).map(|j| (pair(j)[0] - pair(j)[1]).abs());
+                        let r = match kernel.is_cityblock() {
+                            true => differences.sum(),
+                            false => differences.map(|d| d * d).sum::<f64>().sqrt(),
+                        };
+                        let right = kernel.value(r);
+                        assert!((found - right).abs() <= 1e-9 * right.abs(), "{spec}, {n_features}: {found} {right}");
+                    }
                 }
             }
         }

@@ -58,7 +58,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
                 basis: BasisChoice::Index,
                 given: None,
                 normalization: Normalization::Nystrom(Definite::Clip),
-                cut: NystromCut::Millionth,
+                cut: NystromCut::PreciseMillionth,
                 seed: 0,
             },
             quantile: 0.05,

@@ -235,7 +235,7 @@ impl RegressionSettings {
                     (found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?, found.told())
                 }
                 Data::Store(store, resources) => {
-                    let found = search.choose(store, targets, None, monitor)?;
+                    let found = search.choose(store, targets, None, monitor)?.alone();
                     (found.apply(params.clone())?.fit_blocks(store, targets, None, resources, monitor)?, found.told())
                 }
             };

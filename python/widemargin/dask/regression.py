@@ -119,7 +119,8 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
         rows = given.weighted.some_rows(n_wanted, seed)
         some = _local.BasisExpansionRegressor(**self.get_params(deep=False))
         # Candidates are compared by the squared loss, whatever is fitted.
-        some.set_params(loss="squared", epsilon="auto", quantile=0.5, C="auto", basis="index")
+        # A C that is given keeps similarities that are nearly as good from being averaged.
+        some.set_params(loss="squared", epsilon="auto", quantile=0.5, C=1.0, basis="index")
         some.set_params(verbose=0, random_state=ExactSeed(seed))
         some.fit(given.picked_samples(rows), given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
         self.tried_ = some.tried_

@@ -92,14 +92,13 @@ impl Calibration {
         }
         let targets = SmoothedTargets::new(scores, n_classes);
         let unit = 1.0 / scale;
-        let one = LogLoss { scores, targets, n_classes, n_slopes: 1, prior: None };
-        let slope = minimum(&one, &[unit], LEAST * unit, MOST * unit, scale);
+        let one = LogLoss { scores, targets, n_classes, prior: None };
+        let [a] = minimum(&one, [unit], LEAST * unit, MOST * unit, scale);
         let slopes = if n_classes == 2 {
-            slope
+            vec![a]
         } else {
-            let a = slope[0];
-            let three = LogLoss { n_slopes: 3, prior: Some(a), ..one };
-            minimum(&three, &[a; 3], LEAST_OF_THREE * a, MOST * unit, scale)
+            let three = LogLoss { scores, targets, n_classes, prior: Some(a) };
+            minimum(&three, [a; 3], LEAST_OF_THREE * a, MOST * unit, scale).to_vec()
         };
         Calibration { slopes, on: on.to_string(), n_samples }
     }
@@ -259,65 +258,63 @@ impl SmoothedTargets {
         let rest = 1.0 / (total + 2.0);
         SmoothedTargets { own: (total + 1.0) * rest, other: rest / (n_classes - 1) as f64 }
     }
-
-    fn of(self, code: u32, class: usize) -> f64 {
-        if code as usize == class { self.own } else { self.other }
-    }
 }
 
-/// The log loss as a function of the slopes.
+/// The log loss as a function of P slopes.
 #[derive(Clone, Copy)]
-struct LogLoss<'a> {
+struct LogLoss<'a, const P: usize> {
     scores: &'a UnseenScores,
     targets: SmoothedTargets,
     n_classes: usize,
-    n_slopes: usize,
     /// The slope that each tends to.
     prior: Option<f64>,
 }
 
 /// Its value, gradient and Hessian.
-struct Derivatives {
+struct Derivatives<const P: usize> {
     value: f64,
-    gradient: Vec<f64>,
-    /// Row-major.
-    hessian: Vec<f64>,
+    gradient: [f64; P],
+    /// The lower triangle; 0 above it.
+    hessian: [[f64; P]; P],
 }
 
-impl LogLoss<'_> {
-    /// About 10 operations and an exponential for each sample, class and slope.
-    fn at(&self, slopes: &[f64]) -> Derivatives {
-        let LogLoss { scores, targets, n_classes, n_slopes: p, prior } = *self;
-        let mut found = Derivatives { value: 0.0, gradient: vec![0.0; p], hessian: vec![0.0; p * p] };
-        let (mut parts, mut odds) = (vec![0.0; n_classes * p], vec![0.0; n_classes]);
-        let mut exponentials = vec![0.0; n_classes];
-        let (mut mean, mut square) = (vec![0.0; p], vec![0.0; p * p]);
+impl<const P: usize> LogLoss<'_, P> {
+    /// An exponential and about 10 operations for each sample and class, and as many for each slope.
+    fn at(&self, slopes: &[f64; P]) -> Derivatives<P> {
+        let LogLoss { scores, targets: SmoothedTargets { own, other }, n_classes, prior } = *self;
+        let mut found = Derivatives { value: 0.0, gradient: [0.0; P], hessian: [[0.0; P]; P] };
+        let (mut parts, mut odds) = (vec![[0.0; P]; n_classes], vec![0.0; n_classes]);
         let rows = scores.values.chunks_exact(n_problems(n_classes));
         for ((row, &code), &weight) in rows.zip(&scores.codes).zip(&scores.weights) {
-            for (class, (parts, odds)) in parts.chunks_exact_mut(p).zip(&mut odds).enumerate() {
+            let mut largest = f64::NEG_INFINITY;
+            for (class, (parts, odds)) in parts.iter_mut().zip(&mut odds).enumerate() {
                 parts_of(row, class, parts);
                 *odds = dot(slopes, parts);
+                largest = largest.max(*odds);
             }
-            let largest = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            exponentials.iter_mut().zip(&odds).for_each(|(e, z)| *e = (z - largest).exp());
-            let sum: f64 = exponentials.iter().sum();
-            let normaliser = largest + sum.ln();
-            mean.fill(0.0);
-            square.fill(0.0);
-            for (class, (parts, odds)) in parts.chunks_exact(p).zip(&odds).enumerate() {
-                let (probability, target) = (exponentials[class] / sum, targets.of(code, class));
-                found.value -= weight * target * (odds - normaliser);
-                for (i, part) in parts.iter().enumerate() {
-                    found.gradient[i] += weight * (probability - target) * part;
-                    mean[i] += probability * part;
-                    for (j, other) in parts.iter().enumerate() {
-                        square[i * p + j] += probability * part * other;
+            // Sums over the classes: of exponentials, of the parts under their probabilities, and of all alike.
+            let (mut sum, mut mean, mut square) = (0.0, [0.0; P], [[0.0; P]; P]);
+            let (mut all_odds, mut all_parts) = (0.0, [0.0; P]);
+            for (parts, odds) in parts.iter().zip(&odds) {
+                let exponential = (odds - largest).exp();
+                sum += exponential;
+                all_odds += odds;
+                for i in 0..P {
+                    let part = exponential * parts[i];
+                    mean[i] += part;
+                    all_parts[i] += parts[i];
+                    for j in 0..=i {
+                        square[i][j] += part * parts[j];
                     }
                 }
             }
-            for i in 0..p {
-                for j in 0..p {
-                    found.hessian[i * p + j] += weight * (square[i * p + j] - mean[i] * mean[j]);
+            let (code, more) = (code as usize, own - other);
+            found.value += weight * (largest + sum.ln() - other * all_odds - more * odds[code]);
+            for i in 0..P {
+                mean[i] /= sum;
+                found.gradient[i] += weight * (mean[i] - other * all_parts[i] - more * parts[code][i]);
+                for j in 0..=i {
+                    found.hessian[i][j] += weight * (square[i][j] / sum - mean[i] * mean[j]);
                 }
             }
         }
@@ -326,7 +323,7 @@ impl LogLoss<'_> {
                 let away = slope / prior - 1.0;
                 found.value += 0.5 * PENALTY * away * away;
                 found.gradient[i] += PENALTY * away / prior;
-                found.hessian[i * p + i] += PENALTY / (prior * prior);
+                found.hessian[i][i] += PENALTY / (prior * prior);
             }
         }
         found
@@ -334,16 +331,16 @@ impl LogLoss<'_> {
 }
 
 /// The minimum with all slopes between two bounds, by projected Newton steps; `scale` is that of the decision values.
-fn minimum(loss: &LogLoss<'_>, start: &[f64], least: f64, most: f64, scale: f64) -> Vec<f64> {
+fn minimum<const P: usize>(loss: &LogLoss<'_, P>, start: [f64; P], least: f64, most: f64, scale: f64) -> [f64; P] {
     let total: f64 = loss.scores.weights.iter().sum();
-    let mut slopes: Vec<f64> = start.iter().map(|slope| slope.clamp(least, most)).collect();
+    let mut slopes = start.map(|slope| slope.clamp(least, most));
     let mut at = loss.at(&slopes);
     for _ in 0..MAX_STEPS {
         let is_held = |i: &usize| {
             let gradient = at.gradient[*i];
             (slopes[*i] <= least && gradient > 0.0) || (slopes[*i] >= most && gradient < 0.0)
         };
-        let open: Vec<usize> = (0..slopes.len()).filter(|i| !is_held(i)).collect();
+        let open: Vec<usize> = (0..P).filter(|i| !is_held(i)).collect();
         if open.iter().all(|&i| at.gradient[i].abs() <= TOL * total * scale) {
             break;
         }
@@ -358,7 +355,7 @@ fn minimum(loss: &LogLoss<'_>, start: &[f64], least: f64, most: f64, scale: f64)
         }
         let mut length = 1.0;
         let next = loop {
-            let mut next = slopes.clone();
+            let mut next = slopes;
             for (&i, step) in open.iter().zip(&step) {
                 next[i] = (slopes[i] + length * step).clamp(least, most);
             }
@@ -380,9 +377,9 @@ fn minimum(loss: &LogLoss<'_>, start: &[f64], least: f64, most: f64, scale: f64)
 }
 
 /// −H⁻¹ g in the open slopes; along −g where H is singular.
-fn newton_step(at: &Derivatives, open: &[usize]) -> Vec<f64> {
-    let (p, n) = (at.gradient.len(), open.len());
-    let entry = |at_: usize| at.hessian[open[at_ / n] * p + open[at_ % n]];
+fn newton_step<const P: usize>(at: &Derivatives<P>, open: &[usize]) -> Vec<f64> {
+    let n = open.len();
+    let entry = |place: usize| at.hessian[open[place / n].max(open[place % n])][open[place / n].min(open[place % n])];
     let hessian: Vec<f64> = (0..n * n).map(entry).collect();
     let downhill: Vec<f64> = open.iter().map(|&i| -at.gradient[i]).collect();
     let largest = (0..n).map(|i| hessian[i * n + i]).fold(0.0, f64::max);
@@ -419,8 +416,8 @@ mod tests {
             let scores = mirrored(weights);
             let n: f64 = weights.iter().sum();
             let targets = SmoothedTargets { own: (n + 1.0) / (n + 2.0), other: 1.0 / (n + 2.0) };
-            let loss = LogLoss { scores: &scores, targets, n_classes: 2, n_slopes: 1, prior: None };
-            let slopes = minimum(&loss, &[0.1], 1e-3, 1e3, 1.0);
+            let loss = LogLoss { scores: &scores, targets, n_classes: 2, prior: None };
+            let slopes = minimum(&loss, [0.1], 1e-3, 1e3, 1.0).to_vec();
             // Its own minimum is found to seven digits.
             assert!((slopes[0] - slope).abs() < 1e-6, "{slopes:?}");
             let found = Calibration { slopes, ..Calibration::assumed(2) };

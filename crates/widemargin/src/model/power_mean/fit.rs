@@ -101,7 +101,7 @@ impl PowerMeanParams {
         let targets = OneVsRest::of(&labels);
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
         let settings = params.limit(&problem, params.settings(params.threads));
-        let held_out = held_out_ranges(weights.len(), OneVsRest::of(&labels).n_problems());
+        let held_out = held_out_ranges(weights.len(), targets);
         let mut solution = dual::solve_for_weights(&problem, &settings, &held_out, monitor)?;
         clock.end("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {

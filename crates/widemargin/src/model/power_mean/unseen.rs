@@ -5,11 +5,13 @@
 
 use std::ops::Range;
 
-use crate::problem::UnseenScores;
+use crate::problem::{OneVsRest, UnseenScores};
 use crate::solve::dual::DualSolution;
 
-/// Decision values wanted, and the most fits for them.
+/// Rows wanted for a sigmoid of one problem, and for the slopes that many classes share, of which each row has a decision
+/// value for each; the most fits for them.
 const WANTED: usize = 500;
+const WANTED_IF_SHARED: usize = 250;
 const MOST_FITS: usize = 5;
 
 /// Rows held out at a time, at most: a tenth of many rows, a fifth of few.
@@ -19,12 +21,18 @@ const MOST: usize = 2000;
 const MOST_VALUES: usize = 10_000;
 
 /// The ranges of rows to hold out.
-pub(super) fn held_out_ranges(n_rows: usize, n_problems: usize) -> Vec<Range<usize>> {
-    let n_fits = (10 * WANTED / n_rows.max(1)).clamp(1, MOST_FITS);
-    let size = (n_rows / if n_fits == MOST_FITS { MOST_FITS } else { 10 })
-        .min(MOST)
-        .min((MOST_VALUES / n_problems).max(WANTED / 2));
-    (0..n_fits).map(|at| at * size..(at + 1) * size).filter(|range| !range.is_empty()).collect()
+pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Range<usize>> {
+    let is_shared = targets.n_problems() > 1 && !targets.is_several();
+    ranges(n_rows, targets.n_problems(), if is_shared { WANTED_IF_SHARED } else { WANTED })
+}
+
+fn ranges(n_rows: usize, n_problems: usize, wanted: usize) -> Vec<Range<usize>> {
+    let most = MOST.min((MOST_VALUES / n_problems).max(wanted));
+    let size = (n_rows / 10).max(wanted).min(n_rows / MOST_FITS).min(most);
+    if size == 0 {
+        return Vec::new();
+    }
+    (0..wanted.div_ceil(size).min(MOST_FITS)).map(|at| at * size..(at + 1) * size).collect()
 }
 
 /// The decision values that a solver has found for these ranges, with the classes and weights of the rows.
@@ -48,11 +56,12 @@ mod tests {
 
     #[test]
     fn few_rows_are_held_out_in_turn_and_many_in_part() {
-        assert_eq!(held_out_ranges(11, 1), [0..2, 2..4, 4..6, 6..8, 8..10]);
-        assert_eq!(held_out_ranges(2500, 10), [0..250, 250..500]);
+        assert_eq!(ranges(11, 1, WANTED), [0..2, 2..4, 4..6, 6..8, 8..10]);
+        assert_eq!(ranges(900, 1, WANTED), [0..180, 180..360, 360..540]);
+        assert_eq!(ranges(900, 10, WANTED_IF_SHARED), [0..180, 180..360]);
         for (n_problems, size) in [(1, 2000), (10, 1000), (1000, 250)] {
-            assert_eq!(held_out_ranges(50_000, n_problems), std::iter::once(0..size).collect::<Vec<_>>());
+            assert_eq!(ranges(50_000, n_problems, WANTED_IF_SHARED), std::iter::once(0..size).collect::<Vec<_>>());
         }
-        assert!(held_out_ranges(4, 1).is_empty() && held_out_ranges(0, 1).is_empty());
+        assert!(ranges(4, 1, WANTED).is_empty() && ranges(0, 1, WANTED).is_empty());
     }
 }

@@ -11,6 +11,7 @@ use crate::expansion::{AdditiveMap, Entry};
 use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
 use crate::monitor::{Monitor, Stopped};
+use crate::problem::Loss;
 use crate::simd::Simd;
 
 /// Prefetch distance in rows; for a row's start and its other data, four times as many.
@@ -113,6 +114,17 @@ impl Pack {
         for (lanes, alpha) in self.alphas.iter().zip(alphas) {
             *alpha = lanes.0[class];
         }
+    }
+
+    /// Multiplies the weights and dual variables of one class lane.
+    fn scale(&mut self, class: usize, factor: f32) {
+        let classes = self.problems.len();
+        for lane in (0..self.frame.n_nodes).map(|node| node * classes + class) {
+            for vector in self.weights[lane / LANES..].iter_mut().step_by(self.vectors) {
+                vector.0[lane % LANES] *= factor;
+            }
+        }
+        self.alphas.iter_mut().for_each(|alphas| alphas.0[class] *= factor);
     }
 
     /// The squared norm of the weights of one class lane.
@@ -253,6 +265,29 @@ impl<E: Entry> Pass<'_, E> {
             let (write, weights) = (self.tables.write().as_ptr(), pack.weights.as_mut_ptr());
             // SAFETY: as for an epoch.
             unsafe { (loops.update)(loops.simd, self.row(row), write, &pack.pattern, weights, &spread) };
+        }
+    }
+
+    /// Scales the dual variables α of each class lane, and the weights with them, to the largest dual objective:
+    /// by Σ α / (‖f‖² + Σ D α²). Nothing is scaled if the variables have an upper bound, or the weights are not
+    /// coordinates of f.
+    pub fn rescale(&self, pack: &mut Pack) {
+        if self.problem.loss != Loss::SquaredHinge || !self.problem.map.is_symmetric() {
+            return;
+        }
+        for class in 0..pack.problems.len() {
+            let (mut linear, mut square) = (0.0, pack.squared_norm(class));
+            for (row, alphas) in pack.alphas.iter().enumerate() {
+                let alpha = f64::from(alphas.0[class]);
+                if alpha > 0.0 {
+                    let cost = self.problem.cost(row, pack.problems[class]);
+                    linear += alpha;
+                    square += self.problem.loss.diagonal(cost) * alpha * alpha;
+                }
+            }
+            if square > 0.0 {
+                pack.scale(class, (linear / square) as f32);
+            }
         }
     }
 

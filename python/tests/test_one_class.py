@@ -175,7 +175,8 @@ def test_onnx_keeps_the_digits_of_many_bases(similarity):
     arrays = detector._model.arrays()
     # What similarities in single precision would be multiplied by.
     factors = np.abs(arrays["map.0.projection"] @ arrays["weights"]).sum()
-    assert arrays["map.0.projection"].dtype == np.float64 and np.finfo(np.float32).eps * factors > 1e-6
+    assert arrays["map.0.projection"].dtype == np.float64
+    assert np.finfo(np.float32).eps * factors > 1e-6
     scores = session.run(["scores"], {"X": X})[0]
     np.testing.assert_allclose(scores, detector.decision_function(X), atol=1e-6)
 

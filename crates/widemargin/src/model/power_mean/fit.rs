@@ -24,7 +24,7 @@ use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest};
-use crate::solve::dual::{self, DualProblem, DualSolution};
+use crate::solve::dual::{self, DualProblem, DualSolution, HeldOut};
 use crate::solve::{CalibratedOn, Calibration, Report, Stage};
 
 /// Rows scored at a time by one thread.
@@ -102,7 +102,9 @@ impl PowerMeanParams {
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
         let settings = params.limit(&problem, params.settings(params.threads));
         let held_out = held_out_ranges(weights.len(), targets);
-        let mut solution = dual::solve_for_weights(&problem, &settings, &held_out, monitor)?;
+        let is_left_to_another = settings.max_epochs < params.max_epochs;
+        let in_descent = HeldOut { ranges: &held_out, is_left_to_another };
+        let mut solution = dual::solve_for_weights(&problem, &settings, in_descent, monitor)?;
         clock.end("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {
             params.finish_in_primal(&problem, &mut solution, &held_out, monitor)?;

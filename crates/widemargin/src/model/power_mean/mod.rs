@@ -4,6 +4,7 @@ mod assembled;
 mod choose;
 pub(super) mod file;
 mod fit;
+mod left_out;
 mod out_of_core;
 mod params;
 mod primal;

@@ -6,10 +6,12 @@
 
 use std::ops::Range;
 
+use super::left_out::SolvedRows;
 use crate::error::Result;
 use crate::expansion::{explicit, explicit_bytes};
 use crate::model::PowerMeanParams;
 use crate::monitor::Monitor;
+use crate::par::Pool;
 use crate::problem::{Block, Intercept, LinearObjective, Loss, SmoothLoss};
 use crate::solve::Status;
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
@@ -82,8 +84,17 @@ impl PowerMeanParams {
             ..NewtonSettings::default()
         };
         let solved = newton::solve(&mut objective, &settings, Some(start), monitor)?;
-        solution.held_out = vec![Vec::new(); n_problems];
-        for range in held_out {
+        let solved_rows = SolvedRows {
+            phi: block,
+            n_coordinates: d,
+            targets: problem.targets,
+            costs: problem.costs,
+            weights: &solved.weights,
+        };
+        let left_out = solved_rows.left_out(held_out, &Pool::new(self.threads)?)?;
+        let ranges = if left_out.is_some() { &[] } else { held_out };
+        solution.held_out = left_out.unwrap_or_else(|| vec![Vec::new(); n_problems]);
+        for range in ranges {
             let mut costs = problem.costs.to_vec();
             costs[range.clone()].fill(0.0);
             let mut rest =

@@ -55,8 +55,8 @@ pub(super) fn solve(
 }
 
 /// Without the rows held out, the descent goes on for one epoch, and one more for each 12 that it took to the solution: on
-/// problems where it is slow, it is slow here too.
-const SOLVED_EPOCHS_PER_EPOCH: u32 = 12;
+/// problems where it is slow, it is slow here too. Of more than two ranges together one for each 6.
+const SOLVED_EPOCHS_PER_EPOCH: u32 = 6;
 
 /// The decision values of rows from weights learned without them, range by range: a range's share of the weights is taken
 /// away, the rest is scaled, and the descent goes on for a few epochs over the other rows. `Err` is a cancellation; with a
@@ -169,7 +169,7 @@ impl<E: Entry> Shard<'_, E> {
         ranges: &[Range<usize>],
         monitor: &Monitor<'_>,
     ) -> Result<Vec<Vec<f32>>, Stopped> {
-        let n_rows = self.pass.problem.rows.n_rows();
+        let (n_rows, n_ranges) = (self.pass.problem.rows.n_rows(), ranges.len() as u32);
         let mut values = vec![Vec::new(); solved.len()];
         let mut order = Order::new(n_rows, 0);
         for range in ranges {
@@ -183,7 +183,7 @@ impl<E: Entry> Shard<'_, E> {
             self.pass.rescale(&mut pack);
             let mut lanes = Lanes::new(solved.len());
             for epoch in 1.. {
-                let has_ended = |one: &Solved| epoch > 1 + one.epochs / SOLVED_EPOCHS_PER_EPOCH;
+                let has_ended = |one: &Solved| epoch > 1 + one.epochs / (n_ranges.max(2) * SOLVED_EPOCHS_PER_EPOCH);
                 let ended = solved.iter().enumerate().filter(|(_, one)| has_ended(one));
                 lanes.freeze(ended.fold(0, |bits, (class, _)| bits | 1 << class));
                 if lanes.live() == 0 {
@@ -306,7 +306,7 @@ mod tests {
     use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
     use crate::problem::{Loss, OneVsRest};
     use crate::similarity::AdditiveKernel;
-    use crate::solve::dual::{Engine, one_class, solve, solve_for_weights};
+    use crate::solve::dual::{Engine, HeldOut, one_class, solve, solve_for_weights};
     use rand::RngExt;
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -348,9 +348,9 @@ mod tests {
             let targets = OneVsRest::new(&codes, classes);
             let problem = DualProblem { rows: &rows, map: &map, targets, loss, costs: &costs };
             let targets = OneVsRest::new(&codes[held.end..], classes);
+            let held_out = HeldOut { ranges: std::slice::from_ref(&held), is_left_to_another: false };
             let without = DualProblem { rows: &rest, targets, costs: &costs[held.end..], ..problem };
-            let found =
-                solve_for_weights(&problem, &settings(), std::slice::from_ref(&held), &Monitor::none()).unwrap();
+            let found = solve_for_weights(&problem, &settings(), held_out, &Monitor::none()).unwrap();
             let without = solve(&without, &settings(), &Monitor::none()).unwrap();
             let value = |weights: &[f32], row: usize, k: usize| {
                 let mut read = [0.0; 3];

@@ -27,6 +27,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::par;
+use crate::solve::Status;
 
 pub(crate) use batched::packed_row_bytes;
 pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
@@ -41,7 +42,16 @@ use solved::Solved;
 /// # Errors
 /// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
-    solve_all(problem, settings, true, &[], monitor)
+    solve_all(problem, settings, true, HeldOut::default(), monitor)
+}
+
+/// Rows whose decision values come from weights learned without them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HeldOut<'a> {
+    /// Held out one range after the other.
+    pub ranges: &'a [Range<usize>],
+    /// Whether another method takes over at the limit of epochs, and holds the rows out itself.
+    pub is_left_to_another: bool,
 }
 
 /// The same without the dual variables, but with the decision values of rows that are held out of a few more epochs, range
@@ -49,7 +59,7 @@ pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monit
 pub(crate) fn solve_for_weights(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
-    held_out: &[Range<usize>],
+    held_out: HeldOut<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
     solve_all(problem, settings, false, held_out, monitor)
@@ -59,7 +69,7 @@ fn solve_all(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
     keep_alphas: bool,
-    held_out: &[Range<usize>],
+    held_out: HeldOut<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
     let n_problems = problem.targets.n_problems();
@@ -84,8 +94,10 @@ fn solve_all(
                 .collect::<Result<Vec<_>, ()>>()?,
             Engine::Auto | Engine::Batched => batched::solve(problem, &tables, &diagonal, problems, settings, monitor)?,
         };
-        if !held_out.is_empty() {
-            batched::hold_out(problem, &tables, &diagonal, shard, (&mut solved, held_out), monitor)?;
+        let is_limited = |one: &Solved| one.status == Status::IterationLimit;
+        let is_here = !(held_out.is_left_to_another && solved.iter().any(is_limited));
+        if is_here && !held_out.ranges.is_empty() {
+            batched::hold_out(problem, &tables, &diagonal, shard, (&mut solved, held_out.ranges), monitor)?;
         }
         Ok(solved.into_iter().map(|one| one.counted(keep_alphas)).collect())
     };

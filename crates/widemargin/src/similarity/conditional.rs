@@ -10,9 +10,9 @@ use std::str::FromStr;
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
 use super::definitions::sum;
-use super::distances::{FEW_FEATURES, precise_squared_distances, sparse_distances};
+use super::distances::precise_values;
 use super::exponential::wide_exponentials;
-use super::radial::{TILE, absolute_distances, powers_of_logarithms, squared_distances};
+use super::radial::{Measure, powers_of_logarithms, tiled_distances};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
 use super::vector::{LAPLACIAN, RBF};
 use super::{Comparison, Similarity};
@@ -348,6 +348,10 @@ impl ConditionalKernel {
         matches!(self, ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. })
     }
 
+    fn measure(&self) -> Measure {
+        if self.is_cityblock() { Measure::Absolute } else { Measure::Squared }
+    }
+
     /// φ(r), for r = ‖x − y‖ at least 0 (‖x − y‖₁ for `cityblock` and `laplacian`).
     pub fn value(&self, r: f64) -> f64 {
         let mut value = [if self.is_cityblock() { r } else { r * r }];
@@ -412,29 +416,7 @@ impl ConditionalKernel {
     /// Fills `out`, row-major samples × bases, with φ(‖sample − basis‖). `samples` and `bases` are row-major with
     /// `n_features` columns.
     pub fn block(&self, samples: &[f64], bases: &[f64], n_features: usize, out: &mut [f64]) {
-        let n_bases = bases.len().checked_div(n_features).unwrap_or(0);
-        if n_bases == 0 {
-            return;
-        }
-        let mut tile = vec![0.0; TILE * n_features];
-        for left in (0..n_bases).step_by(TILE) {
-            let width = TILE.min(n_bases - left);
-            for (at, base) in bases[left * n_features..(left + width) * n_features].chunks(n_features).enumerate() {
-                for (feature, &value) in base.iter().enumerate() {
-                    tile[feature * TILE + at] = value;
-                }
-            }
-            for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
-                let mut sums = [0.0; TILE];
-                match self.is_cityblock() {
-                    true => absolute_distances(sample, &tile, &mut sums),
-                    false => squared_distances(sample, &tile, &mut sums),
-                }
-                let out = &mut out[left..left + width];
-                out.copy_from_slice(&sums[..width]);
-                self.apply(out);
-            }
-        }
+        tiled_distances(samples, bases, n_features, self.measure(), out, |distances| self.apply(distances));
     }
 }
 
@@ -482,31 +464,8 @@ impl Similarity for ConditionalKernel {
         Ok(())
     }
 
-    /// From differences, of many features from products; of sparse vectors from what they share.
     fn precise_block(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
-        if matches!(bases, Vectors::Sparse(_)) || matches!(samples, Vectors::Sparse(_)) {
-            let write = |distances: &mut [f64], out: &mut [f64]| {
-                self.apply(distances);
-                out.copy_from_slice(distances);
-            };
-            match self.is_cityblock() {
-                true => sparse_distances(bases, samples, block, f64::abs, write),
-                false => sparse_distances(bases, samples, block, |difference| difference * difference, write),
-            }?;
-            return Ok(true);
-        }
-        let (bases, samples) = (bases.dense()?, samples.dense()?);
-        if bases.n_cols != samples.n_cols || bases.n_cols == 0 {
-            let hint = ": samples and bases must have the same features, at least one";
-            return Err(Error::FeatureCount { found: samples.n_cols, trained: bases.n_cols, hint });
-        }
-        if bases.n_cols > FEW_FEATURES && !self.is_cityblock() {
-            precise_squared_distances(&bases, &samples, block);
-            self.apply(block);
-        } else {
-            let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
-            self.block(&wide(&samples.values), &wide(&bases.values), bases.n_cols, block);
-        }
+        precise_values(bases, samples, self.measure(), block, |distances| self.apply(distances))?;
         Ok(true)
     }
 

@@ -7,9 +7,10 @@
 
 use std::borrow::Cow;
 
+use super::radial::{Measure, tiled_distances};
 use super::shared_features::{check_widths, products, sum_over_features};
 use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::isa::compiled;
 use crate::linalg;
 use crate::memory;
@@ -23,7 +24,7 @@ const CANCELLED: f64 = 1.0 / 8.0;
 const CANCELLED_IN_DOUBLE: f64 = 1e-6;
 
 /// With at most this many features, differences are as fast as products.
-pub(super) const FEW_FEATURES: usize = 32;
+const FEW_FEATURES: usize = 32;
 
 /// Bases interleaved at a time.
 const TILE: usize = 64;
@@ -72,7 +73,7 @@ pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut
 ///
 /// Of a sample all but what it shares with the columns of a basis is known: Σ_j term(x_j) + Σ over these columns of
 /// term(x_j − y_j) − term(x_j), a random access and 4 flops each. What cancels is recomputed from differences.
-pub(super) fn sparse_distances<T>(
+fn sparse_distances<T>(
     bases: &Vectors,
     samples: &Vectors,
     block: &mut [T],
@@ -109,8 +110,42 @@ pub(super) fn sparse_distances<T>(
     Ok(())
 }
 
-/// ‖x − y‖² in double precision, from products where there are more than a few features: 2 flops a feature and pair.
-pub(super) fn precise_squared_distances(bases: &DenseMatrix<f32>, samples: &DenseMatrix<f32>, block: &mut [f64]) {
+/// block\[sample\]\[basis\] = what `apply` makes of distances in place, in double precision: from differences, of many features
+/// from products; of sparse vectors from what they share.
+pub(super) fn precise_values(
+    bases: &Vectors,
+    samples: &Vectors,
+    measure: Measure,
+    block: &mut [f64],
+    apply: impl Fn(&mut [f64]),
+) -> Result<()> {
+    if matches!(bases, Vectors::Sparse(_)) || matches!(samples, Vectors::Sparse(_)) {
+        let write = |distances: &mut [f64], out: &mut [f64]| {
+            apply(distances);
+            out.copy_from_slice(distances);
+        };
+        return match measure {
+            Measure::Absolute => sparse_distances(bases, samples, block, f64::abs, write),
+            Measure::Squared => sparse_distances(bases, samples, block, |difference| difference * difference, write),
+        };
+    }
+    let (bases, samples) = (bases.dense()?, samples.dense()?);
+    if bases.n_cols != samples.n_cols || bases.n_cols == 0 {
+        let hint = ": samples and bases must have the same features, at least one";
+        return Err(Error::FeatureCount { found: samples.n_cols, trained: bases.n_cols, hint });
+    }
+    if bases.n_cols > FEW_FEATURES && measure == Measure::Squared {
+        precise_squared_distances(&bases, &samples, block);
+        apply(block);
+    } else {
+        let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
+        tiled_distances(&wide(&samples.values), &wide(&bases.values), bases.n_cols, measure, block, apply);
+    }
+    Ok(())
+}
+
+/// ‖x − y‖² in double precision, from products: 2 flops a feature and pair.
+fn precise_squared_distances(bases: &DenseMatrix<f32>, samples: &DenseMatrix<f32>, block: &mut [f64]) {
     let (n, d) = (bases.n_rows, bases.n_cols);
     let mean: Vec<f64> = mean(bases).into_iter().map(f64::from).collect();
     let centred = |matrix: &DenseMatrix<f32>| -> Vec<f64> {

@@ -5,12 +5,55 @@ use super::exponential::WIDE_LN2;
 use crate::isa::compiled;
 
 /// Bases interleaved at a time.
-pub(super) const TILE: usize = 64;
+const TILE: usize = 64;
+
+/// What distances sum over the features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// (x − y)².
+    Squared,
+    /// |x − y|.
+    Absolute,
+}
+
+/// Fills `out`, row-major samples × bases, with what `apply` makes of distances in place. Samples and bases are row-major.
+pub(super) fn tiled_distances(
+    samples: &[f64],
+    bases: &[f64],
+    n_features: usize,
+    measure: Measure,
+    out: &mut [f64],
+    apply: impl Fn(&mut [f64]),
+) {
+    let n_bases = bases.len().checked_div(n_features).unwrap_or(0);
+    if n_bases == 0 {
+        return;
+    }
+    let mut tile = vec![0.0; TILE * n_features];
+    for left in (0..n_bases).step_by(TILE) {
+        let width = TILE.min(n_bases - left);
+        for (at, base) in bases[left * n_features..(left + width) * n_features].chunks(n_features).enumerate() {
+            for (feature, &value) in base.iter().enumerate() {
+                tile[feature * TILE + at] = value;
+            }
+        }
+        for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
+            let mut sums = [0.0; TILE];
+            match measure {
+                Measure::Absolute => absolute_distances(sample, &tile, &mut sums),
+                Measure::Squared => squared_distances(sample, &tile, &mut sums),
+            }
+            let out = &mut out[left..left + width];
+            out.copy_from_slice(&sums[..width]);
+            apply(out);
+        }
+    }
+}
 
 compiled! {
     /// ‖sample − basis‖² for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Computed from
     /// differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
-    pub(super) fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
+    fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
         let mut sums = [0.0; TILE];
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {
@@ -23,7 +66,7 @@ compiled! {
 
 compiled! {
     /// ‖sample − basis‖₁ for the bases of a tile, as for [`squared_distances`].
-    pub(super) fn absolute_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
+    fn absolute_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
         let mut sums = [0.0; TILE];
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
-use super::conditional::ConditionalKernel;
 use super::definitions::{product, sum};
-use super::distances::{absolute_distances, norms, squared_distances};
-use super::exponential::exponentials;
+use super::distances::{absolute_distances, norms, precise_values, squared_distances};
+use super::exponential::{exponentials, wide_exponentials};
+use super::radial::Measure;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
 use super::{Comparison, Similarity};
@@ -218,13 +218,15 @@ impl Similarity for VectorSimilarity {
     }
 
     /// Of distances, on which small eigenvalues depend; products have no more than single precision.
-    fn precise_block(&self, part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
-        let kernel = match self.kernel {
-            VectorKernel::Rbf => ConditionalKernel::Rbf { gamma: self.gamma()? },
-            VectorKernel::Laplacian => ConditionalKernel::Laplacian { gamma: self.gamma()? },
+    fn precise_block(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
+        let measure = match self.kernel {
+            VectorKernel::Rbf => Measure::Squared,
+            VectorKernel::Laplacian => Measure::Absolute,
             _ => return Ok(false),
         };
-        kernel.precise_block(part, bases, samples, block)
+        let gamma = self.gamma()?;
+        precise_values(bases, samples, measure, block, |distances| wide_exponentials(-gamma, distances))?;
+        Ok(true)
     }
 
     fn kernel_distances(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<bool> {

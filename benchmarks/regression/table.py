@@ -1,5 +1,7 @@
 """The results of run.py as a Markdown table: means over the seeds that all engines of a task have.
 
+Seconds are means over those of them that were timed for all.
+
 python table.py results/DATE.json
 """
 
@@ -23,13 +25,15 @@ def main() -> None:
     print("| task | seeds | engine | RMSE | CPU s | SVR's CPU s over it |\n|---|---|---|---|---|---|")
     for task, engines in tasks.items():
         seeds = sorted(set.intersection(*(set(of_engine) for of_engine in engines.values())))
+        timed = [seed for seed in seeds if all("cpu_seconds" in engines[name][seed] for name in engines)]
         least = min(mean(engines[name][seed]["rmse"] for seed in seeds) for name in engines)
         slowest = engines.get("SVR")
         for name in sorted(engines, key=lambda name: (name not in OURS, name)):
-            rmse, seconds = (mean(engines[name][seed][key] for seed in seeds) for key in ("rmse", "cpu_seconds"))
+            rmse = mean(engines[name][seed]["rmse"] for seed in seeds)
+            seconds = mean(engines[name][seed]["cpu_seconds"] for seed in timed)
             ratio = ""
             if slowest and name in OURS:
-                ratio = f"{mean(slowest[seed]['cpu_seconds'] for seed in seeds) / seconds:.1f}"
+                ratio = f"{mean(slowest[seed]['cpu_seconds'] for seed in timed) / seconds:.1f}"
             shown = f"**{rmse:.4g}**" if rmse == least else f"{rmse:.4g}"
             print(f"| {task} | {len(seeds)} | `{name}` | {shown} | {seconds:.2f} | {ratio} |")
 

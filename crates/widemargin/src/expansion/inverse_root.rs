@@ -13,7 +13,7 @@ use crate::linalg::pivoted::Pivoted;
 /// The fraction of the largest eigenvalue at which features of classes end.
 const MILLIONTH: f64 = 1e-6;
 
-/// How many times the rounding of a similarity is a feature.
+/// How many times the rounding of a similarity in single precision is a feature.
 const ABOVE_ROUNDING: f64 = 10.0;
 
 /// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
@@ -53,7 +53,8 @@ impl Precision {
 /// What of a matrix of similarities is rounding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounding {
-    /// The error of a similarity.
+    /// The error of a similarity in single precision, which is where features end in double precision too: those beyond tell
+    /// little, and there may be several times as many of them.
     pub entry: f64,
     /// A bound on that of an eigenvalue.
     pub eigenvalue: f64,
@@ -63,8 +64,8 @@ pub(crate) struct Rounding {
 impl Rounding {
     /// Of n × n similarities of which this is the largest.
     pub fn of(precision: Precision, n: usize, largest: f64, cut: NystromCut) -> Self {
-        let entry = precision.error() * largest;
-        Rounding { entry, eigenvalue: n as f64 * entry, cut }
+        let entry = Precision::Single.error() * largest;
+        Rounding { entry, eigenvalue: n as f64 * precision.error() * largest, cut }
     }
 
     /// What is new of a base beside the pivots, below which it is dropped; `largest` is the largest eigenvalue.

@@ -49,7 +49,8 @@ pub enum NystromCut {
     Millionth,
     /// At the same, of similarities in double precision where they have so many digits: for scores that are read as numbers.
     PreciseMillionth,
-    /// At ten times the rounding of a similarity, in double precision where it has so many digits. A smooth function whose values are known well has much of its detail in small eigenvalues.
+    /// At ten times the rounding of a similarity in single precision, of similarities in double precision where they have so many
+    /// digits. A smooth function whose values are known well has much of its detail in small eigenvalues.
     Rounding,
 }
 

@@ -61,7 +61,8 @@ impl PowerMeanParams {
         epochs < self.max_epochs && problem.rows.n_nonzero() > 0 && solution.status.contains(&Status::IterationLimit)
     }
 
-    /// Solves the problems, starting from the weights of `solution`; then without each of the ranges held out, from there.
+    /// Solves the problems, starting from the weights of `solution`; the rows held out are left out in closed form, or where that
+    /// is slow by a fit without each range.
     pub(crate) fn finish_in_primal(
         &self,
         problem: &DualProblem<'_>,

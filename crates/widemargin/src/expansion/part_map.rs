@@ -63,16 +63,14 @@ impl PartMap {
 
     /// The same map with features of another size.
     pub fn scaled(mut self, factor: f64) -> Self {
-        let (PartMap::Affine { factors: values, .. }
-        | PartMap::Whitening { matrix: values, .. }
-        | PartMap::Projection { matrix: values, .. }) = &mut self
-        else {
-            if let PartMap::PreciseProjection { matrix, .. } = &mut self {
-                matrix.iter_mut().for_each(|value| *value *= factor);
+        match &mut self {
+            PartMap::Affine { factors: values, .. }
+            | PartMap::Whitening { matrix: values, .. }
+            | PartMap::Projection { matrix: values, .. } => {
+                values.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
             }
-            return self;
-        };
-        values.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
+            PartMap::PreciseProjection { matrix, .. } => matrix.iter_mut().for_each(|value| *value *= factor),
+        }
         self
     }
 
@@ -155,8 +153,8 @@ impl PartMap {
     /// S^(−½) up to a rotation, which does not affect a linear SVM, for the similarities S between the bases, made
     /// definite. With it, Σ |negative eigenvalues| / Σ positive ones before, ignoring rounding.
     ///
-    /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and the polynomials, which
-    /// become features of their own: each with the variance of all others together.
+    /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and the
+    /// polynomials, which become features of their own: each with the variance of all others together.
     pub fn nystrom(
         (between, precision): (&[f64], Precision),
         sizes: Sizes,

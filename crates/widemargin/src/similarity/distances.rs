@@ -68,17 +68,17 @@ pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut
     mend(bases, samples, [&norms[0], &norms[1]], 1.0, block, f32::abs)
 }
 
-/// Σ_j term(x_j − y_j) in double precision, of vectors of which some are sparse: `write` gets those of a sample to all bases, and
-/// its row of the block.
+/// What `apply` makes, in place, of Σ_j term(x_j − y_j) in double precision, of vectors of which some are sparse: it gets those of a
+/// sample to all bases at a time.
 ///
 /// Of a sample all but what it shares with the columns of a basis is known: Σ_j term(x_j) + Σ over these columns of
 /// term(x_j − y_j) − term(x_j), a random access and 4 flops each. What cancels is recomputed from differences.
-fn sparse_distances<T>(
+fn sparse_distances(
     bases: &Vectors,
     samples: &Vectors,
-    block: &mut [T],
+    block: &mut [f64],
     term: impl Fn(f64) -> f64 + Copy,
-    write: impl Fn(&mut [f64], &mut [T]),
+    apply: impl Fn(&mut [f64]),
 ) -> Result<()> {
     check_widths(bases, samples)?;
     let rows: Vec<Vec<(u32, f32)>> = (0..bases.len()).map(|basis| nonzeros(bases, basis)).collect();
@@ -86,12 +86,12 @@ fn sparse_distances<T>(
     let n_cols = bases.n_cols();
     let needed = memory::product(&[size_of::<f64>(), n_cols]);
     memory::check(needed, || format!("a sample with all of its {n_cols} features"), memory::FEWER_COLUMNS)?;
-    let (mut dense, mut out) = (vec![0.0; n_cols], vec![0.0; rows.len()]);
+    let mut dense = vec![0.0; n_cols];
     for (at, block) in block.chunks_mut(rows.len().max(1)).enumerate() {
         let sample = nonzeros(samples, at);
         let own: f64 = sample.iter().map(|(_, x)| term(f64::from(*x))).sum();
         sample.iter().for_each(|&(column, x)| dense[column as usize] = f64::from(x));
-        for ((out, row), norm) in out.iter_mut().zip(&rows).zip(&norms) {
+        for ((out, row), norm) in block.iter_mut().zip(&rows).zip(&norms) {
             let more = |&(column, y): &(u32, f32)| {
                 let x = dense[column as usize];
                 term(x - f64::from(y)) - term(x)
@@ -105,7 +105,7 @@ fn sparse_distances<T>(
             };
         }
         sample.iter().for_each(|&(column, _)| dense[column as usize] = 0.0);
-        write(&mut out, block);
+        apply(block);
     }
     Ok(())
 }
@@ -120,13 +120,9 @@ pub(super) fn precise_values(
     apply: impl Fn(&mut [f64]),
 ) -> Result<()> {
     if matches!(bases, Vectors::Sparse(_)) || matches!(samples, Vectors::Sparse(_)) {
-        let write = |distances: &mut [f64], out: &mut [f64]| {
-            apply(distances);
-            out.copy_from_slice(distances);
-        };
         return match measure {
-            Measure::Absolute => sparse_distances(bases, samples, block, f64::abs, write),
-            Measure::Squared => sparse_distances(bases, samples, block, |difference| difference * difference, write),
+            Measure::Absolute => sparse_distances(bases, samples, block, f64::abs, apply),
+            Measure::Squared => sparse_distances(bases, samples, block, |difference| difference * difference, apply),
         };
     }
     let (bases, samples) = (bases.dense()?, samples.dense()?);

@@ -1,6 +1,7 @@
 //! The step of one row in sixteen two-class problems, branch-free and lane by lane, so that the compiler vectorises it.
 
 use super::certificate::Sums;
+use super::problem::DualProblem;
 use crate::problem::Loss;
 
 /// Lanes of one vector.
@@ -39,12 +40,12 @@ impl OfLanes for [Limits; LANES] {
 
 impl Limits {
     #[inline]
-    pub fn new(loss: Loss, cost: f64, diagonal: f32) -> Self {
-        let ridge = loss.diagonal(cost) as f32;
+    pub fn new(problem: &DualProblem<'_>, cost: f64, diagonal: f32) -> Self {
+        let ridge = problem.loss.diagonal(cost) as f32;
         Limits {
-            squared: loss == Loss::SquaredHinge,
+            squared: problem.loss == Loss::SquaredHinge,
             cost: cost as f32,
-            upper: loss.upper_bound(cost) as f32,
+            upper: problem.upper_bound(cost) as f32,
             ridge,
             inverse: 1.0 / (diagonal + ridge),
         }

@@ -104,7 +104,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             if cost == 0.0 {
                 continue;
             }
-            let (upper, ridge) = (cast::<T>(loss.upper_bound(cost)), cast::<T>(loss.diagonal(cost)));
+            let (upper, ridge) = (cast::<T>(self.problem.upper_bound(cost)), cast::<T>(loss.diagonal(cost)));
             let sign = cast::<T>(self.problem.targets.sign(row, self.k));
             let alpha = state.alphas[row];
             let margin = sign * self.score(&state.weights, row);

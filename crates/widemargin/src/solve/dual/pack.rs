@@ -210,7 +210,7 @@ impl<E: Entry> Pass<'_, E> {
                 *sign = 1.0;
             }
             let scores = self.scores(&loops, pack, row);
-            let limits = |cost: f64| Limits::new(self.problem.loss, cost, self.diagonal[row]);
+            let limits = |cost: f64| Limits::new(self.problem, cost, self.diagonal[row]);
             let (cost, alphas) = (self.problem.costs[row], &mut pack.alphas[row].0);
             let left_out = &mut pack.left_out[row];
             let visit = if is_even {

@@ -8,6 +8,9 @@ use crate::solve::Status;
 /// Rows visited between two checks of the monitor.
 pub(super) const ROWS_A_QUESTION: usize = 1024;
 
+/// The slack at which a dual variable of the squared hinge stops, if nothing else stops it.
+const LARGEST_SLACK: f64 = 1e4;
+
 /// One-vs-rest problems over shared rows.
 #[derive(Clone, Copy, Debug)]
 pub struct DualProblem<'a> {
@@ -28,6 +31,15 @@ impl DualProblem<'_> {
     #[inline]
     pub(super) fn cost(&self, row: usize, problem: usize) -> f64 {
         self.costs[row] * self.targets.weight(row, problem)
+    }
+
+    /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the loss's
+    /// slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no optimum to
+    /// go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
+    #[inline]
+    pub(super) fn upper_bound(&self, cost: f64) -> f64 {
+        let upper = self.loss.upper_bound(cost);
+        if self.map.is_symmetric() || upper.is_finite() { upper } else { LARGEST_SLACK / self.loss.diagonal(cost) }
     }
 }
 

@@ -47,7 +47,7 @@ impl<T: Float> Tables<T> {
     }
 
     /// Q_ii: the larger of K(x_i, x_i) and K̂(x_i, x_i), one per row. If K̂ is not symmetric, the paper's step 1 /
-    /// K(x_i, x_i) diverges once K̂_ii is more than twice K_ii; the larger of both never does.
+    /// K(x_i, x_i) diverges once K̂_ii is more than twice K_ii; with the larger of both a single coordinate does not.
     pub fn diagonal(&self, rows: &CodedRows) -> Vec<T> {
         // The Nyström map is at most the kernel, and its own diagonal is the exact curvature of its problem.
         let exact = |code: usize| self.exact.get(code).copied().unwrap_or(0.0);

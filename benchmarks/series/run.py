@@ -38,7 +38,7 @@ MOST_BASES = 4000
 MOST_STEPS = 2e10
 
 
-def expansion(similarity: str, normalization: str) -> Callable[[], BasisExpansionSVC]:
+def expansion(similarity: str | list[str], normalization: str) -> Callable[[], BasisExpansionSVC]:
     given = {"n_basis": MOST_BASES, "normalization": normalization, "n_jobs": 1, "random_state": 0}
     return lambda: BasisExpansionSVC(similarity, **given)
 
@@ -47,6 +47,7 @@ ENGINES = {
     "minirocket/linear": expansion("minirocket/linear", "nystrom_clip"),
     "minirocket/distance": expansion("minirocket/distance", "centered_clip"),
     "minirocket/features": expansion("minirocket/features", "z_score"),
+    "minirocket and hydra/features": expansion(["minirocket/features", "hydra/features"], "z_score"),
     "nothing given": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
 }
 NEIGHBOUR = "aeon, nearest by DTW"

@@ -262,6 +262,11 @@ EXAMPLES: dict[str, str] = {
 >>> (MiniRocket(features=1000) >> Linear()).spec
 'minirocket:features=1000/linear'
 """,
+    "hydra": """
+>>> from widemargin.similarity import Features, Hydra
+>>> (Hydra(groups=16) >> Features()).spec
+'hydra:groups=16/features'
+""",
     "ngrams": """
 >>> from widemargin.similarity import NGrams, Tanimoto
 >>> print((NGrams(n=2) >> Tanimoto())(["banana"], ["ananas"]).round(4))

@@ -35,6 +35,7 @@ __all__ = [
     "Features",
     "Gappy",
     "Hellinger",
+    "Hydra",
     "Intersection",
     "InverseMultiquadric",
     "JensenShannon",
@@ -1286,6 +1287,30 @@ class MiniRocket(Named, DescriptorMixin):
     features: int
     seed: int
     def __init__(self, features: int = 10000, seed: int = 0) -> None: ...
+
+class Hydra(Named, DescriptorMixin):
+    """vectors: of groups of eight random dilated kernels, how strongly each is the largest and how often the least
+    (Hydra), of time series.
+
+    Half of the groups see the series, half its differences.
+
+    Parameters
+    ----------
+    groups : int, default=64
+        From 2 to 1024. Groups a dilation, an even number.
+    seed : int, default=0
+        From 0 to 9007199254740992. Draws the kernels, and of several channels the sets that are summed.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Features, Hydra
+    >>> (Hydra(groups=16) >> Features()).spec
+    'hydra:groups=16/features'
+    """
+
+    groups: int
+    seed: int
+    def __init__(self, groups: int = 64, seed: int = 0) -> None: ...
 
 class NGrams(Named, DescriptorMixin):
     """sets of their substrings of n characters, hashed, of strings.

@@ -1,9 +1,12 @@
 //! Transformations of samples that precede a similarity.
 
+mod channel_sets;
 pub(crate) mod colors;
+mod convolved;
 pub(crate) mod derivative;
 mod feature_range;
 pub(crate) mod hog;
+pub(crate) mod hydra;
 pub(crate) mod minirocket;
 mod moments;
 pub(crate) mod ngrams;
@@ -26,6 +29,7 @@ pub use colors::Colors;
 pub use derivative::Derivative;
 pub use feature_range::{FeatureMax, LargestValues, largest_values};
 pub use hog::Hog;
+pub use hydra::Hydra;
 pub use minirocket::MiniRocket;
 pub use moments::Spread;
 pub(crate) use moments::spread;

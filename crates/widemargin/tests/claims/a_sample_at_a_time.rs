@@ -102,7 +102,8 @@ fn strings_series_and_images() {
         let lengths: Vec<usize> = (0..N).map(|row| 9 + row % 7).collect();
         let steps: usize = lengths.iter().sum();
         let series = AnySamples::Series(Series::new(noise(steps * channels, 9), &lengths, channels).unwrap());
-        for spec in examples("time series").into_iter().chain(["znorm/dtw:window=0.2", "minirocket:features=300/rbf"]) {
+        let described = ["znorm/dtw:window=0.2", "minirocket:features=300/rbf", "hydra:groups=2/rbf"];
+        for spec in examples("time series").into_iter().chain(described) {
             check_basis_expansion(&[spec], "mean-norm", &series, 2, 13);
         }
     }

@@ -10,7 +10,7 @@ fn takes(specs: &[&str]) -> Vec<&'static str> {
 
 #[test]
 fn what_each_takes() {
-    let table: [(&[&str], &[&str]); 24] = [
+    let table: [(&[&str], &[&str]); 25] = [
         (&["rbf"], &["vectors", "grids of cells"]),
         (&["chi2"], &["vectors", "grids of cells"]),
         (&["thin-plate"], &["vectors", "grids of cells"]),
@@ -27,6 +27,7 @@ fn what_each_takes() {
         (&["tfidf:n=1-2,by=words>linear", "tfidf>rbf"], &["strings"]),
         (&["dtw"], &["time series", "vectors"]),
         (&["znorm>dtw"], &["time series", "vectors"]),
+        (&["hydra>linear"], &["time series", "vectors"]),
         (&["minirocket>linear"], &["time series", "vectors"]),
         (&["minirocket>z-score>rbf"], &["time series", "vectors"]),
         (&["dtw", "rbf"], &["vectors"]),

@@ -1,7 +1,6 @@
 //! What the features are: kernels, dilations, channels and how many biases each combination has.
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use crate::descriptor::channel_sets;
 
 /// Weights of a kernel.
 pub(super) const LENGTH: usize = 9;
@@ -49,7 +48,7 @@ impl Layout {
     pub fn new(n_features: usize, length: usize, channels: usize, seed: u64) -> Self {
         let (dilations, counts) = dilations((n_features / N_KERNELS).max(1), length);
         let n_groups = dilations.len() * N_KERNELS;
-        let channels = if channels > 1 { combinations(n_groups, channels, seed) } else { Vec::new() };
+        let channels = if channels > 1 { channel_sets::draw(n_groups, channels, seed) } else { Vec::new() };
         Layout { dilations, counts, channels }
     }
 
@@ -92,25 +91,6 @@ fn dilations(a_kernel: usize, length: usize) -> (Vec<usize>, Vec<usize>) {
     let n = counts.len();
     (0..left).for_each(|at| counts[at % n] += 1);
     (dilations, counts)
-}
-
-/// Random sets of at most nine channels: 2^u of them, rounded down, u uniform from 0 to log₂(most + 1).
-fn combinations(n: usize, channels: usize, seed: u64) -> Vec<Vec<usize>> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let most = channels.min(LENGTH);
-    let most_exponent = ((most + 1) as f64).log2();
-    let mut all: Vec<usize> = (0..channels).collect();
-    let mut combination = || {
-        let size = ((most_exponent * random.random::<f64>()).exp2() as usize).clamp(1, most);
-        for at in 0..size {
-            let other = random.random_range(at..channels);
-            all.swap(at, other);
-        }
-        let mut chosen = all[..size].to_vec();
-        chosen.sort_unstable();
-        chosen
-    };
-    (0..n).map(|_| combination()).collect()
 }
 
 /// The quantile at which feature `at` has its bias: the fractional part of (at + 1) · golden ratio.

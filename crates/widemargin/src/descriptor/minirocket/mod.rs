@@ -28,8 +28,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use self::convolve::Work;
 use self::layout::{Layout, N_KERNELS, quantile};
-use super::Descriptor;
+use super::channel_sets::{self, whole_numbers};
 use super::row::DescriptorRow;
+use super::{Descriptor, convolved};
 use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Samples, Series, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
@@ -62,9 +63,6 @@ pub(crate) const ROWS: &[DescriptorRow] = &[MINIROCKET];
 
 /// Training series from which biases are taken, at most.
 const PROBES: usize = 1024;
-
-/// Series read at a time for their lengths.
-const SERIES_A_CHUNK: usize = 256;
 
 /// Series to vectors of shares, learned from the training series.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,13 +111,13 @@ impl MiniRocket {
     /// # Errors
     /// A series with a value that is not a finite number, with its row.
     pub fn fit_series(&mut self, training: &Training<'_, Series>) -> Result<()> {
-        let (length, n_channels) = self.shape(training)?;
+        let (length, n_channels) = convolved::shape(training)?;
         let layout = Layout::new(self.features, length, n_channels, self.seed);
         let places = probes(training.weights);
         let mut rows = places.clone();
         rows.dedup();
         let probes = training.samples.select(&rows)?;
-        self.check(&probes, n_channels).map_err(|error| error.of_rows(&rows))?;
+        convolved::check(&self.spec(), &probes, n_channels).map_err(|error| error.of_rows(&rows))?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x6269_6173);
         let mut biases = Vec::with_capacity(layout.n_features());
         let mut work = Work::new(&layout, Isa::best(), n_channels);
@@ -139,33 +137,6 @@ impl MiniRocket {
         Ok(())
     }
 
-    /// The length of the longest training series, and the number of channels.
-    fn shape(&self, training: &Training<'_, Series>) -> Result<(usize, usize)> {
-        let n = training.samples.n_samples();
-        let (mut longest, mut channels) = (0, 1);
-        for first in (0..n).step_by(SERIES_A_CHUNK) {
-            training.go_on("describe")?;
-            let chunk = training.samples.chunk(first..n.min(first + SERIES_A_CHUNK))?;
-            let weights = &training.weights[first..];
-            let lengths = chunk.lengths().into_iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
-            longest = lengths.map(|(length, _)| length).fold(longest, usize::max);
-            channels = chunk.channels();
-        }
-        Ok((longest, channels))
-    }
-
-    fn check(&self, series: &Series, n_channels: usize) -> Result<()> {
-        if series.channels() != n_channels {
-            let found = series.channels();
-            return Err(Error::similarity(
-                self.spec(),
-                format!("the samples have {found} channels, the training samples {n_channels}: they need the same"),
-            ));
-        }
-        let wrong = |(number, problem)| Error::Sample { similarity: self.spec(), is_basis: false, number, problem };
-        series.problem().map_or(Ok(()), |problem| Err(wrong(problem)))
-    }
-
     /// The features of each series.
     ///
     /// # Errors
@@ -174,7 +145,7 @@ impl MiniRocket {
         let Some(Fitted { n_channels, layout, biases }) = &self.fitted else {
             return Err(Error::similarity(self.spec(), "its biases have not been learned yet: fit it first"));
         };
-        self.check(series, *n_channels)?;
+        convolved::check(&self.spec(), series, *n_channels)?;
         let (n_rows, n_cols) = (series.len(), biases.len());
         let needed = memory::product(&[size_of::<f32>(), n_rows, n_cols]);
         let what = || format!("the {n_cols} features of {n_rows} series");
@@ -190,34 +161,23 @@ impl MiniRocket {
     fn set(&mut self, fitted: Fitted) {
         let Fitted { layout, biases, n_channels } = &fitted;
         let numbers = |values: &[usize]| values.iter().map(|&value| value as f32).collect::<Vec<_>>();
-        let sets = layout.channels.iter().flat_map(|set| std::iter::once(set.len()).chain(set.iter().copied()));
-        let channels: Vec<usize> = std::iter::once(*n_channels).chain(sets).collect();
-        self.state = [biases.clone(), numbers(&layout.dilations), numbers(&layout.counts), numbers(&channels)];
+        let channels = channel_sets::to_numbers(*n_channels, &layout.channels);
+        self.state = [biases.clone(), numbers(&layout.dilations), numbers(&layout.counts), channels];
         self.fitted = Some(fitted);
     }
 
     /// What was learned, from the arrays of the state.
     fn read([biases, dilations, counts, channels]: [Vec<f32>; 4]) -> Option<Fitted> {
-        // Up to 2^24 each is itself.
-        let whole = |value: &f32| (*value >= 0.0 && *value <= 16_777_216.0).then_some(*value as usize);
-        let numbers = |values: &[f32]| values.iter().map(whole).collect::<Option<Vec<usize>>>();
-        let (dilations, counts, channels) = (numbers(&dilations)?, numbers(&counts)?, numbers(&channels)?);
-        let (&n_channels, mut rest) = channels.split_first()?;
-        let mut sets = Vec::new();
-        while let Some((&size, after)) = rest.split_first() {
-            let (set, after) = after.split_at_checked(size)?;
-            sets.push(set.to_vec());
-            rest = after;
-        }
+        let (dilations, counts) = (whole_numbers(&dilations)?, whole_numbers(&counts)?);
+        let (n_channels, sets) = channel_sets::from_numbers(&channels)?;
         let n_groups = dilations.len() * N_KERNELS;
-        let sets_hold = if n_channels > 1 { sets.len() == n_groups } else { n_channels == 1 && sets.is_empty() };
-        let channels_hold = sets.iter().all(|set| !set.is_empty() && set.iter().all(|&c| c < n_channels));
+        let sets_hold = sets.len() == if n_channels > 1 { n_groups } else { 0 };
         let dilations_hold = !dilations.is_empty()
             && dilations.iter().all(|&d| d > 0)
             && dilations.is_sorted()
             && counts.len() == dilations.len();
         let layout = Layout { dilations, counts, channels: sets };
-        let holds = sets_hold && channels_hold && dilations_hold && layout.n_features() == biases.len();
+        let holds = sets_hold && dilations_hold && layout.n_features() == biases.len();
         (holds && !biases.is_empty()).then_some(Fitted { n_channels, layout, biases })
     }
 }
@@ -240,12 +200,12 @@ impl Descriptor for MiniRocket {
 
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         let spec = self.spec();
-        let source = Mapped { source: training.samples, map: |samples| series_of(&spec, samples) };
+        let source = Mapped { source: training.samples, map: |samples| convolved::series_of(&spec, samples) };
         self.fit_series(&training.of(&source))
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let series = series_of(&self.spec(), samples)?;
+        let series = convolved::series_of(&self.spec(), samples)?;
         Ok(AnySamples::Vectors(Vectors::Dense(self.features(&series)?)))
     }
 
@@ -254,25 +214,11 @@ impl Descriptor for MiniRocket {
     }
 
     fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        let mut arrays: [Vec<f32>; 4] = Default::default();
-        for (array, name) in arrays.iter_mut().zip(STATE) {
-            *array = state(name)?;
-        }
-        let found = STATE.iter().zip(&arrays).map(|(name, array)| format!("{} {name}", array.len()));
-        let found = found.collect::<Vec<_>>().join(", ");
-        let wrong =
-            || Error::shape(format!("learned parameters of '{}'", self.spec()), found, "arrays that belong together");
-        let fitted = MiniRocket::read(arrays).ok_or_else(wrong)?;
+        let (arrays, wrong) = convolved::arrays(&self.spec(), STATE, state)?;
+        let fitted = MiniRocket::read(arrays).ok_or(wrong)?;
         self.set(fitted);
         Ok(())
     }
-}
-
-fn series_of(spec: &str, samples: AnySamples) -> Result<Series> {
-    let other = |other: AnySamples| {
-        Error::similarity(spec, format!("it convolves time series, and was given {}", other.kind()))
-    };
-    Series::from_any(samples).map_err(other)
 }
 
 /// The row at each of [`PROBES`] evenly spaced places of the sum of the weights: a weight is so many copies.

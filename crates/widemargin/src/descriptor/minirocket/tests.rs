@@ -146,21 +146,7 @@ fn the_state_is_all_that_was_learned() {
     for channels in [1, 4] {
         let series = Series::new(noise(40 * 5 * channels, 8), &[40; 5], channels).unwrap();
         let first = fitted(&series, 500, 7);
-        let mut second = MiniRocket::new(500, 7).unwrap();
-        let of = |wanted: &str| first.state().into_iter().find(|(name, _)| *name == wanted).unwrap().1.to_vec();
-        second.restore(&mut |name| Ok(of(name))).unwrap();
-        assert_eq!(first, second);
-        // An array that is cut is refused.
-        for cut in STATE {
-            let mut cut_state = |name: &str| {
-                let mut values = of(name);
-                if name == cut {
-                    values.pop();
-                }
-                Ok(values)
-            };
-            assert!(second.restore(&mut cut_state).is_err(), "{cut}, {channels} channels");
-        }
+        convolved::check_state(&first, &mut MiniRocket::new(500, 7).unwrap());
         assert_ne!(first.state(), fitted(&series, 500, 8).state());
     }
 }

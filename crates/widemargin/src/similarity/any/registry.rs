@@ -40,6 +40,7 @@ const DESCRIPTORS: &[&[DescriptorRow]] = &[
     descriptor::znorm::ROWS,
     descriptor::derivative::ROWS,
     descriptor::minirocket::ROWS,
+    descriptor::hydra::ROWS,
     descriptor::ngrams::ROWS,
     descriptor::tfidf::ROWS,
     descriptor::weisfeiler_lehman::ROWS,

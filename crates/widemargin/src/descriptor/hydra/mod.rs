@@ -248,7 +248,7 @@ impl Work<'_> {
                 }
             };
             compete(self.isa, &x[padding - LENGTH / 2 * dilation..], (dilation, source.n_steps), weights, out);
-            // Of sums below 0, the square root of none.
+            // A sum of responses may be below 0, and counts as 0.
             out.iter_mut().for_each(|share| *share = share.max(0.0).sqrt());
         }
     }

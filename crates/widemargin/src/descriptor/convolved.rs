@@ -1,4 +1,5 @@
-//! The series that a descriptor convolves: what is read of the training series, and what is refused.
+//! What descriptors that convolve series share: what is read of the training series, what is refused, and how what was learned
+//! is restored.
 
 use crate::data::{AnySamples, Kind, Series, Training};
 use crate::error::{Error, Result};

@@ -1,8 +1,9 @@
 //! What descriptors that convolve series share: what is read of the training series, what is refused, and how what was learned
 //! is restored.
 
-use crate::data::{AnySamples, Kind, Series, Training};
+use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Series, Training};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Series read at a time for their lengths.
 const SERIES_A_CHUNK: usize = 256;
@@ -41,6 +42,23 @@ pub(super) fn series_of(spec: &str, samples: AnySamples) -> Result<Series> {
         Error::similarity(spec, format!("it convolves time series, and was given {}", other.kind()))
     };
     Series::from_any(samples).map_err(other)
+}
+
+/// A row of features for each series, set by `describe`; `advice` says how there would be fewer.
+pub(super) fn features(
+    series: &Series,
+    n_cols: usize,
+    advice: &'static str,
+    mut describe: impl FnMut(&[f32], &mut [f32]),
+) -> Result<DenseMatrix<f32>> {
+    let n_rows = series.len();
+    let needed = memory::product(&[size_of::<f32>(), n_rows, n_cols]);
+    memory::check(needed, || format!("the {n_cols} features of {n_rows} series"), advice)?;
+    let mut values = vec![0.0; n_rows * n_cols];
+    for (at, out) in values.chunks_mut(n_cols).enumerate() {
+        describe(series.series(at), out);
+    }
+    Ok(DenseMatrix { values, n_rows, n_cols })
 }
 
 /// The arrays of a state by their names, and the error for those that do not belong together.

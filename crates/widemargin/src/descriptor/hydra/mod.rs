@@ -21,10 +21,9 @@ use self::compete::{A_GROUP, LENGTH, SLACK, compete};
 use super::channel_sets::{self, whole_numbers};
 use super::row::DescriptorRow;
 use super::{Descriptor, convolved};
-use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Samples, Series, Training, Vectors};
+use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Series, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
-use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -121,16 +120,9 @@ impl Hydra {
             return Err(Error::similarity(self.spec(), "its kernels have not been drawn yet: fit it first"));
         };
         convolved::check(&self.spec(), series, fitted.n_channels)?;
-        let (n_rows, n_cols) = (series.len(), fitted.n_features());
-        let needed = memory::product(&[size_of::<f32>(), n_rows, n_cols]);
-        let what = || format!("the {n_cols} features of {n_rows} series");
-        memory::check(needed, what, "ask for fewer groups, as in hydra:groups=16")?;
-        let mut values = vec![0.0; n_rows * n_cols];
         let mut work = Work { fitted, isa: Isa::best(), sources: Default::default(), sum: Vec::new() };
-        for (at, out) in values.chunks_mut(n_cols).enumerate() {
-            work.features(series.series(at), out);
-        }
-        Ok(DenseMatrix { values, n_rows, n_cols })
+        let advice = "ask for fewer groups, as in hydra:groups=16";
+        convolved::features(series, fitted.n_features(), advice, |series, out| work.features(series, out))
     }
 
     fn set(&mut self, fitted: Fitted) {

@@ -31,10 +31,9 @@ use self::layout::{Layout, N_KERNELS, quantile};
 use super::channel_sets::{self, whole_numbers};
 use super::row::DescriptorRow;
 use super::{Descriptor, convolved};
-use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Samples, Series, Training, Vectors};
+use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Series, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
-use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -146,16 +145,9 @@ impl MiniRocket {
             return Err(Error::similarity(self.spec(), "its biases have not been learned yet: fit it first"));
         };
         convolved::check(&self.spec(), series, *n_channels)?;
-        let (n_rows, n_cols) = (series.len(), biases.len());
-        let needed = memory::product(&[size_of::<f32>(), n_rows, n_cols]);
-        let what = || format!("the {n_cols} features of {n_rows} series");
-        memory::check(needed, what, "ask for fewer features, as in minirocket:features=2000")?;
-        let mut values = vec![0.0; n_rows * n_cols];
         let mut work = Work::new(layout, Isa::best(), *n_channels);
-        for (at, out) in values.chunks_mut(n_cols).enumerate() {
-            work.features(series.series(at), biases, out);
-        }
-        Ok(DenseMatrix { values, n_rows, n_cols })
+        let advice = "ask for fewer features, as in minirocket:features=2000";
+        convolved::features(series, biases.len(), advice, |series, out| work.features(series, biases, out))
     }
 
     fn set(&mut self, fitted: Fitted) {

@@ -2,6 +2,7 @@
 
 use super::layout::{KERNELS, quantile};
 use super::*;
+use crate::data::Samples;
 use crate::monitor::Monitor;
 
 fn noise(n: usize, seed: u64) -> Vec<f32> {

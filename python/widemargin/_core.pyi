@@ -198,8 +198,8 @@ def fit_thin_plate(
 ) -> tuple[Model, list[tuple[str, float | None, str | None, float | None, int, float]]]:
     """The model, and with kernel "auto" of each its name, loss, problem, error, samples, seconds."""
 
-# Similarity, normalization, loss, problem, standard error, error, samples, bases, seconds.
-_Tried = tuple[list[str], str, float | None, str | None, float | None, float | None, int, int, float]
+# Similarity, normalization, loss, problem, standard error, error, samples, bases, the loss that was fitted, seconds.
+_Tried = tuple[list[str], str, float | None, str | None, float | None, float | None, int, int, str, float]
 
 def fit_basis_expansion(
     samples: _Collected,
@@ -213,14 +213,14 @@ def fit_basis_expansion(
     normalization: str,
     C: float | None,
     intercept: str,
-    loss: str,
+    loss: str | None,
     penalty: str,
     max_basis: int | None,
     start: Model | None,
     common: _Common,
 ) -> tuple[Model, list[_Tried]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the
-    normalization if it has none, and for the number of bases."""
+    normalization if it has none, for the number of bases, and for the loss if there is none."""
 
 def fit_basis_expansion_regressor(
     samples: _Collected,

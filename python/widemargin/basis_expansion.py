@@ -33,10 +33,11 @@ _TRIED = (
     "loo_error",
     "n_samples",
     "n_basis",
+    "fitted_loss",
     "seconds",
 )
 PENALTIES = ("l2", "l1")
-LOSSES = ("squared_hinge", "hinge", "logistic")
+LOSSES = ("auto", "squared_hinge", "hinge", "squared", "logistic")
 
 
 class BasisExpansionSVC(Compares, MarginClassifier):
@@ -74,10 +75,15 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         several similarities, callables and precomputed ones it is "mean_norm".
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
-        squared hinge (of 2,000 samples if there are more), whatever the loss; not with ``penalty="l1"``.
+        squared hinge (of 2,000 samples if there are more): of fits of the squared loss if that is the loss, else of the
+        squared hinge; not with ``penalty="l1"``.
     fit_intercept : bool or "penalised", default=True
         True: unpenalised (with the hinge loss: penalised); "penalised"; False: no intercept.
-    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+    loss : {"auto", "squared_hinge", "hinge", "squared", "logistic"}, default="auto"
+        "squared" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and the
+        leave-one-out error is exact. "auto" is the squared hinge; where similarity="auto" takes dense features of a
+        descriptor, of more than 1,000 samples in three classes or more, it is the squared loss unless the squared hinge
+        lowers the leave-one-out error by half a point, beyond two standard errors.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         The relative duality gap at which a problem counts as solved, in (0, 1).
@@ -117,8 +123,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         The C of the model, given or selected.
     path_ : dict of ndarray
         For every C tried, as in `ThinPlateSVC`; empty if C was given. `fold_error` is the error in five folds,
-        `held_out_error` that on held-out samples where C was selected on some of many; both are at the selected C,
-        otherwise NaN. Of sparse features of more than 2,000 samples C is selected on held-out samples, and the error is
+        `held_out_error` that on held-out samples where C was selected on some of many (of the squared loss that of all
+        samples, each left out); both are at the selected C, otherwise NaN. Of sparse features of more than 2,000 samples C is selected on held-out samples, and the error is
         at every C.
     similarities_ : list of str
         The spec of each part, with learned values.
@@ -126,11 +132,13 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         The normalization, given or chosen.
     n_basis_ : int
         The number of bases.
+    loss_ : str
+        The loss, given or chosen.
     tried_ : list of dict
         What was found of each candidate, if anything was left open: its similarity and normalization, the mean
         leave-one-out squared hinge on some of the samples (or the problem with it) with its standard error, the error,
-        the numbers of samples and bases, and seconds. Of more than 1,000 samples in three classes or more it is that of
-        least squares (ridge regression onto ±1), which have one matrix for all classes. The first one that cannot be
+        the numbers of samples and bases, the loss that was fitted, and seconds. Of more than 1,000 samples in three
+        classes or more that is the squared one, which has one matrix for all classes. The first one that cannot be
         told from the best, by the standard error of the difference, is taken; of many samples "features" is, which
         needs no bases, unless another saves 10 % of the loss or half a point of the error.
     estimated_score_ : float
@@ -184,7 +192,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         normalization: str = "auto",
         C: float | str = "auto",
         fit_intercept: bool | str = True,
-        loss: str = "squared_hinge",
+        loss: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -267,7 +275,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
                 normalization=normalization,
                 C=c_of(self),
                 intercept=self._intercept(loss),
-                loss=loss,
+                loss=None if loss == "auto" else loss,
                 penalty=penalty,
                 max_basis=None if self.max_basis is None else int(self.max_basis),
                 start=self._start,
@@ -305,6 +313,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.C_, self.path_ = told["C"], path_of(told.get("path", []))
         self.similarities_ = told["similarity"]
         self.normalization_ = told["normalization"].replace("-", "_")
+        self.loss_ = told["loss"].replace("-", "_")
         self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
         columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)

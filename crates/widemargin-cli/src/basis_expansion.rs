@@ -52,8 +52,9 @@ pub struct BasisExpansionArgs {
     /// samples if there are more)
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
-    /// Loss: hinge, squared-hinge or logistic; with --task regression squared, huber (linear for large residuals),
-    /// squared-epsilon-insensitive or quantile [default: squared-hinge; squared for regression]
+    /// Loss: hinge, squared-hinge, squared or logistic; auto is squared-hinge, or where a search takes features of a descriptor
+    /// for many samples in three classes or more squared, unless squared-hinge errs less; with --task regression squared,
+    /// huber (linear for large residuals), squared-epsilon-insensitive or quantile [default: auto; squared for regression]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     loss: Vec<LossArg>,
     /// With --loss huber the residual above which it is linear, with squared-epsilon-insensitive half of the width of the tube,
@@ -150,22 +151,24 @@ impl<T: fmt::Display> fmt::Display for OrAuto<T> {
     }
 }
 
-/// A loss of classes, or the name of one of numbers.
+/// A loss of classes, the name of one of numbers, or both.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum LossArg {
-    Classes(AnyLoss),
-    Numbers(&'static str),
+struct LossArg {
+    of_classes: Option<OrAuto<AnyLoss>>,
+    of_numbers: Option<&'static str>,
 }
 
 impl FromStr for LossArg {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        if let Some(name) = RegressionLoss::NAMES.into_iter().find(|name| *name == text) {
-            return Ok(LossArg::Numbers(name));
-        }
+        let of_numbers = RegressionLoss::NAMES.into_iter().find(|name| *name == text);
         let others = RegressionLoss::NAMES.join(", ");
-        text.parse().map(LossArg::Classes).map_err(|error: Error| format!("{error}; with --task regression {others}"))
+        match text.parse() {
+            Ok(of_classes) => Ok(LossArg { of_classes: Some(of_classes), of_numbers }),
+            Err(_) if of_numbers.is_some() => Ok(LossArg { of_classes: None, of_numbers }),
+            Err::<_, Error>(error) => Err(format!("{error}; with --task regression {others}")),
+        }
     }
 }
 
@@ -175,6 +178,7 @@ pub struct Settings {
     specs: Specs,
     normalization: OrAuto<Normalization>,
     n_basis: OrAuto<usize>,
+    loss: OrAuto<AnyLoss>,
     /// The similarity stands for those of the specs.
     params: Params,
 }
@@ -196,6 +200,7 @@ impl Settings {
     ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
         let counts = self.n_basis == OrAuto::Auto && self.params.can_count_bases();
         let search = SimilaritySearch::of(&self.params, &self.specs.0, self.normalization.given(), counts);
+        let search = search.choosing_loss(self.loss == OrAuto::Auto && self.params.has_usual_penalty());
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         Ok((found.apply(self.params.clone())?, found.told()))
     }
@@ -259,22 +264,14 @@ fn n_basis_json(n: &OrAuto<usize>) -> Value {
 
 impl BasisExpansionArgs {
     /// The losses of classes that are given, or the usual one.
-    fn losses_of_classes(&self) -> Vec<AnyLoss> {
-        let of_classes = |loss: &LossArg| match loss {
-            LossArg::Classes(loss) => Some(*loss),
-            LossArg::Numbers(_) => None,
-        };
-        let given: Vec<AnyLoss> = self.loss.iter().filter_map(of_classes).collect();
-        if given.is_empty() { vec![AnyLoss::default()] } else { given }
+    fn losses_of_classes(&self) -> Vec<OrAuto<AnyLoss>> {
+        let given: Vec<OrAuto<AnyLoss>> = self.loss.iter().filter_map(|loss| loss.of_classes).collect();
+        if given.is_empty() { vec![OrAuto::Auto] } else { given }
     }
 
     /// The same of numbers.
     fn losses_of_numbers(&self) -> Vec<&'static str> {
-        let of_numbers = |loss: &LossArg| match loss {
-            LossArg::Classes(_) => None,
-            LossArg::Numbers(name) => Some(*name),
-        };
-        self.loss.iter().filter_map(of_numbers).collect()
+        self.loss.iter().filter_map(|loss| loss.of_numbers).collect()
     }
 
     /// Every combination of the alternatives of `--similarity`.
@@ -312,7 +309,13 @@ impl Method for BasisExpansionArgs {
                 OrAuto::Given(given) => s.with(|p| p.normalization(given)),
             }
         });
-        let loss = Axis::new("loss", &self.losses_of_classes(), text, |s: Settings, loss| s.with(|p| p.loss(loss)));
+        let loss = Axis::new("loss", &self.losses_of_classes(), text, |s: Settings, loss| {
+            let s = Settings { loss, ..s };
+            match loss {
+                OrAuto::Auto => s,
+                OrAuto::Given(given) => s.with(|p| p.loss(given)),
+            }
+        });
         vec![
             Axis { n_given: alternatives.max().unwrap_or(1), ..similarity },
             Axis::new("C", &self.c, c_json, |s: Settings, c| s.with(|p| p.c(c))),
@@ -336,7 +339,8 @@ impl Method for BasisExpansionArgs {
             Some(max_iter) => params.max_iter(max_iter),
             None => params,
         };
-        Settings { specs: Specs(Vec::new()), normalization: OrAuto::Auto, n_basis: OrAuto::Auto, params }
+        let (normalization, n_basis, loss) = (OrAuto::Auto, OrAuto::Auto, OrAuto::Auto);
+        Settings { specs: Specs(Vec::new()), normalization, n_basis, loss, params }
     }
 
     fn json(&self) -> Value {
@@ -354,7 +358,7 @@ impl Method for BasisExpansionArgs {
 
     fn regressions(&self, common: &Common, _: Option<u64>) -> std::result::Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
-            ("--loss", self.loss.iter().any(|loss| matches!(loss, LossArg::Classes(_)))),
+            ("--loss", self.loss.iter().any(|loss| loss.of_numbers.is_none())),
             ("--penalty", self.penalty != [Penalty::default()]),
             ("--max-basis", self.max_basis.is_some()),
             ("--intercept penalised", self.intercept.contains(&Intercept::Penalised)),
@@ -441,7 +445,8 @@ impl Method for BasisExpansionArgs {
 
     fn check_classes(&self) -> std::result::Result<(), Failure> {
         self.check_no_shrinkage("classes")?;
-        let of_numbers = self.losses_of_numbers().first().map(|name| format!("--loss {name}"));
+        let of_numbers = self.loss.iter().find(|loss| loss.of_classes.is_none()).and_then(|loss| loss.of_numbers);
+        let of_numbers = of_numbers.map(|name| format!("--loss {name}"));
         let epsilon = (!self.epsilon.is_empty()).then(|| "--epsilon".to_owned());
         let quantile = (!self.quantile.is_empty()).then(|| "--quantile".to_owned());
         match of_numbers.or(epsilon).or(quantile) {

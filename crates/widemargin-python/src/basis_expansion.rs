@@ -40,7 +40,7 @@ pub(crate) fn fit_basis_expansion(
     normalization: &str,
     C: Option<f64>,
     intercept: &str,
-    loss: &str,
+    loss: Option<&str>,
     penalty: &str,
     max_basis: Option<usize>,
     start: Option<PyRef<'_, Model>>,
@@ -53,7 +53,7 @@ pub(crate) fn fit_basis_expansion(
         .normalization(normalization.parse().map_err(raise)?)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
         .intercept(intercept.parse().map_err(raise)?)
-        .loss(loss.parse::<AnyLoss>().map_err(raise)?)
+        .loss(loss.map_or_else(|| Ok(AnyLoss::default()), str::parse).map_err(raise)?)
         .penalty(penalty.parse().map_err(raise)?)
         .max_basis(max_basis)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
@@ -71,7 +71,8 @@ pub(crate) fn fit_basis_expansion(
     if let Some(search) = search {
         let (specs, normalization, counts) = search;
         let normalization = normalization.map(|name| name.parse().map_err(raise)).transpose()?;
-        let search = SimilaritySearch::of(&params, &specs, normalization, counts);
+        let is_open = loss.is_none() && penalty == "l2";
+        let search = SimilaritySearch::of(&params, &specs, normalization, counts).choosing_loss(is_open);
         let samples = needed(samples)?;
         let view = samples.view()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {
@@ -99,9 +100,10 @@ pub(crate) fn fit_basis_expansion(
 /// What a search begins with, as [`SimilaritySearch::of`] takes it.
 type Search = (Vec<String>, Option<String>, bool);
 
-/// Specs, a normalization, the loss or the problem, its standard error, the error, numbers of samples and bases, and
-/// seconds of a candidate.
-type TriedFacts = (Vec<String>, String, Option<f64>, Option<String>, Option<f64>, Option<f64>, usize, usize, f64);
+/// Specs, a normalization, the loss or the problem, its standard error, the error, numbers of samples and bases, the loss that
+/// was fitted, and seconds of a candidate.
+type TriedFacts =
+    (Vec<String>, String, Option<f64>, Option<String>, Option<f64>, Option<f64>, usize, usize, String, f64);
 
 fn tried_facts(tried: Tried) -> TriedFacts {
     let Candidate { similarity, normalization } = tried.candidate;
@@ -111,5 +113,6 @@ fn tried_facts(tried: Tried) -> TriedFacts {
     };
     let (n_samples, n_basis) = (tried.n_samples, tried.n_basis);
     let normalization = normalization.to_string();
-    (similarity, normalization, loss, problem, tried.standard_error, tried.error, n_samples, n_basis, tried.seconds)
+    let (error, fitted) = (tried.error, tried.fitted.to_string().replace('-', "_"));
+    (similarity, normalization, loss, problem, tried.standard_error, error, n_samples, n_basis, fitted, tried.seconds)
 }

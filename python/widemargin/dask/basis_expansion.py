@@ -27,7 +27,7 @@ from ._rows import Rows
 # K-medoids would need the similarities of all samples to all medoids, over and over.
 BASES = ("index", "every", "random", "stratified")
 # The dual that the hinge is solved in is no sum over rows.
-LOSSES = ("squared_hinge", "logistic")
+LOSSES = ("auto", "squared_hinge", "squared", "logistic")
 # Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
 # to rounding. From here on the Hessian, which is needed only for a direction, is that of rows that are brought here:
 # conjugate gradients then ask nobody, and the weights are the same to the duality gap.
@@ -46,6 +46,7 @@ class Decided:
     normalization: str
     n_basis: int
     C: float
+    loss: str
 
 
 class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
@@ -57,9 +58,9 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     dear: it is read three times, for its labels, its bases, and its similarities.
 
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "stratified" bases (or row
-    numbers), the losses "squared_hinge" and "logistic", similarities of the library (a name or an object, or several),
-    and no warm start. What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to 4,000 of them (or
-    all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity learns of its training
+    numbers), the losses "squared_hinge", "squared" and "logistic", similarities of the library (a name or an object, or
+    several), and no warm start. What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to 4,000 of
+    them (or all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity learns of its training
     samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the bases. Samples that are
     equal are not merged, as they are on one machine.
 
@@ -101,9 +102,9 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         loss, normalization, basis, basis_rows = asked
         client, labels = given.client, given.weighted
         strata, present = labels.strata, np.flatnonzero(labels.weights > 0)
-        decided, chosen_on = self._decided(given, basis_rows, normalization)
+        decided, chosen_on = self._decided(given, basis_rows, normalization, loss)
         clock.end("choose")
-        C = decided.C
+        C, loss = decided.C, decided.loss
         chosen = self._drawn(strata, present, basis, basis_rows, decided.n_basis)
         features = Features(self, given, chosen, decided.similarity, decided.normalization, clock)
         linear = features.made("linear", [(one.known, C, loss, self._intercept(loss)) for one in given.pieces])
@@ -131,6 +132,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         given: Given,
         basis_rows: npt.NDArray[np.int64] | None,
         normalization: str,
+        loss: str,
     ) -> tuple[Decided, tuple[dict[str, Any], float] | None]:
         """What is given, and in place of "auto" what an ordinary fit on some of the samples chose; with its path of C
         and its estimated score, if it chose C."""
@@ -140,7 +142,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         n_basis = n_basis if basis_rows is None else len(basis_rows)
         C = c_of(self)
         if similarity is not None and normalization != "auto" and n_basis is not None and C is not None:
-            return Decided(similarity, normalization, n_basis, C), None
+            return Decided(similarity, normalization, n_basis, C, "squared_hinge" if loss == "auto" else loss), None
         seed = self._seed()
         rows = given.weighted.some_rows(min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), seed)
         some = _local.BasisExpansionSVC(**self.get_params(deep=False))
@@ -157,6 +159,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             some.normalization_.replace("_", "-") if normalization == "auto" else normalization,
             max(some.n_basis_, USUAL_BASES // len(some.similarities_)) if n_basis is None else n_basis,
             some.C_ if C is None else C,
+            some.loss_ if loss == "auto" else loss,
         ), (some.path_, some.estimated_score_) if C is None else None
 
     def _describe(self, told: dict[str, Any]) -> None:

@@ -389,7 +389,7 @@ impl Objective for BlockObjective<'_> {
                     sums.value += cost * loss.value;
                     sums.slope -= cost * loss.pull * y * moves;
                     sums.curvature += cost * loss.curvature * moves * moves;
-                    sums.pull += cost * loss.pull;
+                    sums.pull += cost * loss.pull.abs();
                 });
                 sums
             });
@@ -430,11 +430,11 @@ impl Objective for BlockObjective<'_> {
                         let loss = self.loss.at(margin);
                         let alpha = cost * loss.pull;
                         sums.value += cost * loss.value;
-                        sums.pull += alpha;
+                        sums.pull += alpha.abs();
                         sums.balance += alpha * y;
                         // α · margin would be 0 · ∞ at the ends of both ranges.
-                        sums.conjugate += cost * loss.value + if alpha > 0.0 { alpha * margin } else { 0.0 };
-                        sums.n_support += u64::from(alpha > 0.0);
+                        sums.conjugate += cost * loss.value + if alpha != 0.0 { alpha * margin } else { 0.0 };
+                        sums.n_support += u64::from(alpha != 0.0);
                         factors[i] = (-alpha * y) as f32;
                     });
                     all.add(&sums);

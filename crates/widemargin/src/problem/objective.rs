@@ -89,7 +89,7 @@ pub struct LineSums {
     pub slope: f64,
     /// Its second derivative with respect to the step.
     pub curvature: f64,
-    /// Σ c pull, the sum of the dual variables.
+    /// Σ |c pull|, of the dual variables.
     pub pull: f64,
 }
 
@@ -98,13 +98,13 @@ pub struct LineSums {
 pub struct PointSums {
     /// Σ c loss.
     pub value: f64,
-    /// Σ α with α_i = c_i · pull_i, the dual variables at the point.
+    /// Σ |α| with α_i = c_i · pull_i, the dual variables at the point.
     pub pull: f64,
     /// Σ α y, which is 0 for dual variables that are feasible with an unpenalised intercept.
     pub balance: f64,
     /// The conjugate's part of the dual objective, Σ c (loss + pull · margin) by the Fenchel-Young equality.
     pub conjugate: f64,
-    /// Rows with α > 0.
+    /// Rows with α ≠ 0.
     pub n_support: u64,
 }
 

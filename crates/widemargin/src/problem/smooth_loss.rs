@@ -16,6 +16,9 @@ pub enum SmoothLoss {
     /// max(0, 1 − m)².
     #[default]
     SquaredHinge,
+    /// (1 − m)² = (y − f)², of a least squares support vector machine (Suykens & Vandewalle 1999): what is beyond the margin
+    /// costs too, so that one matrix serves all problems.
+    Squared,
     /// ln(1 + e^−m).
     Logistic,
 }
@@ -25,7 +28,7 @@ pub enum SmoothLoss {
 pub struct LossAt {
     /// The loss itself.
     pub value: f64,
-    /// Minus its derivative; times the cost, this is the dual variable.
+    /// Minus its derivative; times the cost, this is the dual variable. Below 0 beyond the margin, for the squared loss.
     pub pull: f64,
     /// Its second derivative (from the left at a discontinuity).
     pub curvature: f64,
@@ -39,6 +42,10 @@ impl SmoothLoss {
             SmoothLoss::SquaredHinge => {
                 let slack = (1.0 - margin).max(0.0);
                 LossAt { value: slack * slack, pull: 2.0 * slack, curvature: if slack > 0.0 { 2.0 } else { 0.0 } }
+            }
+            SmoothLoss::Squared => {
+                let slack = 1.0 - margin;
+                LossAt { value: slack * slack, pull: 2.0 * slack, curvature: 2.0 }
             }
             SmoothLoss::Logistic => {
                 // e^−|m| cannot overflow; both branches are the same function.
@@ -64,11 +71,12 @@ impl TryFrom<Loss> for SmoothLoss {
 
 named!("loss": SmoothLoss {
     "squared-hinge" = SmoothLoss::SquaredHinge,
+    "squared" = SmoothLoss::Squared,
     "logistic" = SmoothLoss::Logistic,
 }, "hinge" => not_smooth("hinge".into()));
 
 fn not_smooth(value: String) -> Error {
-    let expected = "the primal Newton solver needs a smooth loss: use squared-hinge or logistic \
+    let expected = "the primal Newton solver needs a smooth loss: use squared-hinge, squared or logistic \
                     (the hinge is solved in the dual: solve::linear_dual)";
     Error::parameter("loss", value, expected)
 }
@@ -79,7 +87,7 @@ mod tests {
 
     #[test]
     fn derivatives_are_those_of_the_value() {
-        for loss in [SmoothLoss::SquaredHinge, SmoothLoss::Logistic] {
+        for loss in [SmoothLoss::SquaredHinge, SmoothLoss::Squared, SmoothLoss::Logistic] {
             for margin in [-30.0, -2.0, 0.0, 0.5, 0.999, 1.5, 40.0] {
                 let h = 1e-5;
                 let (here, up, down) = (loss.at(margin), loss.at(margin + h), loss.at(margin - h));
@@ -87,7 +95,7 @@ mod tests {
                 assert!((here.curvature + (up.pull - down.pull) / (2.0 * h)).abs() < 1e-4, "{loss} {margin}");
             }
             assert_eq!(loss.to_string().parse::<SmoothLoss>().unwrap(), loss);
-            assert!(loss.at(-1e300).value.is_infinite() == (loss == SmoothLoss::SquaredHinge));
+            assert!(loss.at(-1e300).value.is_infinite() == (loss != SmoothLoss::Logistic));
         }
         assert!("hinge".parse::<SmoothLoss>().unwrap_err().to_string().contains("use squared-hinge"));
         assert!(SmoothLoss::try_from(Loss::Hinge).is_err());

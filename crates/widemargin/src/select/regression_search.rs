@@ -195,7 +195,7 @@ impl RegressionSearch {
         let given = (targets, &weights[..], sample_weight);
         let mut trial = Trial::new(self, samples, given, SAMPLES, monitor)?;
         let mut candidates = match &self.candidates[..] {
-            [] => candidates_for(&trial.samples),
+            [] => candidates_for(&trial.samples, trial.rows.len() < samples.n_samples()),
             given => given.to_vec(),
         };
         if let Some(normalization) = self.normalization {

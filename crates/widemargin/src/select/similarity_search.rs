@@ -27,7 +27,7 @@ use crate::expansion::Normalization;
 use crate::instant::Instant;
 use crate::model::BasisExpansionParams;
 use crate::monitor::{Monitor, Stopped};
-use crate::problem::{Intercept, Penalty};
+use crate::problem::{Intercept, Penalty, SmoothLoss};
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// From so many samples on, candidates are tried on a part of them first.
@@ -65,6 +65,8 @@ pub struct SimilarityChoice {
     pub best: Candidate,
     /// How many bases, if it was asked; none is all samples.
     pub n_basis: Option<usize>,
+    /// The loss, if it was left open and another than the squared hinge is taken.
+    pub loss: Option<SmoothLoss>,
     /// λ of the best, as in [`Tried`].
     lambda: Option<f64>,
     /// All that were tried, in order.
@@ -80,6 +82,9 @@ pub struct SimilaritySearch {
     pub normalization: Option<Normalization>,
     /// Whether the number of bases is chosen too.
     pub counts_bases: bool,
+    /// Whether the loss is chosen too: the squared hinge, or the squared loss for dense features of a descriptor, of more than a
+    /// thousand samples in three classes or more, unless the squared hinge lowers the error by half a point beyond doubt.
+    pub chooses_loss: bool,
     /// How the intercept is treated.
     pub intercept: Intercept,
     /// The class weights.
@@ -97,6 +102,7 @@ impl Default for SimilaritySearch {
             candidates: Vec::new(),
             normalization: None,
             counts_bases: false,
+            chooses_loss: false,
             intercept,
             class_weight,
             seed: 0,
@@ -114,6 +120,9 @@ impl SimilarityChoice {
         let similarity = AnySimilarity::new(&self.best.similarity)?;
         let mut params = params.with_similarity(similarity).normalization(self.best.normalization);
         params.near = self.lambda;
+        if let Some(loss) = self.loss {
+            params = params.loss(loss);
+        }
         Ok(match self.n_basis {
             Some(n_basis) => params.n_basis(n_basis),
             None => params,
@@ -132,6 +141,7 @@ impl SimilarityChoice {
             let Candidate { similarity, normalization } = &tried.candidate;
             let named = format!("{} ({normalization}, {} bases)", similarity.join(" + "), tried.n_basis);
             match &tried.loss {
+                Ok(loss) if tried.fitted == SmoothLoss::Squared => format!("{named} by the squared loss {loss:.4}"),
                 Ok(loss) => format!("{named} {loss:.4}"),
                 Err(problem) => format!("{named} failed: {problem}"),
             }
@@ -161,11 +171,17 @@ impl SimilaritySearch {
             candidates,
             normalization,
             counts_bases,
+            chooses_loss: false,
             intercept: params.intercept,
             class_weight: params.class_weight.clone(),
             seed: params.expander.seed,
             threads: params.threads,
         }
+    }
+
+    /// The same with the loss left open too; another penalty than the usual one has the squared hinge.
+    pub fn choosing_loss(self, is_open: bool) -> Self {
+        SimilaritySearch { chooses_loss: is_open, ..self }
     }
 
     fn settings(&self) -> TrialSettings {
@@ -194,7 +210,8 @@ impl SimilaritySearch {
         let counts = self.counts_bases && all.weights.len() > SAMPLES;
         if let [only] = &self.candidates[..] {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
-            let choice = SimilarityChoice { best: best.clone(), n_basis: None, lambda: None, tried: Vec::new() };
+            let choice =
+                SimilarityChoice { best: best.clone(), n_basis: None, loss: None, lambda: None, tried: Vec::new() };
             // What is no comparison needs no bases.
             let counts = counts && compares(&best)?;
             let finalists = [(best, None)];
@@ -263,15 +280,22 @@ impl SimilaritySearch {
             let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
             return Err(Error::parameter("similarity", "auto", expected));
         };
-        earlier.extend(trial.tried);
         let has_bases = compares(&best)?;
-        let mut choice = SimilarityChoice { best, n_basis: None, lambda, tried: earlier };
+        let mut choice = SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new() };
         let is_open = finalists.len() > 1 && all.weights.len() > SAMPLES;
         if is_open || (counts && has_bases) {
-            return self.on_more(&all, &settings, choice, &finalists, trial.work, monitor);
+            choice = self.on_more(&all, &settings, choice, &finalists, trial.work, monitor)?;
+        } else {
+            // So many are kept to tell the kind of samples.
+            choice.n_basis = (counts && !has_bases).then_some(1);
         }
-        // So many are kept to tell the kind of samples.
-        choice.n_basis = (counts && !has_bases).then_some(1);
+        choice.tried = [&earlier, &trial.tried, &choice.tried[..]].concat();
+        if self.chooses_loss && trial.may_be_squared(&choice.best) {
+            let mut more = Trial::on(&all, n_to_count(all.weights.len()), &settings, monitor)?;
+            more.near = choice.lambda;
+            choice.loss = more.choose_loss(&choice.best, n_bases)?;
+            choice.tried.extend(more.tried);
+        }
         Ok(choice)
     }
 

@@ -11,7 +11,7 @@ use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
-use crate::problem::{Block, Intercept, OneVsRest};
+use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{Comparison, Problems, left_out_path, left_out_ridge};
 
@@ -66,6 +66,8 @@ pub struct Tried {
     pub standard_error: Option<f64>,
     /// The share of the samples that are misclassified when left out, there.
     pub error: Option<f64>,
+    /// Of which loss the fit was whose left-out decision values these are.
+    pub fitted: SmoothLoss,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
@@ -121,6 +123,8 @@ struct Judged {
     mistakes: Vec<f64>,
     /// Whether a fit on all samples compares none of them with bases.
     is_cheap: bool,
+    /// Whether features are dense, and not columns as they are.
+    is_described: bool,
 }
 
 /// The samples and what was tried on them.
@@ -182,13 +186,20 @@ impl<'a> Trial<'a> {
     }
 
     /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
-    pub fn run(&mut self, mut candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
+    pub fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
+        let targets = OneVsRest::of(&self.labels);
+        let has_many = self.is_part && targets.n_problems() >= PROBLEMS_FOR_RIDGE && targets.is_even();
+        self.run_with(candidate, n_basis, if has_many { SmoothLoss::Squared } else { SmoothLoss::SquaredHinge })
+    }
+
+    /// The same by fits of a loss, the squared hinge or the squared one.
+    fn run_with(&mut self, mut candidate: Candidate, n_basis: usize, fitted: SmoothLoss) -> Result<Option<usize>> {
         self.monitor.go_on("similarity search")?;
         if self.monitor.ask().is_err() && !self.tried.is_empty() {
             return Ok(None);
         }
         let start = Instant::now();
-        let found = self.judge(&mut candidate, n_basis);
+        let found = self.judge(&mut candidate, n_basis, fitted);
         let (judged, lambda, problem) = match found {
             Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
             Err(problem) => {
@@ -211,6 +222,7 @@ impl<'a> Trial<'a> {
             loss: loss.map(|(mean, _)| mean).ok_or(problem),
             standard_error: loss.map(|(_, error)| error),
             error: lambda.map(|_| self.error_of(&judged.mistakes)),
+            fitted,
             seconds: start.elapsed().as_secs_f64(),
         });
         // Features are alike enough for λ to be near that of the last: it has no units.
@@ -228,7 +240,7 @@ impl<'a> Trial<'a> {
     }
 
     /// What the samples say, and λ where they lose least.
-    fn judge(&self, candidate: &mut Candidate, n_basis: usize) -> Result<(Judged, f64)> {
+    fn judge(&self, candidate: &mut Candidate, n_basis: usize, fitted: SmoothLoss) -> Result<(Judged, f64)> {
         let quiet = self.monitor.without_progress();
         let quiet = if self.tried.is_empty() { quiet.without_time_limit() } else { quiet };
         let params = BasisExpansionParams::new(AnySimilarity::new(&candidate.similarity)?)
@@ -241,7 +253,7 @@ impl<'a> Trial<'a> {
         let targets = OneVsRest::of(&self.labels);
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let (phi, intercept, k) = (Block::of(&expanded.features)?, self.settings.intercept, targets.n_problems());
-        let (left_out, lambda) = if self.is_part && k >= PROBLEMS_FOR_RIDGE && targets.is_even() {
+        let (left_out, lambda) = if fitted == SmoothLoss::Squared {
             let found = left_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
             (found.left_out, found.lambda)
         } else {
@@ -264,13 +276,14 @@ impl<'a> Trial<'a> {
             losses: (0..n).map(loss).collect(),
             mistakes: (0..n).map(mistake).collect(),
             is_cheap: !compares(candidate)?,
+            is_described: matches!(phi, Block::Dense(_)) && name_of(candidate) != "features",
         };
         Ok((judged, lambda))
     }
 
     /// What is tried where nothing is given.
     pub fn candidates(&self) -> Vec<Candidate> {
-        let mut all = candidates_for(&self.samples);
+        let mut all = candidates_for(&self.samples, self.is_part);
         if let AnySamples::Vectors(vectors) = &self.samples {
             if let Vectors::Dense(matrix) = vectors
                 && (2..=MOST_WEIGHTED).contains(&matrix.n_cols)
@@ -322,12 +335,35 @@ impl<'a> Trial<'a> {
         self.is_within(at, least, 1.0)
     }
 
+    /// Whether one misclassifies so many fewer samples than another that it is worth a multiple of the time, beyond so many
+    /// standard errors.
+    fn corrects_beyond(&self, better: usize, other: usize, standard_errors: f64) -> bool {
+        let fewer = self.difference(&self.judged[other].mistakes, &self.judged[better].mistakes);
+        fewer.is_some_and(|(mean, error)| mean > standard_errors * error && mean >= WORTH_OF_ERROR)
+    }
+
     /// Whether one that costs a multiple of another is so much better, beyond doubt, that it is worth it: by a part of the loss,
     /// or of all samples by some that are misclassified.
     pub fn is_worth(&self, better: usize, other: usize) -> bool {
-        let fewer = self.difference(&self.judged[other].mistakes, &self.judged[better].mistakes);
-        let corrects = fewer.is_some_and(|(mean, error)| mean > error && mean >= WORTH_OF_ERROR);
+        let corrects = self.corrects_beyond(better, other, 1.0);
         !self.is_within(other, better, SURE) && (corrects || self.loss(better) <= self.loss(other) * (1.0 - WORTH))
+    }
+
+    /// Whether the squared loss suits a candidate that was judged by it: dense features of a descriptor.
+    pub fn may_be_squared(&self, candidate: &Candidate) -> bool {
+        let is_same = |tried: &Tried| tried.candidate == *candidate && tried.fitted == SmoothLoss::Squared;
+        let found = self.tried.iter().rposition(is_same).map(|at| &self.judged[at]);
+        found.is_some_and(|judged| judged.is_cheap && judged.is_described)
+    }
+
+    /// The loss of a fit on all samples: the squared loss, unless the squared hinge, whose fit costs a multiple, misclassifies so
+    /// many fewer of these samples beyond doubt. Losses are no measure here: the squared hinge is what one of the two fits has
+    /// minimised.
+    pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<SmoothLoss>> {
+        let squared = self.run_with(candidate.clone(), n_basis, SmoothLoss::Squared)?;
+        let hinge = self.run_with(candidate.clone(), n_basis, SmoothLoss::SquaredHinge)?;
+        let is_worth = squared.zip(hinge).is_some_and(|(squared, hinge)| self.corrects_beyond(hinge, squared, SURE));
+        Ok((!is_worth).then_some(SmoothLoss::Squared))
     }
 
     /// By how much the error of one is below that of another.

@@ -14,8 +14,8 @@ const SAME_SCALE: f64 = 1e-3;
 /// Columns whose spreads differ by more than this factor may have different units.
 const UNEVEN: f64 = 3.0;
 
-/// What is tried for a kind of samples.
-pub(super) fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
+/// What is tried for a kind of samples, of which there are more if they are a part.
+pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candidate> {
     let usual = Candidate::usual;
     let centred = |spec: &str| Candidate {
         similarity: vec![spec.to_owned()],
@@ -48,8 +48,7 @@ pub(super) fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
             let scalings: &[&str] = if is_normalised(series) { &[""] } else { &["", "znorm/"] };
             let scaled = |spec: &String| scalings.iter().map(|scaling| format!("{scaling}{spec}")).collect::<Vec<_>>();
             let warped = windows.iter().flat_map(scaled).map(|spec| centred(&spec));
-            let convolved = [usual("minirocket/features")];
-            convolved.into_iter().chain(warped).collect()
+            [convolved(is_part)].into_iter().chain(warped).collect()
         }
         AnySamples::Images(images) => {
             let specs = ["hog:cell=4/rbf", "hog:cell=8/rbf", "hog:cell=4/rigid:radius=1", "hog:cell=8/rigid:radius=1"];
@@ -66,6 +65,16 @@ pub(super) fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
         AnySamples::BitSets(_) => ["tanimoto", "cosine"].map(usual).to_vec(),
         AnySamples::Described(_) => Vec::new(),
     }
+}
+
+/// MiniRocket and Hydra side by side: a fourth of their usual numbers of features says as much of a thousand series
+/// (benchmarks/series/README.md).
+fn convolved(has_many: bool) -> Candidate {
+    let specs = match has_many {
+        true => ["minirocket/features", "hydra/features"],
+        false => ["minirocket:features=2500/features", "hydra:groups=16/features"],
+    };
+    Candidate { similarity: specs.map(str::to_owned).to_vec(), normalization: Normalization::ZScore }
 }
 
 /// A linear machine on vectors as they are, scaled only where columns may have different units.
@@ -154,12 +163,12 @@ mod tests {
         let values = (0..120).map(|t| (t as f32 * 0.7).sin() * (1 + t / 30) as f32).collect();
         let series = Series::new(values, &[30, 30], 2).unwrap();
         assert!(!is_normalised(&series));
-        assert_eq!(candidates_for(&AnySamples::Series(series.clone())).len(), 7);
+        assert_eq!(candidates_for(&AnySamples::Series(series.clone()), false).len(), 7);
         let mut scaled = ZNorm.normalised(series);
         // As with n − 1 in place of n.
         scaled.values_mut().iter_mut().for_each(|value| *value *= 0.98);
         assert!(is_normalised(&scaled));
-        let candidates = candidates_for(&AnySamples::Series(scaled.clone()));
+        let candidates = candidates_for(&AnySamples::Series(scaled.clone()), false);
         assert!(candidates.len() == 4 && candidates.iter().all(|one| !one.similarity[0].contains("znorm")));
         scaled.values_mut()[..60].iter_mut().for_each(|value| *value += 0.1);
         assert!(!is_normalised(&scaled));

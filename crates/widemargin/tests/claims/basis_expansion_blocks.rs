@@ -86,7 +86,7 @@ fn it_is_the_machine_that_memory_gives() {
     ];
     for (at, normalization) in normalizations.into_iter().enumerate() {
         let intercept = [Intercept::Free, Intercept::Penalised, Intercept::None][at % 3];
-        let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic][at % 2];
+        let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic, SmoothLoss::Squared][at % 3];
         let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
         // Copies are none here, so the same bases are chosen.
         let truth = of().fit(&samples, &labels).unwrap();

@@ -6,7 +6,7 @@ use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, ThinPlateParams};
 use widemargin::monitor::Monitor;
-use widemargin::problem::Intercept;
+use widemargin::problem::{Intercept, SmoothLoss};
 use widemargin::similarity::{AnySimilarity, ConditionalKernel, Similarity};
 use widemargin::solve::thin_plate::NullSpace;
 
@@ -34,15 +34,15 @@ fn wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Lab
 
 #[test]
 fn the_error_without_each_sample_is_that_of_refits() {
-    for (classes, intercept) in
-        [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalised), (2, Intercept::None)]
-    {
+    let cases = [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalised), (2, Intercept::None)];
+    let losses = [SmoothLoss::SquaredHinge, SmoothLoss::Squared];
+    for ((classes, intercept), loss) in cases.into_iter().flat_map(|case| losses.map(|loss| (case, loss))) {
         let (n, d) = (60, 3);
         let (values, labels) = blobs(n, d, classes, 5);
         // As many features as there may be samples inside the margin.
         let bases = vectors(&blobs(50, d, classes, 6).0, d);
         let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
-        let of = |c: CChoice| params(&bases).intercept(intercept).c(c);
+        let of = |c: CChoice| params(&bases).intercept(intercept).loss(loss).c(c);
         let fitted = of(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
         let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
         assert!(chosen.loo_exact, "{chosen:?}");
@@ -54,7 +54,7 @@ fn the_error_without_each_sample_is_that_of_refits() {
             wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
         });
         let told = chosen.loo_error.unwrap() * n as f64;
-        assert!((told - lost.count() as f64).abs() < 1e-6, "{classes} {intercept}: {told}");
+        assert!((told - lost.count() as f64).abs() < 1e-6, "{classes} {intercept} {loss}: {told}");
         // No other C of the path has a smaller loss, and the fit at this C is the same without the choice.
         let least = fitted.path().iter().filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
         assert!(chosen.loo_squared_hinge.unwrap() <= least * (1.0 + 1e-9));
@@ -122,7 +122,6 @@ fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one_too() {
 
 #[test]
 fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
-    use widemargin::problem::SmoothLoss;
     let (values, labels) = blobs(40, 2, 2, 1);
     let all: AnySamples = AnySamples::Vectors(vectors(&values, 2));
     let params = || BasisExpansionParams::new(similarity("rbf")).c(CChoice::Auto);

@@ -78,6 +78,11 @@ fn new_samples_have_next_to_the_least_log_loss() {
         check(&thin_plate.per_class(true).fit(&view, &labels).unwrap(), classes, LeftOut, &told("C per class"));
         let chosen = rbf().c(CChoice::Auto);
         check(&chosen.fit(&train, &labels).unwrap(), classes, LeftOut, &told("basis expansion, C chosen"));
+        // All are left out in closed form, whether C is chosen or not.
+        for c in [CChoice::Auto, CChoice::Value(0.1)] {
+            let squared = rbf().loss(SmoothLoss::Squared).c(c);
+            check(&squared.fit(&train, &labels).unwrap(), classes, LeftOut, &told("the squared loss"));
+        }
         for c in [0.1, 10.0] {
             check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &told(&format!("C = {c}")));
         }

@@ -121,7 +121,12 @@ fn thin_plate_problems_are_those_of_each_label() {
 
 #[test]
 fn basis_expansion_problems_are_those_of_each_label() {
-    for loss in [AnyLoss::Smooth(SmoothLoss::SquaredHinge), AnyLoss::Smooth(SmoothLoss::Logistic), AnyLoss::Hinge] {
+    for loss in [
+        AnyLoss::Smooth(SmoothLoss::SquaredHinge),
+        AnyLoss::Smooth(SmoothLoss::Squared),
+        AnyLoss::Smooth(SmoothLoss::Logistic),
+        AnyLoss::Hinge,
+    ] {
         for class_weight in weights() {
             let params = || {
                 BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap())

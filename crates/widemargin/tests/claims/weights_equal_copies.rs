@@ -137,9 +137,10 @@ proptest! {
         let params = |threads| {
             let params = BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).threads(threads);
             let params = params.normalization(normalization.parse().unwrap()).class_weight(class_weight(seed / 2));
-            match seed % 3 {
+            match seed % 4 {
                 0 => params.loss(Loss::Hinge).seed(seed),
                 1 => params.loss(SmoothLoss::Logistic),
+                2 => params.loss(SmoothLoss::Squared),
                 _ => params,
             }
         };

@@ -1,7 +1,7 @@
 //! C by leave-one-out in closed form, on some of the samples if there are many.
 //!
-//! For the squared hinge, the decision value of a sample that the fit did not see follows from the solution with it
-//! (`solve/thin_plate/given_features.rs`). C keeps its meaning with the number of samples: it is the weight of each.
+//! For the squared hinge and the squared loss, the decision value of a sample that the fit did not see follows from the
+//! solution with it (`solve/thin_plate/given_features.rs`, `left_out_ridge.rs`). C keeps its meaning with the number of samples: it is the weight of each.
 
 use super::start::Start;
 use crate::data::{Labels, Vectors, check_costs};
@@ -10,9 +10,9 @@ use crate::model::choose_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::UnseenScores;
-use crate::problem::{AnyLoss, Block, Intercept, OneVsRest};
+use crate::problem::{AnyLoss, Block, Intercept, OneVsRest, SmoothLoss};
 use crate::solve::CalibratedOn;
-use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given};
+use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given, fit_squared};
 
 /// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference
 /// between two values of C much less.
@@ -48,10 +48,7 @@ impl ChosenC {
     }
 
     /// The same for another loss, which the report tells.
-    pub fn for_loss(self, loss: AnyLoss) -> Self {
-        if loss == AnyLoss::default() {
-            return self;
-        }
+    fn for_other_loss(self) -> Self {
         let told = self.note.map_or_else(String::new, |note| format!("{note}; "));
         let note = Some(format!("{told}C was selected for the squared hinge"));
         ChosenC { note, unseen: None, ..self }
@@ -120,6 +117,10 @@ impl<'a> Sampled<'a> {
         self.part.as_ref().map_or(Ok(self.all), Block::of)
     }
 
+    fn problems(&self) -> Problems<'_> {
+        Problems { targets: OneVsRest::of(&self.labels), weights: &self.weights, units: &self.units }
+    }
+
     /// The fit on features of these samples, at C or along a path.
     pub fn fit(
         &self,
@@ -129,30 +130,72 @@ impl<'a> Sampled<'a> {
         pool: &Pool,
         monitor: &Monitor<'_>,
     ) -> Result<OnFeatures> {
-        let problems = Problems { targets: OneVsRest::of(&self.labels), weights: &self.weights, units: &self.units };
-        fit_given(phi, &problems, path, intercept, pool, monitor)
+        fit_given(phi, &self.problems(), path, intercept, pool, monitor)
     }
 }
 
-/// The C with the least mean leave-one-out squared hinge; λ is expected `near` this, if a search has told. The error of a fit
+/// The numbers of a matrix that the squared loss is solved with in closed form: 8 bytes each, two or three of them at a time.
+const MOST_NUMBERS: usize = 1 << 27;
+
+/// The squared loss on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large: by
+/// sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution; what the
+/// samples are told when they are left out is known for all.
+///
+/// # Errors
+/// As for [`fit_squared`].
+pub(super) fn solve_squared(
+    phi: Block<'_>,
+    samples: Chosen<'_>,
+    chosen: &mut ChosenC,
+    intercept: Intercept,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<()> {
+    let Chosen { labels, weights, copies } = samples;
+    let (targets, n, d) = (OneVsRest::of(labels), weights.len(), phi.n_features());
+    let is_sparse = matches!(phi, Block::Sparse(_));
+    let numbers = if is_sparse || d >= n { n * n } else { n * d };
+    if chosen.unseen.is_some() || !targets.is_even() || numbers > MOST_NUMBERS || monitor.ask().is_err() {
+        return Ok(());
+    }
+    let units: Vec<f64> = weights.iter().zip(copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+    let path = GivenPath { c: Some(chosen.c), ..GivenPath::default() };
+    let problems = Problems { targets, weights, units: &units };
+    let OnFeatures { weights: found, intercepts, outcome } =
+        fit_squared(phi, &problems, path, intercept, &Pool::new(threads)?, monitor)?;
+    let found = found.iter().flatten().map(|&weight| weight as f32).collect();
+    chosen.start = Some(Start { weights: found, intercepts, alphas: Vec::new() });
+    if outcome.raised.is_some() {
+        return Ok(());
+    }
+    let left_out = &outcome.best.left_out;
+    chosen.unseen = Some((UnseenScores::of_problems(left_out, labels.codes(), weights), CalibratedOn::LeftOut));
+    if let Some(point) = chosen.point() {
+        // Its path is of a part of the samples: each of all was held out of a refit.
+        point.held_out_error = outcome.best.point.loo_error;
+        point.label_errors = outcome.best.point.label_errors;
+    }
+    Ok(())
+}
+
+/// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss and the
+/// problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has told. The error of a fit
 /// on a part is not estimated where that of a fit on all will be, `is_judged`.
 pub(super) fn choose_c(
     phi: Block<'_>,
     samples: Chosen<'_>,
     (near, is_judged): (Option<f64>, bool),
-    intercept: Intercept,
+    (loss, intercept): (AnyLoss, Intercept),
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<ChosenC> {
     let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
-    let found = sampled.fit(
-        sampled.phi()?,
-        GivenPath { c: None, near, refines: true, confirms: !(sampled.is_part() && is_judged) },
-        intercept,
-        &Pool::new(threads)?,
-        monitor,
-    )?;
+    let path = GivenPath { c: None, near, refines: true, confirms: !(sampled.is_part() && is_judged) };
+    let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);
+    let is_squared = loss == AnyLoss::Smooth(SmoothLoss::Squared) && problems.targets.is_even();
+    let solve = if is_squared { fit_squared } else { fit_given };
+    let found = solve(phi, &problems, path, intercept, &pool, monitor)?;
     let OnFeatures { weights, intercepts, outcome } = found;
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
@@ -160,12 +203,13 @@ pub(super) fn choose_c(
     let start = Start { weights, intercepts, alphas: Vec::new() };
     let unseen = || UnseenScores::of_problems(&outcome.best.left_out, sampled.labels.codes(), &sampled.weights);
     let is_known = !sampled.is_part() && !outcome.best.left_out.is_empty();
-    Ok(ChosenC {
+    let chosen = ChosenC {
         unseen: is_known.then(|| (unseen(), CalibratedOn::LeftOut)),
         c: outcome.best.point.c,
         path: outcome.path,
         start: is_same.then_some(start),
         note,
         is_of_part: sampled.is_part(),
-    })
+    };
+    Ok(if is_squared || loss == AnyLoss::default() { chosen } else { chosen.for_other_loss() })
 }

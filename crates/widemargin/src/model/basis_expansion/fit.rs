@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, choose_c};
+use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, choose_c, solve_squared};
 use super::expand::{Expander, Learned, USUAL_BASES};
 use super::held_out::{FitOnAll, judge_held_out, unseen_scores};
 use super::held_out_path::choose_on_held_out;
@@ -196,6 +196,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.expander.given.is_none() && !matches!(self.expander.basis, BasisChoice::Given(_) | BasisChoice::KMedoids)
     }
 
+    /// Whether the penalty is the squared norm, as by default.
+    pub fn has_usual_penalty(&self) -> bool {
+        self.penalty == Penalty::default()
+    }
+
     /// Checks the parameters without fitting.
     ///
     /// # Errors
@@ -215,7 +220,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 "a number above 0 with penalty l1: leave-one-out has no closed form for it",
             );
         }
-        if self.penalty == Penalty::L1 && self.loss == AnyLoss::Smooth(SmoothLoss::Logistic) {
+        if self.penalty == Penalty::L1
+            && matches!(self.loss, AnyLoss::Smooth(SmoothLoss::Logistic | SmoothLoss::Squared))
+        {
             return wrong("loss", self.loss.to_string(), "squared_hinge or hinge with penalty l1");
         }
         if self.max_basis == Some(0) {
@@ -386,7 +393,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                         let phi = Block::of(&made.phi)?;
                         let has_others = made.chosen.rows.len() < distinct.rows.len();
                         let (near, settings) = ((self.near, is_judged && has_others), (seed, threads));
-                        Ok(choose_c(phi, chosen, near, self.intercept, settings, monitor)?.for_loss(self.loss))
+                        choose_c(phi, chosen, near, (self.loss, self.intercept), settings, monitor)
                     },
                     Ok,
                 )?;
@@ -395,6 +402,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
+        if self.loss == AnyLoss::Smooth(SmoothLoss::Squared) {
+            solve_squared(Block::of(&made.phi)?, chosen, &mut chosen_c, self.intercept, threads, monitor)?;
+        }
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end("solve")?;

@@ -71,7 +71,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::Parameter { name, value, expected: expected.into() });
         }
         let AnyLoss::Smooth(loss) = self.loss else {
-            let expected = "squared-hinge or logistic for samples in blocks (the hinge's solver holds all features)";
+            let expected =
+                "squared-hinge, squared or logistic for samples in blocks (the hinge's solver holds all features)";
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
         };
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
@@ -126,9 +127,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
-                let chosen = choose_c(phi.into(), samples, (self.near, false), intercept, (seed, threads), monitor)?;
+                let kind = (self.loss, intercept);
+                let chosen = choose_c(phi.into(), samples, (self.near, false), kind, (seed, threads), monitor)?;
                 clock.end("choose C")?;
-                chosen.for_loss(self.loss)
+                chosen
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::exact::Exact;
 use super::exact::Factor;
-use super::left_out::{Converged, closed_form, means, refitted};
+use super::left_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimise};
 use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Refits, Solved, Visit};
 use super::system::{Point, System, Target};
@@ -104,10 +104,7 @@ impl ExactVisits<'_> {
     }
 
     fn means(&self, left_out: &[Vec<f64>]) -> LeftOutMeans {
-        let Problems { targets, weights, .. } = *self.problems;
-        let (hinge, wrong) = means(left_out, &targets, weights);
-        let of_labels = targets.label_mistakes(weights, |problem, row| left_out[problem][row]);
-        LeftOutMeans { hinge, wrong, of_labels: of_labels.iter().map(|[wrong, all]| wrong / all).collect() }
+        LeftOutMeans::of(left_out, self.problems)
     }
 }
 

@@ -121,7 +121,7 @@ impl GivenFeatures<'_> {
     }
 
     /// Σ_i α_i (φ_i, 1 where it is a feature).
-    fn combination(&self, alpha: &[f64]) -> Vec<f64> {
+    pub fn combination(&self, alpha: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.n_features()];
         for (row, alpha) in alpha.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
             self.rows.for_each_nonzero(row, |feature, x| sums[feature] += alpha * x);

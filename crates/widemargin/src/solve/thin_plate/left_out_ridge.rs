@@ -1,4 +1,4 @@
-//! Left-out decision values of many two-class problems by ridge regression onto ±1: one factorisation serves them all.
+//! Many two-class problems by ridge regression onto ±1, with left-out decision values: one factorisation serves them all.
 //!
 //! A support vector machine has another matrix for each problem, since each has other samples inside its margin; the square in
 //! place of the squared hinge has the same for all (least squares support vector machines: Suykens & Vandewalle, Least Squares
@@ -14,15 +14,21 @@
 use std::ops::Range;
 
 use super::block_fit::RawRows;
-use super::given_features::{GivenFeatures, LOWEST};
+use super::given_features::{GivenFeatures, GivenPath, LOWEST, OnFeatures};
+use super::left_out::means;
 use super::local::BLOCK;
-use super::path::{HIGHEST, Problems, START, half_decades};
+use super::newton::Stop;
+use super::path::{
+    Candidate, HIGHEST, LeftOutMeans, PathSettings, Problems, Refits, START, Solved, Visit, half_decades, walk,
+};
+use super::system::Point;
 use crate::error::{Error, Result};
-use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product};
+use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product};
 use crate::linalg::single::{SingleFactor, SingleMatrix};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
+use crate::solve::Status;
 
 /// A sample whose leverage is nearer to 1 than this is all that speaks for its own value: left out, nothing is known of it.
 const ALONE: f64 = 1e-9;
@@ -78,16 +84,110 @@ pub(crate) fn left_out_ridge(
     best.ok_or_else(|| Error::parameter("C", "auto", "a problem that can be solved at some C of the path"))
 }
 
+/// The fit of the squared loss on given features, at C or at the C of a path with the least mean squared hinge of the left-out
+/// decision values, which are those of refits without one copy of each sample. All problems must weigh samples alike.
+///
+/// # Errors
+/// As for [`left_out_ridge`].
+pub(crate) fn fit_squared(
+    rows: problem::Block<'_>,
+    problems: &Problems<'_>,
+    path: GivenPath,
+    intercept: Intercept,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<OnFeatures> {
+    let roots = problems.roots();
+    let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision(intercept);
+    let system = System::new(&rows, problems, intercept == Intercept::Free, pool)?;
+    let (GivenPath { c, near, refines, .. }, unit) = (path, system.unit);
+    // Leaving out is exact in closed form: that is no further work.
+    let stop = Stop { max_steps: 1, tol: 0.0 };
+    let settings = PathSettings { c, unit, lowest: LOWEST, near, refines, confirms: true, stop };
+    let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
+    let outcome = walk(&mut visits, &vec![Point::default(); problems.targets.n_problems()], &settings, monitor)?;
+    let (mut weights, mut intercepts) = (Vec::new(), Vec::new());
+    for (problem, solved) in outcome.best.solutions.iter().enumerate() {
+        let coefficients = &solved.point.coefficients;
+        let mut of_problem = match &system.sides {
+            Sides::Features { .. } => coefficients.clone(),
+            Sides::Samples { .. } => {
+                rows.combination(&coefficients.iter().zip(&roots).map(|(a, root)| a * root).collect::<Vec<_>>())
+            }
+        };
+        let intercept = match intercept {
+            Intercept::Free => system.means[problem] - dot(&of_problem, &system.centre),
+            Intercept::Penalised => of_problem.pop().unwrap_or(0.0),
+            Intercept::None => 0.0,
+        };
+        weights.push(of_problem);
+        intercepts.push(intercept);
+    }
+    Ok(OnFeatures { weights, intercepts, outcome })
+}
+
+/// The points of a path, from which nothing is learned for the next.
+struct RidgeVisits<'a> {
+    system: &'a System<'a>,
+    problems: &'a Problems<'a>,
+    pool: &'a Pool,
+    monitor: &'a Monitor<'a>,
+}
+
+impl Visit for RidgeVisits<'_> {
+    fn visit(&mut self, lambda: f64, _starts: &[Point], done: u64) -> Result<Option<Candidate>> {
+        self.monitor.go_on("leave-one-out")?;
+        self.monitor.tell(Progress { stage: "solve", done, total: 0, gap: None });
+        let (system, ridge) = (self.system, lambda * self.system.unit);
+        let Some(fit) = system.fit(ridge, self.pool)? else { return Ok(None) };
+        let left_out = system.left_out(&fit, self.problems);
+        let means = LeftOutMeans::of(&left_out, self.problems);
+        if !means.hinge.is_finite() {
+            return Ok(None);
+        }
+        let solved = |problem: usize| {
+            // λ‖w‖² + Σ (√w (y − f))² = ⟨√w y, √w (y − f)⟩ at the minimum.
+            let objective = dot(system.targets.col(problem), fit.residuals.col(problem));
+            let coefficients = match &fit.weights {
+                Some(weights) => weights.col(problem).to_vec(),
+                None => fit.residuals.col(problem).iter().map(|residual| residual / ridge).collect(),
+            };
+            let n_inside = fit.residuals.n_rows() as u64;
+            let point = Point { coefficients, ..Point::default() };
+            Solved { point, n_inside, steps: 1, status: Status::Converged, objective, dual: 0.5 / ridge * objective }
+        };
+        let solutions = (0..left_out.len()).map(solved).collect();
+        Ok(Some(Candidate::new(ridge, lambda, solutions, left_out, Some(means))))
+    }
+
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
+        Ok(Some(Refits::OfSamples(LeftOutMeans::of(&candidate.left_out, self.problems))))
+    }
+}
+
 /// Rows of features with the roots of their weights, less the mean where that is free, and their products.
 struct System<'a> {
     roots: &'a [f64],
     /// √w (y − mean), samples × problems.
     targets: Matrix,
+    /// The mean of each problem's targets, and of each feature, where the intercept is free; else zeros.
+    means: Vec<f64>,
+    centre: Vec<f64>,
     /// Squared entries of √w / ‖√w‖, the part of the leverage that the mean has; 0 unless it is free.
     of_mean: Vec<f64>,
     sides: Sides,
     /// trace(G)/n.
     unit: f64,
+}
+
+/// A fit with one multiple of the squared norm.
+struct RidgeFit {
+    /// √w (y − f), samples × problems.
+    residuals: Matrix,
+    /// The leverage of each sample without that of the mean.
+    leverages: Vec<f64>,
+    /// Features × problems; by the side of the samples none, since there residuals are that multiple of what weighs them.
+    weights: Option<Matrix>,
 }
 
 enum Sides {
@@ -111,6 +211,12 @@ impl<'a> System<'a> {
         let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
         let of_mean = problems.weights.iter().map(|weight| if centres { weight / total } else { 0.0 }).collect();
         let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
+        let mut centre = vec![0.0; d];
+        if centres {
+            for (row, weight) in problems.weights.iter().enumerate() {
+                rows.rows.for_each_nonzero(row, |feature, x| centre[feature] += weight / total * x);
+            }
+        }
         let (sides, trace) = if is_sparse || d >= n {
             let mut gram = rows.gram(pool);
             if centres {
@@ -121,8 +227,6 @@ impl<'a> System<'a> {
         } else {
             let mut phi = rows.phi(&(), 0..n);
             if centres {
-                let mut centre = vec![0.0; d];
-                (0..n).for_each(|row| add_scaled(&mut centre, rows.roots[row] / total, phi.col(row)));
                 (0..n).for_each(|row| add_scaled(phi.col_mut(row), -rows.roots[row], &centre));
             }
             let rounded = SingleMatrix::of(&phi);
@@ -135,33 +239,34 @@ impl<'a> System<'a> {
         if !(unit.is_finite() && unit > 0.0) {
             return Err(Error::parameter("similarity", "features", "finite values that are not all the same"));
         }
-        Ok(System { roots: rows.roots, targets, of_mean, sides, unit })
+        Ok(System { roots: rows.roots, targets, means, centre, of_mean, sides, unit })
     }
 
     /// The left-out values at λ; none where its matrix cannot be factored.
     fn at(&self, lambda: f64, problems: &Problems<'_>, pool: &Pool) -> Result<Option<LeftOutRidge>> {
-        let ridge = lambda * self.unit;
-        let Some((residuals, leverages)) = self.residuals_and_leverages(ridge, pool)? else { return Ok(None) };
-        let (n, k) = (self.targets.n_rows(), self.targets.n_cols());
-        let mut left_out = vec![vec![0.0; n]; k];
-        let (mut sum, total) = (0.0, k as f64 * problems.weights.iter().sum::<f64>());
-        for row in 0..n {
-            let weight = problems.weights[row];
-            let part = 1.0 - problems.units[row] / weight * (self.of_mean[row] + leverages[row]);
-            for (problem, values) in left_out.iter_mut().enumerate() {
-                let sign = problems.targets.sign(row, problem);
-                let residual = residuals.at(row, problem) / self.roots[row];
-                // Of a sample that is alone the fit says nothing; that is a decision value of 0.
-                values[row] = if part > ALONE { sign - residual / part } else { 0.0 };
-                sum += weight * (1.0 - sign * values[row]).max(0.0).powi(2);
-            }
-        }
-        let hinge = sum / total;
+        let Some(fit) = self.fit(lambda * self.unit, pool)? else { return Ok(None) };
+        let left_out = self.left_out(&fit, problems);
+        let (hinge, _) = means(&left_out, &problems.targets, problems.weights);
         Ok(hinge.is_finite().then_some(LeftOutRidge { left_out, lambda, hinge }))
     }
 
-    /// √w (y − f), samples × problems, and the leverage of each sample without that of the mean.
-    fn residuals_and_leverages(&self, ridge: f64, pool: &Pool) -> Result<Option<(Matrix, Vec<f64>)>> {
+    /// Left-out decision values, one vector per problem.
+    fn left_out(&self, fit: &RidgeFit, problems: &Problems<'_>) -> Vec<Vec<f64>> {
+        let (n, k) = (self.targets.n_rows(), self.targets.n_cols());
+        let mut left_out = vec![vec![0.0; n]; k];
+        for row in 0..n {
+            let part = 1.0 - problems.units[row] / problems.weights[row] * (self.of_mean[row] + fit.leverages[row]);
+            for (problem, values) in left_out.iter_mut().enumerate() {
+                let residual = fit.residuals.at(row, problem) / self.roots[row];
+                // Of a sample that is alone the fit says nothing; that is a decision value of 0.
+                values[row] = if part > ALONE { problems.targets.sign(row, problem) - residual / part } else { 0.0 };
+            }
+        }
+        left_out
+    }
+
+    /// The fit with this multiple of the squared norm; none where its matrix cannot be factored.
+    fn fit(&self, ridge: f64, pool: &Pool) -> Result<Option<RidgeFit>> {
         let n = self.targets.n_rows();
         match &self.sides {
             Sides::Features { phi, rounded, products, right } => {
@@ -178,7 +283,7 @@ impl<'a> System<'a> {
                     leverages.extend(some);
                     Ok::<_, Error>(())
                 })?;
-                Ok(Some((residuals, leverages)))
+                Ok(Some(RidgeFit { residuals, leverages, weights: Some(weights) }))
             }
             Sides::Samples { gram } => {
                 let Some(factor) = shifted(gram, ridge) else { return Ok(None) };
@@ -188,7 +293,7 @@ impl<'a> System<'a> {
                 factor.solve_lower_transposed(&mut residuals);
                 (0..residuals.n_cols()).for_each(|col| residuals.col_mut(col).iter_mut().for_each(|x| *x *= ridge));
                 let leverages = factor.inverse_diagonal().into_iter().map(|inverse| 1.0 - ridge * inverse).collect();
-                Ok(Some((residuals, leverages)))
+                Ok(Some(RidgeFit { residuals, leverages, weights: None }))
             }
         }
     }
@@ -263,7 +368,7 @@ mod tests {
                 n_cols: d,
             };
             let sparse = problem::Block::Sparse(sparse.view().unwrap());
-            for intercept in [Intercept::Free, Intercept::Penalised] {
+            for intercept in [Intercept::Free, Intercept::Penalised, Intercept::None] {
                 for block in [dense, sparse] {
                     let targets = OneVsRest::new(&CODES, 3);
                     let problems = Problems { targets, weights: &weights, units: &units };
@@ -275,17 +380,40 @@ mod tests {
                     let lambda = 0.3 * system.unit;
                     // The features' side is in single precision.
                     let bound = if matches!(system.sides, Sides::Features { .. }) { 1e-5 } else { 1e-7 };
+                    let path = GivenPath { c: Some(0.5 / lambda), ..GivenPath::default() };
+                    let fitted = fit_squared(block, &problems, path, intercept, &pool, &Monitor::none()).unwrap();
+                    let squares = |weights: &Vec<f64>| weights.iter().map(|w| w * w).sum::<f64>();
+                    let mut objective = 0.5 * fitted.weights.iter().map(squares).sum::<f64>();
+                    if intercept == Intercept::Penalised {
+                        objective += 0.5 * squares(&fitted.intercepts);
+                    }
                     for problem in 0..3 {
                         let signs: Vec<f64> = (0..12).map(|i| targets.sign(i, problem)).collect();
                         for at in 0..12 {
                             let mut without = weights.clone();
                             without[at] -= units[at];
-                            let free = if intercept == Intercept::Free { 0.0 } else { lambda };
+                            let free = match intercept {
+                                Intercept::Free => 0.0,
+                                Intercept::Penalised => lambda,
+                                Intercept::None => 1e12,
+                            };
                             let expected = refit(&phi, d, &without, &signs, (lambda, free), at);
                             let value = found.left_out[problem][at];
                             assert!((value - expected).abs() < bound, "{d} {problem} {at}: {value} {expected}");
+                            let (value, of_all) = (
+                                fitted.outcome.best.left_out[problem][at],
+                                refit(&phi, d, &weights, &signs, (lambda, free), at),
+                            );
+                            assert!((value - expected).abs() < 1e-4, "{d} {problem} {at}: {value} {expected}");
+                            let mut value = fitted.intercepts[problem];
+                            block.for_each_nonzero(at, |feature, x| value += fitted.weights[problem][feature] * x);
+                            assert!((value - of_all).abs() < 1e-4, "{d} {problem} {at}: {value} {of_all}");
+                            objective += 0.5 / lambda * weights[at] * (1.0 - signs[at] * of_all).powi(2);
                         }
                     }
+                    let point = &fitted.outcome.best.point;
+                    assert!((point.objective / objective - 1.0).abs() < 1e-4, "{} {objective}", point.objective);
+                    assert!(point.loo_exact && fitted.outcome.raised.is_none());
                 }
             }
         }

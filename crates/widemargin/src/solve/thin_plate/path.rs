@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::left_out::means;
 use super::newton::Stop;
 use super::system::Point;
 use crate::data::Label;
@@ -67,7 +68,8 @@ pub struct PathPoint {
     /// the selected C of a fit on landmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
-    /// The error on samples that a second fit at the selected C did not see, where C was selected on some of many.
+    /// The error on samples that a second fit at the selected C did not see, where C was selected on some of many; of the squared
+    /// loss that of all samples, each left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out_error: Option<f64>,
     /// Of several labels, the error of each as [`PathPoint::error_estimate`] has that of all; empty where it was not
@@ -224,6 +226,16 @@ pub(crate) struct LeftOutMeans {
     pub wrong: f64,
     /// The same of each of several labels.
     pub of_labels: Vec<f64>,
+}
+
+impl LeftOutMeans {
+    /// Of left-out decision values, one vector per problem.
+    pub fn of(left_out: &[Vec<f64>], problems: &Problems<'_>) -> Self {
+        let Problems { targets, weights, .. } = *problems;
+        let (hinge, wrong) = means(left_out, &targets, weights);
+        let of_labels = targets.label_mistakes(weights, |problem, row| left_out[problem][row]);
+        LeftOutMeans { hinge, wrong, of_labels: of_labels.iter().map(|[wrong, all]| wrong / all).collect() }
+    }
 }
 
 /// Error estimates of a candidate by refits.

@@ -151,4 +151,4 @@ fn gauss(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
 }
 
 pub const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalised, Intercept::None];
-pub const LOSSES: [SmoothLoss; 2] = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic];
+pub const LOSSES: [SmoothLoss; 3] = [SmoothLoss::SquaredHinge, SmoothLoss::Squared, SmoothLoss::Logistic];

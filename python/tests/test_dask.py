@@ -280,7 +280,7 @@ def test_mistakes_are_told_before_the_fit(client, digits):
         svc.fit(dX[:0], dy[:0])
     with pytest.raises(ValueError, match="'index', 'every', 'random', 'stratified'"):
         BasisExpansionSVC(SPEC, basis="kmedoids", normalization="mean_norm", C=1.0).fit(dX, dy)
-    with pytest.raises(ValueError, match="'squared_hinge', 'logistic'"):
+    with pytest.raises(ValueError, match="'squared_hinge', 'squared', 'logistic'"):
         BasisExpansionSVC(SPEC, loss="hinge", normalization="mean_norm", C=1.0).fit(dX, dy)
     with pytest.raises(TypeError, match="Python callable"):
         BasisExpansionSVC(lambda a, b: np.zeros((len(a), len(b))), n_basis=5, normalization="mean_norm", C=1.0).fit(

@@ -31,6 +31,10 @@ PROGRAM = next(
 ) or shutil.which("widemargin")
 
 
+# A file does not tell what was given from what was chosen.
+GIVEN_LOSS = {"loss": "squared_hinge"}
+
+
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
@@ -48,11 +52,11 @@ def edits(A, B):
         wm.PowerMeanSVC(p=-8.0, C=0.01, n_nodes=3, approximation="polynomial", feature_range=None, loss="hinge"),
         wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
         wm.ThinPlateSVC("cubic", n_basis=30, C=2.0, standardize=False),
-        wm.BasisExpansionSVC(["rbf", "mean-norm>laplacian"], n_basis=30, normalization="z_score", C=1.0),
+        wm.BasisExpansionSVC(["rbf", "mean-norm>laplacian"], n_basis=30, normalization="z_score", C=1.0, **GIVEN_LOSS),
         wm.BasisExpansionSVC(
             "rbf:gamma=0.001", n_basis=30, normalization="nystrom_clip", loss="logistic", fit_intercept=False, C=1.0
         ),
-        wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0),
+        wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0, **GIVEN_LOSS),
     ],
     ids=lambda e: repr(e)[:60],
 )
@@ -560,6 +564,7 @@ def test_parameters_of_python_survive_a_file(digits, tmp_path):
             random_state=3,
             normalization="mean_norm",
             C=1.0,
+            **GIVEN_LOSS,
         ),
     ):
         wm.save(estimator.fit(X, y), tmp_path / "m")

@@ -123,9 +123,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         The C of the model, given or selected.
     path_ : dict of ndarray
         For every C tried, as in `ThinPlateSVC`; empty if C was given. `fold_error` is the error in five folds,
-        `held_out_error` that on held-out samples where C was selected on some of many (of the squared loss that of all
-        samples, each left out); both are at the selected C, otherwise NaN. Of sparse features of more than 2,000 samples C is selected on held-out samples, and the error is
-        at every C.
+        `held_out_error` that on held-out samples where C was selected on some of many (of the squared loss that of
+        all samples, each left out); both are at the selected C, otherwise NaN. Of sparse features of more than 2,000
+        samples C is selected on held-out samples, and the error is at every C.
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str

@@ -58,11 +58,11 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     dear: it is read three times, for its labels, its bases, and its similarities.
 
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "stratified" bases (or row
-    numbers), the losses "squared_hinge", "squared" and "logistic", similarities of the library (a name or an object, or
-    several), and no warm start. What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to 4,000 of
-    them (or all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity learns of its training
-    samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the bases. Samples that are
-    equal are not merged, as they are on one machine.
+    numbers), the losses "squared_hinge", "squared" and "logistic", similarities of the library (a name or an object,
+    or several), and no warm start. What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to
+    4,000 of them (or all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity
+    learns of its training samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the
+    bases. Samples that are equal are not merged, as they are on one machine.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         n_basis = n_basis if basis_rows is None else len(basis_rows)
         C = c_of(self)
         if similarity is not None and normalization != "auto" and n_basis is not None and C is not None:
-            return Decided(similarity, normalization, n_basis, C, "squared_hinge" if loss == "auto" else loss), None
+            return Decided(similarity, normalization, n_basis, C, "squared-hinge" if loss == "auto" else loss), None
         seed = self._seed()
         rows = given.weighted.some_rows(min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), seed)
         some = _local.BasisExpansionSVC(**self.get_params(deep=False))
@@ -159,7 +159,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             some.normalization_.replace("_", "-") if normalization == "auto" else normalization,
             max(some.n_basis_, USUAL_BASES // len(some.similarities_)) if n_basis is None else n_basis,
             some.C_ if C is None else C,
-            some.loss_ if loss == "auto" else loss,
+            some.loss_.replace("_", "-") if loss == "auto" else loss,
         ), (some.path_, some.estimated_score_) if C is None else None
 
     def _describe(self, told: dict[str, Any]) -> None:

@@ -77,6 +77,7 @@ fn vectors() {
     for flags in [
         "--similarity rbf:gamma=0.5 --similarity z-score>laplacian --n-basis 10 --normalization z-score",
         "--similarity polynomial:degree=2 --basis kmedoids --n-basis 10 --loss logistic",
+        "--similarity rbf --n-basis 20 --loss squared -C 1",
         "--similarity distance --basis random --n-basis 30 --intercept penalised",
         "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
@@ -202,6 +203,13 @@ fn c_is_chosen_on_a_distance_and_said() {
     assert_eq!(header["parameters"]["normalization"], "centered-clip");
     let logistic = folder.run(&format!("{train} -C auto --loss logistic")).well().err;
     assert!(logistic.contains("C was selected for the squared hinge"), "{logistic}");
+    // The squared loss has its own, whose estimate is exact, and is not that of numbers here.
+    let squared = folder.run(&format!("{train} -C auto --loss squared")).well().err;
+    assert!(squared.contains("leave-one-out error") && !squared.contains("squared hinge"), "{squared}");
+    let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();
+    assert_eq!(header["parameters"]["loss"], "squared");
+    let refused = folder.run(&format!("{train} --loss huber")).fails(2, &["--loss huber is of numbers"]);
+    assert!(refused.err.contains("--task regression"), "{}", refused.err);
     folder.run(&format!("{train} -C some")).fails(2, &["auto, or a finite number above 0"]);
 }
 

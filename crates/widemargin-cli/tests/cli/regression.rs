@@ -327,6 +327,7 @@ fn what_is_no_regression_is_refused_in_words() {
     run(&format!("{} --intercept free,penalised", search("basis-expansion"))).fails(2, &["--intercept penalised"]);
     run(&format!("train thin-plate {TRAIN} --per-class")).fails(2, &["--per-class is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
+    run(&format!("train basis-expansion {TRAIN} --loss auto")).fails(2, &["--loss is of classes"]);
     let head = "a,b,price\n1,2,3.5\n4,5,";
     for (cell, problem) in [("cat", "is no number"), ("inf", "no finite number"), ("nan", "no finite number")] {
         folder.write("bad.csv", format!("{head}{cell}\n"));

@@ -66,17 +66,33 @@ pub(super) fn name_of(candidate: &Candidate) -> String {
     candidate.similarity.iter().flat_map(names).collect::<Vec<_>>().join("/")
 }
 
-/// The gamma of a single similarity.
-pub(super) fn gamma_of(candidate: &Candidate) -> Option<f64> {
-    let [spec] = &candidate.similarity[..] else { return None };
-    spec.rsplit_once("gamma=")?.1.split(',').next()?.parse().ok()
+/// What is followed in factors of two while that helps: the gamma of a kernel, the window of a warping distance.
+const SCALES: [&str; 2] = ["gamma=", "window="];
+
+/// Where a single similarity has its scale: which it is, and the rest of the spec from its value on.
+fn scale_in(spec: &str) -> Option<(&str, &'static str, &str)> {
+    SCALES.into_iter().find_map(|name| spec.rsplit_once(name).map(|(before, rest)| (before, name, rest)))
 }
 
-pub(super) fn with_gamma(candidate: &Candidate, gamma: f64) -> Candidate {
-    let changed = |spec: &String| match spec.rsplit_once("gamma=") {
-        Some((before, after)) => {
-            let rest = after.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
-            format!("{before}gamma={gamma}{rest}")
+/// The scale of a single similarity; none if it is 0.
+pub(super) fn scale_of(candidate: &Candidate) -> Option<f64> {
+    let [spec] = &candidate.similarity[..] else { return None };
+    let (.., rest) = scale_in(spec)?;
+    rest.split(',').next()?.parse().ok().filter(|scale| *scale > 0.0)
+}
+
+/// Whether twice the scale takes twice the time: that of a window.
+pub(super) fn widens(candidate: &Candidate) -> bool {
+    matches!(&candidate.similarity[..], [spec] if scale_in(spec).is_some_and(|(_, name, _)| name == "window="))
+}
+
+/// The same with another scale; windows are at most 1.
+pub(super) fn with_scale(candidate: &Candidate, scale: f64) -> Candidate {
+    let changed = |spec: &String| match scale_in(spec) {
+        Some((before, name, rest)) => {
+            let rest = rest.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
+            let scale = if name == "window=" { scale.min(1.0) } else { scale };
+            format!("{before}{name}{scale}{rest}")
         }
         None => spec.clone(),
     };
@@ -108,12 +124,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gamma_is_read_and_changed() {
+    fn a_scale_is_read_and_changed() {
         let candidate =
             |spec: &str| Candidate { similarity: vec![spec.into()], normalization: Normalization::MeanNorm };
-        let changed = with_gamma(&candidate("z-score/polynomial:degree=2,gamma=0.5,coef0=1"), 4.0);
+        let changed = with_scale(&candidate("z-score/polynomial:degree=2,gamma=0.5,coef0=1"), 4.0);
         assert_eq!(changed.similarity, ["z-score/polynomial:degree=2,gamma=4,coef0=1"]);
-        assert_eq!(gamma_of(&changed), Some(4.0));
-        assert_eq!(gamma_of(&candidate("linear")), None);
+        assert_eq!(scale_of(&changed), Some(4.0));
+        assert_eq!(scale_of(&candidate("linear")), None);
+        let warped = candidate("znorm/dtw:window=0.05,root=true");
+        assert_eq!(scale_of(&warped), Some(0.05));
+        assert!(widens(&warped) && !widens(&changed));
+        assert_eq!(with_scale(&warped, 0.1).similarity, ["znorm/dtw:window=0.1,root=true"]);
+        assert_eq!(with_scale(&warped, 1.6).similarity, ["znorm/dtw:window=1,root=true"]);
+        assert_eq!(scale_of(&candidate("dtw:window=0,root=true")), None);
     }
 }

@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::candidate::{Candidate, gamma_of, name_of, with_gamma};
+use super::candidate::{Candidate, name_of, scale_of, with_scale};
 use super::column_scales::{Difference, Likely, Scales, Table};
 use super::similarity_trial::mean_and_error;
 use super::usual_candidates::candidates_for;
@@ -37,12 +37,12 @@ const SAMPLES: usize = 400;
 /// many. What it finds promising is compared on all samples of the search.
 const FIRST_LOOK: usize = 200;
 
-/// Kernels of which gamma is followed, if their mean squared error is within this multiple of the least.
+/// Similarities whose scale is followed, if their mean squared error is within this multiple of the least.
 const FOLLOWED: usize = 2;
 const WITHIN: f64 = 1.5;
 
-/// Steps of a factor of two by which gamma may be changed in one direction.
-const GAMMA_STEPS: usize = 8;
+/// Steps of a factor of two by which a scale may be changed in one direction.
+const SCALE_STEPS: usize = 8;
 
 /// Evaluations of the likelihood for the scale of all columns, for those of each, and for those from the ones of the first look.
 const TIED_EVALUATIONS: usize = 15;
@@ -55,7 +55,7 @@ const STRONG: f64 = 3.0;
 /// The noise from which scales of columns are learned, in units of the amplitude.
 const NOISE: f64 = 0.1;
 
-/// The part of the error by which a step of gamma must lower it for another to be worth its time: a fraction of the standard
+/// The part of the error by which a step of a scale must lower it for another to be worth its time: a fraction of the standard
 /// error of the error itself.
 const LEAST_GAIN: f64 = 0.01;
 
@@ -331,7 +331,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Tries candidates, and follows the gamma of the best.
+    /// Tries candidates, and follows the scales of the best.
     fn explore(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         for candidate in candidates {
             self.run(candidate)?;
@@ -459,7 +459,7 @@ impl<'a> Trial<'a> {
         mean_and_error(&less, &self.weights, self.weights.iter().sum()).is_some_and(|(mean, error)| mean > SURE * error)
     }
 
-    /// Follows gamma of the best kernels while the error falls.
+    /// Follows the scales of the best similarities while the error falls.
     fn climb(&mut self) -> Result<()> {
         let ranked = self.ranked();
         let Some(&first) = ranked.first() else { return Ok(()) };
@@ -469,7 +469,7 @@ impl<'a> Trial<'a> {
             if names.len() == FOLLOWED || self.error(start) > WITHIN * self.error(first) {
                 break;
             }
-            if gamma_of(&self.tried[start].candidate).is_some() && !names.contains(&name) {
+            if scale_of(&self.tried[start].candidate).is_some() && !names.contains(&name) {
                 names.push(name);
                 self.follow(start)?;
             }
@@ -477,15 +477,15 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Follows gamma from a candidate, and returns the best.
+    /// Follows the scale from a candidate, and returns the best.
     fn follow(&mut self, start: usize) -> Result<usize> {
         let mut best = start;
-        // The errors at twice and at half the gamma of the best, where they are known.
+        // The errors at twice and at half the scale of the best, where they are known.
         let mut beside = [None; 2];
         for (side, factor) in [2.0, 0.5].into_iter().enumerate() {
-            for _ in 0..GAMMA_STEPS {
+            for _ in 0..SCALE_STEPS {
                 let before = self.error(best);
-                let (at, better) = self.with_gamma_times(best, factor)?;
+                let (at, better) = self.with_scale_times(best, factor)?;
                 if better {
                     beside[1 - side] = Some(before);
                     best = at;
@@ -507,15 +507,15 @@ impl<'a> Trial<'a> {
         if 0.5 * slope * slope < LEAST_GAIN * here * bend || !bend.is_finite() {
             return Ok(best);
         }
-        let (at, better) = self.with_gamma_times(best, (-slope / bend).exp2())?;
+        let (at, better) = self.with_scale_times(best, (-slope / bend).exp2())?;
         Ok(if better { at } else { best })
     }
 
-    /// Tries another gamma: its place, and whether it is better; the place itself once the time is up.
-    fn with_gamma_times(&mut self, from: usize, factor: f64) -> Result<(usize, bool)> {
+    /// Tries another scale: its place, and whether it is better; the place itself once the time is up.
+    fn with_scale_times(&mut self, from: usize, factor: f64) -> Result<(usize, bool)> {
         let candidate = &self.tried[from].candidate;
-        let Some(gamma) = gamma_of(candidate).filter(|_| factor != 1.0) else { return Ok((from, false)) };
-        let candidate = with_gamma(candidate, rounded(gamma * factor));
+        let Some(scale) = scale_of(candidate).filter(|_| factor != 1.0) else { return Ok((from, false)) };
+        let candidate = with_scale(candidate, rounded(scale * factor));
         let at = self.run(candidate)?.unwrap_or(from);
         Ok((at, self.error(at) < self.error(from)))
     }
@@ -645,6 +645,6 @@ fn is_weighted(candidate: &Candidate) -> bool {
 }
 
 /// With four digits, which a spec can be read with.
-fn rounded(gamma: f64) -> f64 {
-    format!("{gamma:.3e}").parse().unwrap_or(gamma)
+fn rounded(scale: f64) -> f64 {
+    format!("{scale:.3e}").parse().unwrap_or(scale)
 }

@@ -2,9 +2,9 @@
 //!
 //! A candidate is a similarity, or several, with its normalization. On at most a thousand samples, half of them bases at most,
 //! its features are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Of 400 samples and
-//! more, a quarter is asked first, for a fiftieth of the time: there the gamma of those near the best follows the loss in factors of
-//! two, and those that are behind beyond doubt, or the same in effect, are left. On all of the thousand only the best have
-//! their gamma changed again; then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
+//! more, a quarter is asked first, for a fiftieth of the time: there the scale (gamma, the window of a warping distance) of those
+//! near the best follows the loss in factors of two, and those that are behind beyond doubt, or the same in effect, are left. On all of the thousand only the best have
+//! their scale changed again; then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
 //! 3.5), sharing the number of its features where not all samples are bases. The first candidate that cannot be told from the
 //! best, by the standard error of their difference, is taken; where there are more samples, it meets the best of other
 //! similarities that cannot be told either on a tenth of all, from 2,000 to 4,000, half of them bases: a kernel with a slow
@@ -38,7 +38,7 @@ const SCREENED_SHARE: usize = 4;
 /// it beyond doubt: what is best on few samples need not be on many.
 const SURELY_NEAR: f64 = 1.05;
 
-/// How many of those that cannot be told from the best have their gamma changed again on all of the samples.
+/// How many of those that cannot be told from the best have their scale changed again on all of the samples.
 const FOLLOWED_AGAIN: usize = 2;
 
 /// What a candidate on a quarter of the samples costs next to one on all of them, and how many are expected to follow those
@@ -299,7 +299,7 @@ impl SimilaritySearch {
         Ok(choice)
     }
 
-    /// The candidates that on a quarter of the samples are near the best and not like an earlier one, with the gamma that is
+    /// The candidates that on a quarter of the samples are near the best and not like an earlier one, with the scale that is
     /// best there and λ, in the order in which they are given; and what was found of the others.
     fn promising(
         &self,
@@ -319,7 +319,7 @@ impl SimilaritySearch {
         trial.climb(&trial.near_least())?;
         *work = trial.work;
         let Some(&least) = trial.ranked().first() else { return Ok((Vec::new(), Vec::new())) };
-        let best: Vec<usize> = (0..n_listed).map(|at| trial.best_gamma(at)).collect();
+        let best: Vec<usize> = (0..n_listed).map(|at| trial.best_scale(at)).collect();
         let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(best[earlier], best[at]));
         let is_near = |at: usize| {
             let (loss, least_loss) = (trial.loss(best[at]), trial.loss(least));
@@ -335,7 +335,7 @@ impl SimilaritySearch {
         let is_worth_more =
             |at: usize| trial.is_cheap(at) || cheap.is_none_or(|cheap| trial.loss(best[at]) < most(cheap));
         let kept: Vec<usize> = (0..n_listed).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect();
-        let is_left = |at: &usize| !kept.iter().any(|&kept| best[kept] == trial.best_gamma(*at));
+        let is_left = |at: &usize| !kept.iter().any(|&kept| best[kept] == trial.best_scale(*at));
         let left = (0..trial.tried.len()).filter(is_left).map(|at| trial.tried[at].clone()).collect();
         // What could not be tried for lack of time is not behind.
         let untried = candidates[n_listed..].iter().map(|candidate| (candidate.clone(), None));

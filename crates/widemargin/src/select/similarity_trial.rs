@@ -1,6 +1,6 @@
 //! Candidates on some of the samples, judged by leave-one-out in closed form.
 
-use super::candidate::{Candidate, common_normalization, compares, gamma_of, name_of, with_gamma};
+use super::candidate::{Candidate, common_normalization, compares, name_of, scale_of, widens, with_scale};
 use super::relevance::column_weights;
 use super::time_left::Work;
 use super::usual_candidates::{candidates_for, linear_machine};
@@ -22,8 +22,8 @@ pub(super) const BASES: usize = 500;
 /// Candidates whose losses differ by less than this on every sample are one.
 const ALIKE: f64 = 1e-4;
 
-/// Steps of a factor of two by which a learned gamma may be changed.
-const GAMMA_STEPS: usize = 3;
+/// Steps of a factor of two by which a scale may be changed.
+const SCALE_STEPS: usize = 3;
 
 /// A candidate whose loss is beyond this multiple of the least is not pursued.
 pub(super) const WITHIN: f64 = 1.25;
@@ -189,17 +189,41 @@ impl<'a> Trial<'a> {
     pub fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
         let targets = OneVsRest::of(&self.labels);
         let has_many = self.is_part && targets.n_problems() >= PROBLEMS_FOR_RIDGE && targets.is_even();
-        self.run_with(candidate, n_basis, if has_many { SmoothLoss::Squared } else { SmoothLoss::SquaredHinge })
+        self.run_with(candidate, n_basis, &[if has_many { SmoothLoss::Squared } else { SmoothLoss::SquaredHinge }])
     }
 
-    /// The same by fits of a loss, the squared hinge or the squared one.
-    fn run_with(&mut self, mut candidate: Candidate, n_basis: usize, fitted: SmoothLoss) -> Result<Option<usize>> {
+    /// The same by fits of losses in turn, the squared hinge or the squared one; the place of the last.
+    fn run_with(&mut self, mut candidate: Candidate, n_basis: usize, losses: &[SmoothLoss]) -> Result<Option<usize>> {
         self.monitor.go_on("similarity search")?;
         if self.monitor.ask().is_err() && !self.tried.is_empty() {
             return Ok(None);
         }
-        let start = Instant::now();
-        let found = self.judge(&mut candidate, n_basis, fitted);
+        let mut start = Instant::now();
+        let (features, mut failure) = match self.expand(&mut candidate, n_basis) {
+            Ok(features) => (Some(features), None),
+            Err(error) => (None, Some(error)),
+        };
+        for &fitted in losses {
+            let found = match (&features, failure.take()) {
+                (_, Some(error)) => Err(error),
+                (Some(features), None) => self.judge(&candidate, features, fitted),
+                // It is told once.
+                (None, None) => break,
+            };
+            self.keep(candidate.clone(), n_basis, (fitted, found), start.elapsed().as_secs_f64())?;
+            start = Instant::now();
+        }
+        Ok(Some(self.tried.len() - 1))
+    }
+
+    /// Keeps what was found of a candidate.
+    fn keep(
+        &mut self,
+        candidate: Candidate,
+        n_basis: usize,
+        (fitted, found): (SmoothLoss, Result<(Judged, f64)>),
+        seconds: f64,
+    ) -> Result<()> {
         let (judged, lambda, problem) = match found {
             Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
             Err(problem) => {
@@ -223,14 +247,14 @@ impl<'a> Trial<'a> {
             standard_error: loss.map(|(_, error)| error),
             error: lambda.map(|_| self.error_of(&judged.mistakes)),
             fitted,
-            seconds: start.elapsed().as_secs_f64(),
+            seconds,
         });
         // Features are alike enough for λ to be near that of the last: it has no units.
         self.near = lambda.or(self.near);
         self.judged.push(judged);
         self.work.add(self.cost);
         self.monitor.tell(self.work.progress("similarity search"));
-        Ok(Some(self.tried.len() - 1))
+        Ok(())
     }
 
     /// The share of samples that are misclassified, of several labels of those that are known.
@@ -239,20 +263,30 @@ impl<'a> Trial<'a> {
         wrong / OneVsRest::of(&self.labels).total(&self.weights)
     }
 
-    /// What the samples say, and λ where they lose least.
-    fn judge(&self, candidate: &mut Candidate, n_basis: usize, fitted: SmoothLoss) -> Result<(Judged, f64)> {
+    /// The first candidate is always tried.
+    fn quiet(&self) -> Monitor<'a> {
         let quiet = self.monitor.without_progress();
-        let quiet = if self.tried.is_empty() { quiet.without_time_limit() } else { quiet };
+        if self.tried.is_empty() { quiet.without_time_limit() } else { quiet }
+    }
+
+    /// The features of a candidate, which gets the values that it learns.
+    fn expand(&self, candidate: &mut Candidate, n_basis: usize) -> Result<Vectors> {
         let params = BasisExpansionParams::new(AnySimilarity::new(&candidate.similarity)?)
             .normalization(candidate.normalization)
             .n_basis(n_basis)
             .seed(self.settings.seed)
             .threads(self.settings.threads);
-        let expanded = params.expand_vectors(&self.samples, Some(&self.labels), &quiet)?;
+        let expanded = params.expand_vectors(&self.samples, Some(&self.labels), &self.quiet())?;
         candidate.similarity = expanded.expansion.similarity().specs();
+        Ok(expanded.features)
+    }
+
+    /// What the samples say, and λ where they lose least.
+    fn judge(&self, candidate: &Candidate, features: &Vectors, fitted: SmoothLoss) -> Result<(Judged, f64)> {
+        let quiet = self.quiet();
         let targets = OneVsRest::of(&self.labels);
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
-        let (phi, intercept, k) = (Block::of(&expanded.features)?, self.settings.intercept, targets.n_problems());
+        let (phi, intercept, k) = (Block::of(features)?, self.settings.intercept, targets.n_problems());
         let (left_out, lambda) = if fitted == SmoothLoss::Squared {
             let found = left_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
             (found.left_out, found.lambda)
@@ -360,9 +394,10 @@ impl<'a> Trial<'a> {
     /// many fewer of these samples beyond doubt. Losses are no measure here: the squared hinge is what one of the two fits has
     /// minimised.
     pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<SmoothLoss>> {
-        let squared = self.run_with(candidate.clone(), n_basis, SmoothLoss::Squared)?;
-        let hinge = self.run_with(candidate.clone(), n_basis, SmoothLoss::SquaredHinge)?;
-        let is_worth = squared.zip(hinge).is_some_and(|(squared, hinge)| self.corrects_beyond(hinge, squared, SURE));
+        let hinge = self.run_with(candidate.clone(), n_basis, &[SmoothLoss::Squared, SmoothLoss::SquaredHinge])?;
+        let is_worth = hinge
+            .and_then(|hinge| Some((hinge, hinge.checked_sub(1)?)))
+            .is_some_and(|(hinge, squared)| self.corrects_beyond(hinge, squared, SURE));
         Ok((!is_worth).then_some(SmoothLoss::Squared))
     }
 
@@ -407,9 +442,9 @@ impl<'a> Trial<'a> {
         [preferred].into_iter().chain(rival).map(|at| self.finalist(at)).collect()
     }
 
-    /// Of the candidates with the same similarity but for its gamma, the one with the least loss.
-    pub fn best_gamma(&self, at: usize) -> usize {
-        let open = |at: usize| with_gamma(&self.tried[at].candidate, 1.0);
+    /// Of the candidates with the same similarity but for its scale, the one with the least loss.
+    pub fn best_scale(&self, at: usize) -> usize {
+        let open = |at: usize| with_scale(&self.tried[at].candidate, 1.0);
         let same = self.ranked().into_iter().find(|&other| open(other) == open(at));
         same.unwrap_or(at)
     }
@@ -428,21 +463,25 @@ impl<'a> Trial<'a> {
         ranked.iter().copied().filter(is_level).take(most).collect()
     }
 
-    /// Changes the gamma of candidates while that helps.
+    /// Changes the scales of candidates while that helps, and what then takes twice the time while it saves a tenth.
     pub fn climb(&mut self, followed: &[usize]) -> Result<()> {
         for &start in followed {
-            let Some(gamma) = gamma_of(&self.tried[start].candidate) else { continue };
+            let Some(scale) = scale_of(&self.tried[start].candidate) else { continue };
             let n_basis = self.tried[start].n_basis;
             self.near = self.tried[start].lambda;
             for factor in [2.0, 0.5] {
                 let mut best = start;
-                for step in 1..=GAMMA_STEPS {
-                    let candidate = with_gamma(&self.tried[start].candidate, gamma * f64::powi(factor, step as i32));
+                for step in 1..=SCALE_STEPS {
+                    let candidate = with_scale(&self.tried[start].candidate, scale * f64::powi(factor, step as i32));
                     let Some(at) = self.run(candidate, n_basis)? else { return Ok(()) };
-                    if self.loss(at) >= self.loss(best) {
+                    let before = self.loss(best);
+                    if self.loss(at) >= before {
                         break;
                     }
                     best = at;
+                    if factor > 1.0 && widens(&self.tried[at].candidate) && self.loss(at) > before * (1.0 - WORTH) {
+                        break;
+                    }
                 }
                 if best != start {
                     break;
@@ -462,7 +501,7 @@ impl<'a> Trial<'a> {
                 break;
             }
             let (mine, theirs) = (self.tried[best].candidate.clone(), self.tried[other].candidate.clone());
-            // Neighbours in gamma add nothing.
+            // Neighbours in scale add nothing.
             if joined.contains(&name_of(&theirs)) {
                 continue;
             }

@@ -57,6 +57,13 @@ def test_it_classifies_with_bases_and_has_probabilities():
     assert loss < 0.15
 
 
+def test_rows_that_are_all_the_same_have_the_larger_class():
+    X, y = np.ones((30, 3), np.float32), np.arange(30) % 3 // 2
+    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared").fit(X, y)
+    assert (ours.predict(X) == 0).all()
+    np.testing.assert_allclose(ours.decision_function(X), -1 / 3, atol=1e-6)
+
+
 def waves(n, n_classes):
     rng = np.random.default_rng(0)
     y = np.arange(n) % n_classes

@@ -58,6 +58,11 @@ impl<'a> GivenFeatures<'a> {
     /// The same with products in single precision. With a free intercept, which takes up any shift, rows are centred before they
     /// are rounded: little would be left of small differences between large numbers.
     pub fn in_single_precision(self, intercept: Intercept) -> Self {
+        GivenFeatures { single: Some(self.centre(intercept)), ..self }
+    }
+
+    /// The weighted mean of the rows, which a free intercept takes up; else zeros.
+    pub fn centre(&self, intercept: Intercept) -> Vec<f64> {
         let mut centre = vec![0.0; self.rows.n_features()];
         if intercept == Intercept::Free {
             let total: f64 = self.roots.iter().map(|root| root * root).sum();
@@ -65,7 +70,7 @@ impl<'a> GivenFeatures<'a> {
                 self.rows.for_each_nonzero(row, |feature, x| centre[feature] += root * root / total * x);
             }
         }
-        GivenFeatures { single: Some(centre), ..self }
+        centre
     }
 
     pub fn n_features(&self) -> usize {

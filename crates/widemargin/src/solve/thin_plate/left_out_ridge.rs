@@ -59,8 +59,7 @@ pub(crate) fn left_out_ridge(
 ) -> Result<LeftOutRidge> {
     let roots = problems.roots();
     let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision(intercept);
-    let centres = intercept == Intercept::Free;
-    let system = System::new(&rows, problems, centres, pool)?;
+    let system = System::new(&rows, problems, intercept, pool)?;
     let start = near.map_or(START, half_decades).clamp(LOWEST, HIGHEST);
     let mut best: Option<LeftOutRidge> = None;
     let mut best_at = start;
@@ -99,7 +98,7 @@ pub(crate) fn fit_squared(
 ) -> Result<OnFeatures> {
     let roots = problems.roots();
     let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision(intercept);
-    let system = System::new(&rows, problems, intercept == Intercept::Free, pool)?;
+    let system = System::new(&rows, problems, intercept, pool)?;
     let (GivenPath { c, near, refines, .. }, unit) = (path, system.unit);
     // Leaving out is exact in closed form: that is no further work.
     let stop = Stop { max_steps: 1, tol: 0.0 };
@@ -176,7 +175,7 @@ struct System<'a> {
     /// Squared entries of √w / ‖√w‖, the part of the leverage that the mean has; 0 unless it is free.
     of_mean: Vec<f64>,
     sides: Sides,
-    /// trace(G)/n.
+    /// The trace of G by the sum of the weights.
     unit: f64,
 }
 
@@ -198,7 +197,8 @@ enum Sides {
 }
 
 impl<'a> System<'a> {
-    fn new(rows: &GivenFeatures<'a>, problems: &Problems<'_>, centres: bool, pool: &Pool) -> Result<Self> {
+    fn new(rows: &GivenFeatures<'a>, problems: &Problems<'_>, intercept: Intercept, pool: &Pool) -> Result<Self> {
+        let centres = intercept == Intercept::Free;
         let (n, k, d) = (rows.n_rows(), problems.targets.n_problems(), rows.n_features());
         let total: f64 = problems.weights.iter().sum();
         let sign = |row: usize, problem: usize| problems.targets.sign(row, problem);
@@ -211,12 +211,7 @@ impl<'a> System<'a> {
         let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
         let of_mean = problems.weights.iter().map(|weight| if centres { weight / total } else { 0.0 }).collect();
         let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
-        let mut centre = vec![0.0; d];
-        if centres {
-            for (row, weight) in problems.weights.iter().enumerate() {
-                rows.rows.for_each_nonzero(row, |feature, x| centre[feature] += weight / total * x);
-            }
-        }
+        let centre = rows.centre(intercept);
         let (sides, trace) = if is_sparse || d >= n {
             let mut gram = rows.gram(pool);
             if centres {
@@ -235,10 +230,11 @@ impl<'a> System<'a> {
             let trace = (0..d).map(|i| products.at(i, i)).sum();
             (Sides::Features { phi, rounded, products, right }, trace)
         };
-        let unit = trace / n as f64;
-        if !(unit.is_finite() && unit > 0.0) {
-            return Err(Error::parameter("similarity", "features", "finite values that are not all the same"));
+        if !trace.is_finite() {
+            return Err(Error::parameter("similarity", "features", "values whose squares are finite"));
         }
+        // Where all rows are the same, any λ does.
+        let unit = if trace > 0.0 { trace / total } else { 1.0 };
         Ok(System { roots: rows.roots, targets, means, centre, of_mean, sides, unit })
     }
 
@@ -375,7 +371,7 @@ mod tests {
                     let pool = Pool::new(1).unwrap();
                     let roots = problems.roots();
                     let rows = GivenFeatures::new(block, &roots, intercept);
-                    let system = System::new(&rows, &problems, intercept == Intercept::Free, &pool).unwrap();
+                    let system = System::new(&rows, &problems, intercept, &pool).unwrap();
                     let found = system.at(0.3, &problems, &pool).unwrap().unwrap();
                     let lambda = 0.3 * system.unit;
                     // The features' side is in single precision.

@@ -1,14 +1,14 @@
 //! Which similarity: candidates on some of the samples, judged by leave-one-out (`similarity_trial.rs`).
 //!
-//! A candidate is a similarity, or several, with its normalization. On at most a thousand samples, half of them bases at most,
-//! its features are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Of 400 samples and
-//! more, a quarter is asked first, for a fiftieth of the time: there the scale (gamma, the window of a warping distance) of those
-//! near the best follows the loss in factors of two, and those that are behind beyond doubt, or the same in effect, are left. On all of the thousand only the best have
-//! their scale changed again; then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
-//! 3.5), sharing the number of its features where not all samples are bases. The first candidate that cannot be told from the
-//! best, by the standard error of their difference, is taken; where there are more samples, it meets the best of other
-//! similarities that cannot be told either on a tenth of all, from 2,000 to 4,000, half of them bases: a kernel with a slow
-//! spectrum gains less from more bases.
+//! A candidate is a similarity, or several, with its normalization. On at most a thousand samples, half of them bases at
+//! most, its features are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Of 400
+//! samples and more, a quarter is asked first, for a fiftieth of the time: there the scale (gamma, the window of a warping
+//! distance) of those near the best follows the loss in factors of two, and those that are behind beyond doubt, or the same
+//! in effect, are left. On all of the thousand only the best have their scale changed again; then the next best are joined to
+//! the best as long as that helps (Aghazadeh & Carlsson, section 3.5), sharing the number of its features where not all
+//! samples are bases. The first candidate that cannot be told from the best, by the standard error of their difference, is
+//! taken; where there are more samples, it meets the best of other similarities that cannot be told either on a tenth of all,
+//! from 2,000 to 4,000, half of them bases: a kernel with a slow spectrum gains less from more bases.
 //!
 //! There a support vector machine stays at the λ of the thousand: on a9a the path took a third of the search. There
 //! bases are counted too: a half of these samples is compared with a quarter as bases. All samples have a quarter, but not

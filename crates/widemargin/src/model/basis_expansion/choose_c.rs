@@ -1,7 +1,8 @@
 //! C by leave-one-out in closed form, on some of the samples if there are many.
 //!
 //! For the squared hinge and the squared loss, the decision value of a sample that the fit did not see follows from the
-//! solution with it (`solve/thin_plate/given_features.rs`, `left_out_ridge.rs`). C keeps its meaning with the number of samples: it is the weight of each.
+//! solution with it (`solve/thin_plate/given_features.rs`, `left_out_ridge.rs`). C keeps its meaning with the number of
+//! samples: it is the weight of each.
 
 use super::start::Start;
 use crate::data::{Labels, Vectors, check_costs};
@@ -138,8 +139,8 @@ impl<'a> Sampled<'a> {
 const MOST_NUMBERS: usize = 1 << 27;
 
 /// The squared loss on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large: by
-/// sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution; what the
-/// samples are told when they are left out is known for all.
+/// sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution, and the
+/// left-out decision values of all samples are known.
 ///
 /// # Errors
 /// As for [`fit_squared`].
@@ -178,9 +179,9 @@ pub(super) fn solve_squared(
     Ok(())
 }
 
-/// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss and the
-/// problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has told. The error of a fit
-/// on a part is not estimated where that of a fit on all will be, `is_judged`.
+/// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss and
+/// the problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has told.
+/// The error of a fit on a part is not estimated where that of a fit on all will be, `is_judged`.
 pub(super) fn choose_c(
     phi: Block<'_>,
     samples: Chosen<'_>,

@@ -200,7 +200,7 @@ impl Settings {
     ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
         let counts = self.n_basis == OrAuto::Auto && self.params.can_count_bases();
         let search = SimilaritySearch::of(&self.params, &self.specs.0, self.normalization.given(), counts);
-        let search = search.choosing_loss(self.loss == OrAuto::Auto && self.params.has_usual_penalty());
+        let search = search.choosing_loss(&self.params, self.loss == OrAuto::Auto);
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         Ok((found.apply(self.params.clone())?, found.told()))
     }

@@ -71,8 +71,8 @@ pub(crate) fn fit_basis_expansion(
     if let Some(search) = search {
         let (specs, normalization, counts) = search;
         let normalization = normalization.map(|name| name.parse().map_err(raise)).transpose()?;
-        let is_open = loss.is_none() && penalty == "l2";
-        let search = SimilaritySearch::of(&params, &specs, normalization, counts).choosing_loss(is_open);
+        let search = SimilaritySearch::of(&params, &specs, normalization, counts);
+        let search = search.choosing_loss(&params, loss.is_none());
         let samples = needed(samples)?;
         let view = samples.view()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {

@@ -318,7 +318,7 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), "basis-expansion among them for samples in blocks"));
         }
         let params = self.basis_expansion();
-        let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(true);
+        let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         let model = found.apply(params)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
         let mut told = "samples in blocks: only the basis expansion was tried".to_owned();
@@ -374,7 +374,7 @@ impl AutoParams {
         match method {
             AutoMethod::BasisExpansion => {
                 let params = self.basis_expansion();
-                let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(true);
+                let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
                 let found = search.choose(samples, labels, sample_weight, monitor)?;
                 let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;

@@ -179,9 +179,9 @@ impl SimilaritySearch {
         }
     }
 
-    /// The same with the loss left open too; another penalty than the usual one has the squared hinge.
-    pub fn choosing_loss(self, is_open: bool) -> Self {
-        SimilaritySearch { chooses_loss: is_open, ..self }
+    /// The same with the loss left open too, if it is and the penalty is the usual one: others have the squared hinge.
+    pub fn choosing_loss<S: Similarity>(self, params: &BasisExpansionParams<S>, is_open: bool) -> Self {
+        SimilaritySearch { chooses_loss: is_open && params.penalty == Penalty::default(), ..self }
     }
 
     fn settings(&self) -> TrialSettings {

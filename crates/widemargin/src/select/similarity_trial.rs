@@ -1,5 +1,7 @@
 //! Candidates on some of the samples, judged by leave-one-out in closed form.
 
+use std::ops::Range;
+
 use super::candidate::{Candidate, common_normalization, compares, name_of, scale_of, widens, with_scale};
 use super::relevance::column_weights;
 use super::time_left::Work;
@@ -189,31 +191,37 @@ impl<'a> Trial<'a> {
     pub fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
         let targets = OneVsRest::of(&self.labels);
         let has_many = self.is_part && targets.n_problems() >= PROBLEMS_FOR_RIDGE && targets.is_even();
-        self.run_with(candidate, n_basis, &[if has_many { SmoothLoss::Squared } else { SmoothLoss::SquaredHinge }])
+        let fitted = if has_many { SmoothLoss::Squared } else { SmoothLoss::SquaredHinge };
+        Ok(self.run_with(candidate, n_basis, &[fitted])?.map(|places| places.start))
     }
 
-    /// The same by fits of losses in turn, the squared hinge or the squared one; the place of the last.
-    fn run_with(&mut self, mut candidate: Candidate, n_basis: usize, losses: &[SmoothLoss]) -> Result<Option<usize>> {
+    /// The same by fits of losses in turn, the squared hinge or the squared one; the places of all, of one where there are no
+    /// features.
+    fn run_with(
+        &mut self,
+        mut candidate: Candidate,
+        n_basis: usize,
+        losses: &[SmoothLoss],
+    ) -> Result<Option<Range<usize>>> {
         self.monitor.go_on("similarity search")?;
         if self.monitor.ask().is_err() && !self.tried.is_empty() {
             return Ok(None);
         }
-        let mut start = Instant::now();
-        let (features, mut failure) = match self.expand(&mut candidate, n_basis) {
-            Ok(features) => (Some(features), None),
-            Err(error) => (None, Some(error)),
-        };
-        for &fitted in losses {
-            let found = match (&features, failure.take()) {
-                (_, Some(error)) => Err(error),
-                (Some(features), None) => self.judge(&candidate, features, fitted),
-                // It is told once.
-                (None, None) => break,
-            };
-            self.keep(candidate.clone(), n_basis, (fitted, found), start.elapsed().as_secs_f64())?;
-            start = Instant::now();
+        let (mut start, first) = (Instant::now(), self.tried.len());
+        match self.expand(&mut candidate, n_basis) {
+            Err(error) => {
+                let found = (losses[0], Err(error));
+                self.keep(candidate, n_basis, found, start.elapsed().as_secs_f64())?;
+            }
+            Ok(features) => {
+                for &fitted in losses {
+                    let found = (fitted, self.judge(&candidate, &features, fitted));
+                    self.keep(candidate.clone(), n_basis, found, start.elapsed().as_secs_f64())?;
+                    start = Instant::now();
+                }
+            }
         }
-        Ok(Some(self.tried.len() - 1))
+        Ok(Some(first..self.tried.len()))
     }
 
     /// Keeps what was found of a candidate.
@@ -394,10 +402,10 @@ impl<'a> Trial<'a> {
     /// many fewer of these samples beyond doubt. Losses are no measure here: the squared hinge is what one of the two fits has
     /// minimised.
     pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<SmoothLoss>> {
-        let hinge = self.run_with(candidate.clone(), n_basis, &[SmoothLoss::Squared, SmoothLoss::SquaredHinge])?;
-        let is_worth = hinge
-            .and_then(|hinge| Some((hinge, hinge.checked_sub(1)?)))
-            .is_some_and(|(hinge, squared)| self.corrects_beyond(hinge, squared, SURE));
+        let losses = [SmoothLoss::Squared, SmoothLoss::SquaredHinge];
+        let places = self.run_with(candidate.clone(), n_basis, &losses)?;
+        let both = places.filter(|places| places.len() == losses.len());
+        let is_worth = both.is_some_and(|both| self.corrects_beyond(both.start + 1, both.start, SURE));
         Ok((!is_worth).then_some(SmoothLoss::Squared))
     }
 

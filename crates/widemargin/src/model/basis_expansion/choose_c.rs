@@ -13,7 +13,9 @@ use crate::par::Pool;
 use crate::problem::UnseenScores;
 use crate::problem::{AnyLoss, Block, Intercept, OneVsRest, SmoothLoss};
 use crate::solve::CalibratedOn;
-use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given, fit_squared};
+use crate::solve::thin_plate::{
+    GivenPath, OnFeatures, PathPoint, Problems, fit_given, fit_squared, numbers_of_squared,
+};
 
 /// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference
 /// between two values of C much less.
@@ -27,6 +29,13 @@ pub(super) struct Chosen<'a> {
     pub weights: &'a [f64],
     /// How many samples each one stands for.
     pub copies: &'a [f64],
+}
+
+impl Chosen<'_> {
+    /// What leave-one-out removes of each: one copy, whose weight is that of its class.
+    fn units(&self) -> Vec<f64> {
+        self.weights.iter().zip(self.copies).map(|(weight, copies)| weight / copies.max(1.0)).collect()
+    }
 }
 
 /// C, and what follows from its selection.
@@ -87,19 +96,18 @@ pub(super) struct Sampled<'a> {
     part: Option<Vectors>,
     labels: Labels,
     weights: Vec<f64>,
-    /// What leave-one-out removes: one copy, whose weight is that of its class.
+    /// As in [`Chosen::units`].
     units: Vec<f64>,
 }
 
 impl<'a> Sampled<'a> {
     /// At most `n_wanted` of the samples, the same for the same seed.
     pub fn new(phi: Block<'a>, samples: Chosen<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
-        let Chosen { labels, weights, copies } = samples;
+        let Chosen { labels, weights, .. } = samples;
         let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), seed);
         let is_part = rows.len() < weights.len();
         let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
-        let (weights, copies) = (of_rows(weights), of_rows(copies));
-        let units = weights.iter().zip(&copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+        let (weights, units) = (of_rows(weights), of_rows(&samples.units()));
         let part = if is_part { Some(phi.select(&rows)?) } else { None };
         let labels = labels.present(&rows);
         Ok(Sampled { all: phi, part, labels, weights, units })
@@ -152,20 +160,18 @@ pub(super) fn solve_squared(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<()> {
-    let Chosen { labels, weights, copies } = samples;
-    let (targets, n, d) = (OneVsRest::of(labels), weights.len(), phi.n_features());
-    let is_sparse = matches!(phi, Block::Sparse(_));
-    let numbers = if is_sparse || d >= n { n * n } else { n * d };
-    if chosen.unseen.is_some() || !targets.is_even() || numbers > MOST_NUMBERS || monitor.ask().is_err() {
+    let Chosen { labels, weights, .. } = samples;
+    let targets = OneVsRest::of(labels);
+    let is_too_large = numbers_of_squared(phi, weights.len()) > MOST_NUMBERS;
+    if chosen.unseen.is_some() || !targets.is_even() || is_too_large || monitor.ask().is_err() {
         return Ok(());
     }
-    let units: Vec<f64> = weights.iter().zip(copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+    let units = samples.units();
     let path = GivenPath { c: Some(chosen.c), ..GivenPath::default() };
     let problems = Problems { targets, weights, units: &units };
     let OnFeatures { weights: found, intercepts, outcome } =
         fit_squared(phi, &problems, path, intercept, &Pool::new(threads)?, monitor)?;
-    let found = found.iter().flatten().map(|&weight| weight as f32).collect();
-    chosen.start = Some(Start { weights: found, intercepts, alphas: Vec::new() });
+    chosen.start = Some(Start::of_problems(&found, intercepts));
     if outcome.raised.is_some() {
         return Ok(());
     }
@@ -200,8 +206,7 @@ pub(super) fn choose_c(
     let OnFeatures { weights, intercepts, outcome } = found;
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
-    let weights = weights.iter().flatten().map(|&weight| weight as f32).collect();
-    let start = Start { weights, intercepts, alphas: Vec::new() };
+    let start = Start::of_problems(&weights, intercepts);
     let unseen = || UnseenScores::of_problems(&outcome.best.left_out, sampled.labels.codes(), &sampled.weights);
     let is_known = !sampled.is_part() && !outcome.best.left_out.is_empty();
     let chosen = ChosenC {

@@ -196,11 +196,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.expander.given.is_none() && !matches!(self.expander.basis, BasisChoice::Given(_) | BasisChoice::KMedoids)
     }
 
-    /// Whether the penalty is the squared norm, as by default.
-    pub fn has_usual_penalty(&self) -> bool {
-        self.penalty == Penalty::default()
-    }
-
     /// Checks the parameters without fitting.
     ///
     /// # Errors

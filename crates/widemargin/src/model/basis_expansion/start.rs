@@ -13,6 +13,12 @@ pub(crate) struct Start {
 }
 
 impl Start {
+    /// A solution in double precision, without dual variables; weights are `[problem][feature]`.
+    pub fn of_problems(weights: &[Vec<f64>], intercepts: Vec<f64>) -> Self {
+        let weights = weights.iter().flatten().map(|&weight| weight as f32).collect();
+        Start { weights, intercepts, alphas: Vec::new() }
+    }
+
     /// The warm start for these numbers of problems and features, if they match.
     pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
         let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;

@@ -125,6 +125,17 @@ pub(crate) fn fit_squared(
     Ok(OnFeatures { weights, intercepts, outcome })
 }
 
+/// The numbers of the larger matrix that [`fit_squared`] holds.
+pub(crate) fn numbers_of_squared(rows: problem::Block<'_>, n_rows: usize) -> usize {
+    let d = rows.n_features();
+    n_rows * if is_by_samples(rows, n_rows, d) { n_rows } else { d }
+}
+
+/// Whether the Gram matrix is taken: for sparse rows, and where there are more features than samples.
+fn is_by_samples(rows: problem::Block<'_>, n_rows: usize, n_features: usize) -> bool {
+    matches!(rows, problem::Block::Sparse(_)) || n_features >= n_rows
+}
+
 /// The points of a path, from which nothing is learned for the next.
 struct RidgeVisits<'a> {
     system: &'a System<'a>,
@@ -210,9 +221,8 @@ impl<'a> System<'a> {
         let target = |at: usize| rows.roots[at % n] * (sign(at % n, at / n) - means[at / n]);
         let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
         let of_mean = problems.weights.iter().map(|weight| if centres { weight / total } else { 0.0 }).collect();
-        let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
         let centre = rows.centre(intercept);
-        let (sides, trace) = if is_sparse || d >= n {
+        let (sides, trace) = if is_by_samples(rows.rows, n, d) {
             let mut gram = rows.gram(pool);
             if centres {
                 project_out(&mut gram, rows.roots, total);

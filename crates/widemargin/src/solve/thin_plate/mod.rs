@@ -51,7 +51,7 @@ pub(crate) use landmark_fit::feature_map_of;
 pub use landmark_queries::{LANDMARK_QUERIES, LandmarkRows, RemoteRowSums};
 pub use landmark_sums::{FirstSums, rows_separate};
 pub(crate) use landmark_sums::{Settled, first_sums, fit_remote};
-pub(crate) use left_out_ridge::{fit_squared, left_out_ridge};
+pub(crate) use left_out_ridge::{fit_squared, left_out_ridge, numbers_of_squared};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub use null_space::NullSpace;

@@ -50,7 +50,7 @@ def test_ten_classes_in_as_many_columns_as_rows():
 def test_an_estimate_no_better_than_the_largest_class_warns():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(80, 4)), (rng.random(80) < 0.2).astype(int)
-    with pytest.warns(UserWarning, match="no better than always answering the largest class"):
+    with pytest.warns(UserWarning, match="no better than always predicting the largest class"):
         wm.ThinPlateSVC(kernel="distance", standardize=False).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

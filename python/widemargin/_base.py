@@ -66,6 +66,9 @@ class WatchedMixin(CallbackSupportMixin):
     def _seed(self) -> int:
         if isinstance(self.random_state, ExactSeed):
             return int(self.random_state)
+        if self.random_state is None:
+            # The same samples give the same model.
+            return 0
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
 
@@ -233,10 +236,10 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.report_ = told["report"]
         self.n_iter_ = max(self.report_["iterations"], default=0)
         path = told.get("path", told.get("choice", {}).get("path", []))
-        self.estimated_score_ = estimated_score(path, told["C"])
+        self.estimated_score_ = estimated_score(self.report_)
         if told.get("several_labels"):
             self.label_names_ = np.array(told["classes"], dtype=object)
-            self.estimated_label_scores_ = estimated_label_scores(path, told)
+            self.estimated_label_scores_ = estimated_label_scores(self.report_, len(told["classes"]))
         # A fit that starts at the solution of the selection needs no further step.
         self.n_iter_ = max([self.n_iter_, *(point.get("steps", 0) for point in path)])
 

@@ -19,28 +19,22 @@ def c_of(estimator: Any) -> float | None:
     return None
 
 
-def estimated_score(path: list[dict[str, Any]], C: float) -> float:
-    """One minus the error at C by refits without some samples, each sample or each fold; NaN if there were none."""
-    for point in path:
-        if point["C"] == C:
-            # Of least squares the closed form is exact: points without "loo_exact".
-            exact = point["loo_error"] if point.get("loo_exact", "lambda" not in point) else None
-            errors = (point.get("held_out_error"), exact, point.get("fold_error"))
-            return 1.0 - next((float(error) for error in errors if error is not None), float("nan"))
-    return float("nan")
+def estimated_score(report: dict[str, Any]) -> float:
+    """One minus the error that the fit estimated; NaN where it has no estimate, which a note of the report explains."""
+    estimate = report.get("estimate")
+    return float("nan") if estimate is None else 1.0 - float(estimate["error"])
 
 
-def estimated_label_scores(path: list[dict[str, Any]], told: dict[str, Any]) -> npt.NDArray[np.float64]:
-    """One minus the error of each of several labels, estimated as that of all is; NaN if it was not."""
-    unknown = [np.nan] * len(told["classes"])
-    errors = next((point.get("label_errors") for point in path if point["C"] == told["C"]), None)
-    return 1.0 - np.array(errors or unknown, dtype=np.float64)
+def estimated_label_scores(report: dict[str, Any], n_labels: int) -> npt.NDArray[np.float64]:
+    """The same of each of several labels."""
+    errors = (report.get("estimate") or {}).get("label_errors", [np.nan] * n_labels)
+    return 1.0 - np.array(errors, dtype=np.float64)
 
 
 def path_of(points: list[dict[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
     """The points of a path, column by column."""
     # Left out of the file where they have these values.
-    usual = {"loo_exact": False, "fold_error": np.nan, "held_out_error": np.nan}
+    usual = {"loo_exact": False, "fold_error": np.nan}
     usual_first = [name for name in points[0] if name != "label_errors"] if points else []
     columns = [*usual_first, *(name for name in usual if name not in points[0])] if points else []
     return {

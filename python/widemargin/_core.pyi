@@ -387,7 +387,11 @@ class WeightedLabels:
 
     @property
     def units(self) -> _Floats:
-        """What leave-one-out takes away: the weight of one copy of each."""
+        """The part of each weight that leave-one-out removes."""
+
+    @property
+    def sample_weights(self) -> _Floats:
+        """The weights of the samples alone."""
 
     def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
         """Rows that landmarks are chosen among, of weight above 0, ascending."""

@@ -63,9 +63,10 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         least 1,000; the half if that saves 10 % of the leave-one-out loss or half a point of the error, beyond two
         standard errors of the difference; all of them if it saves two points. With callables, precomputed similarities
         and "kmedoids" it is 1,000; "features" has no bases.
-    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
-        How bases are selected from the training samples: evenly spaced in each class ("index") or among all samples
-        ("every"), at random, or medoids under the similarity itself; or their row numbers. "kmedoids" evaluates a
+    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="stratified"
+        How bases are selected from the training samples: at random, each class in proportion to its samples
+        ("stratified") or whatever their class ("random"), or medoids under the similarity itself, all whatever the order
+        of the rows; evenly spaced in each class ("index") or among all samples ("every"); or their row numbers. "kmedoids" evaluates a
         callable on more pairs than samples × bases.
     normalization : str, default="auto"
         "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
@@ -92,6 +93,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
+        None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which the solver stops with its current solution, and a warning that states the gap reached.
@@ -122,10 +124,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     C_ : float
         The C of the model, given or selected.
     path_ : dict of ndarray
-        For every C tried, as in `ThinPlateSVC`; empty if C was given. `fold_error` is the error in five folds,
-        `held_out_error` that on held-out samples where C was selected on some of many (of the squared loss that of
-        all samples, each left out); both are at the selected C, otherwise NaN. Of sparse features of more than 2,000
-        samples C is selected on held-out samples, and the error is at every C.
+        For every C tried, as in `ThinPlateSVC`; empty if C was given.
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
@@ -142,7 +141,10 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         told from the best, by the standard error of the difference, is taken; of many samples "features" is, which
         needs no bases, unless another saves 10 % of the loss or half a point of the error.
     estimated_score_ : float
-        The accuracy that the fit expects, by leave-one-out or five folds at the selected C; NaN if C was given.
+        The estimated accuracy of this model on new samples like those of its training: by leave-one-out or five folds
+        at the selected C, or on samples that are held out of refits where C was given or selected on some of many
+        samples. `report_["estimate"]` has the method, the standard error and the number of samples; class weights do
+        not enter it. NaN if there is no estimate, which a note in `report_` explains.
     basis_indices_ : ndarray of int
         The training rows of the bases.
     bases_ : array or list
@@ -188,7 +190,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         similarity: Any = "auto",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "index",
+        basis: Any = "stratified",
         normalization: str = "auto",
         C: float | str = "auto",
         fit_intercept: bool | str = True,

@@ -39,7 +39,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     n_basis : int or "auto", default="auto"
         Number of bases, at most. "auto" is 500, and at most half of the distinct samples, so that the other half sets
         the threshold; of fewer than 20 it is all.
-    basis : str or array of int, default="index"
+    basis : str or array of int, default="stratified"
     normalization : str, default="nystrom"
         As in `BasisExpansion`; one that centres the features ("mean_norm", "z_score", "covariance") leaves nothing by
         which samples without similarities are told.
@@ -51,6 +51,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         them.
     n_jobs : int or None, default=None
     random_state : int, RandomState instance or None, default=None
+        None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
@@ -91,7 +92,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         similarity: Any = "rbf",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "index",
+        basis: Any = "stratified",
         normalization: str = "nystrom",
         quantile: float = 0.05,
         shrinkage: float = 0.01,

@@ -96,6 +96,8 @@ class PowerMeanSVC(VectorClassifier):
     path_ : dict of ndarray
         If C was chosen, for every C tried, ascending: `C`, `loo_squared_hinge`, `loo_error`. Otherwise empty.
     weights_ : ndarray of shape (n_problems, n_features, n_nodes)
+    estimated_score_ : float
+        The estimated accuracy of this model on new samples, by samples held out of refits: see `BasisExpansionSVC`.
     n_iter_ : int
         The largest number of passes of the two-class problems.
     report_ : dict

@@ -54,7 +54,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         always compared by the squared loss, whatever `loss` is.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
-    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
+    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="stratified"
         How bases are selected from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
         their row numbers.
     normalization : str, default="auto"
@@ -85,6 +85,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
+        None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds, half of which the search for a similarity may take. The fit with the squared loss cannot be cut short;
@@ -163,7 +164,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         similarity: Any = "auto",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "index",
+        basis: Any = "stratified",
         normalization: str = "auto",
         C: float | str = "auto",
         loss: str = "squared",

@@ -69,7 +69,7 @@ def select_similarities(
     y: Any,
     *,
     n_basis: int = 1000,
-    basis: Any = "index",
+    basis: Any = "stratified",
     normalization: str = "mean_norm",
     C: float = 1.0,
     fit_intercept: bool = True,
@@ -93,7 +93,7 @@ def select_similarities(
     X : samples, as in `BasisExpansionSVC.fit`
     y : array of shape (n_samples,)
     n_basis : int, default=1000
-    basis : {"index", "every", "random", "stratified", "kmedoids"}, default="index"
+    basis : {"index", "every", "random", "stratified", "kmedoids"}, default="stratified"
     normalization : str, default="mean_norm"
     C : float, default=1.0
     fit_intercept : bool, default=True

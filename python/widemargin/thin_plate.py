@@ -102,7 +102,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         With ``kernel="auto"`` what was found of each kernel: its mean leave-one-out squared hinge (or the problem with
         it), estimated error, the number of samples, seconds.
     estimated_score_ : float
-        The accuracy that the fit expects, by leave-one-out or five folds at the selected C; NaN without one.
+        The estimated accuracy of this model on new samples, by leave-one-out or five folds: see `BasisExpansionSVC`.
     bases_ : ndarray of shape (n_bases, n_features)
     dual_coef_ : ndarray of shape (n_problems, n_bases)
     support_ : ndarray

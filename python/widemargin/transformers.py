@@ -111,7 +111,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         similarity: Any = "rbf",
         *,
         n_basis: int = 1000,
-        basis: Any = "index",
+        basis: Any = "stratified",
         normalization: str = "mean_norm",
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -93,7 +93,7 @@ def expand(names: Sequence[str], n_basis: int, images: Images, **parameters: Any
     watch = Stopwatch()
     with watch:
         similarities = [SIMILARITIES[name] for name in names]
-        expansion = BasisExpansion(similarities, n_basis=n_basis, n_jobs=1, **parameters)
+        expansion = BasisExpansion(similarities, n_basis=n_basis, n_jobs=1, **{"basis": "index", **parameters})
         train = expansion.fit_transform(images.train, images.train_labels)
     return Features(train, expansion.transform(images.test), watch)
 

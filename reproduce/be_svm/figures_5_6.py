@@ -52,7 +52,7 @@ def maps(name: str, step: str, n_basis: int, images: Images) -> Maps:
     """The similarities to the bases, normalised in three ways, of the training and the test images."""
     descriptor, _, similarity = SIMILARITIES[name].partition("/")
     spec = f"{descriptor},scale=none>{step}{similarity}"
-    expansion = BasisExpansion(spec, n_basis=n_basis, normalization="none", n_jobs=1)
+    expansion = BasisExpansion(spec, n_basis=n_basis, basis="index", normalization="none", n_jobs=1)
     train = expansion.fit_transform(images.train, images.train_labels)
     test = expansion.transform(images.test)
     mean = train.mean(0, dtype=np.float64)

@@ -47,7 +47,7 @@ class Raw:
 
 
 def raw(name: str, n_basis: int, images: Images) -> Raw:
-    expansion = BasisExpansion(SIMILARITIES[name], n_basis=n_basis, normalization="none", n_jobs=1)
+    expansion = BasisExpansion(SIMILARITIES[name], n_basis=n_basis, basis="index", normalization="none", n_jobs=1)
     train = expansion.fit_transform(images.train, images.train_labels)
     # The library keeps bases in an order of their content; here class by class, in the order of the file.
     bases = expansion.basis_indices_

@@ -75,7 +75,7 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
     part, labels = images.train[:samples], regroup(images.train_labels[:samples], classes)
     found: dict[str, float] = {}
     for _ in range(repeats):
-        expansion = BasisExpansion(similarity, n_basis=bases, n_jobs=1)
+        expansion = BasisExpansion(similarity, n_basis=bases, basis="index", n_jobs=1)
         machine = BasisExpansionSVC("precomputed", normalization="none", n_jobs=1, C=1.0)
         watches = {name: Stopwatch() for name in STAGES}
         with watches["features"]:
@@ -91,7 +91,7 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
 
 
 def train(part: np.ndarray, labels: np.ndarray, similarity: list[str], bases: int) -> None:
-    features = BasisExpansion(similarity, n_basis=bases, n_jobs=1).fit_transform(part, labels)
+    features = BasisExpansion(similarity, n_basis=bases, basis="index", n_jobs=1).fit_transform(part, labels)
     BasisExpansionSVC("precomputed", normalization="none", n_jobs=1, C=1.0).fit(features, labels)
 
 

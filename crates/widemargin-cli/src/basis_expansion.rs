@@ -40,7 +40,7 @@ pub struct BasisExpansionArgs {
     n_basis: Vec<OrAuto<usize>>,
     /// Selection of the bases: index (evenly spaced in each class), every (evenly spaced in all samples), random,
     /// stratified, kmedoids
-    #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
+    #[arg(long, value_delimiter = ',', default_value = "stratified", value_name = "NAME")]
     basis: Vec<BasisChoice>,
     /// Normalization of the similarities: mean-norm, z-score, covariance, none, nystrom-clip, nystrom-flip, nystrom-shift,
     /// nystrom-square, nystrom-symmetric-clip ... for asymmetric similarities, or centered-clip, centered-flip,

@@ -55,15 +55,18 @@ pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> 
 /// What the method found out on its own, in a line: C, leave-one-out, the polynomials and the violators.
 pub fn findings(model: &dyn Classifier) -> Option<String> {
     if let Some(model) = basis_expansion(model) {
-        return (!model.path().is_empty()).then(|| chosen(model.c(), model.path()));
+        let chosen = (!model.path().is_empty()).then(|| chosen(model.c(), model.path()));
+        let found: Vec<String> = chosen.into_iter().chain(estimate(model)).collect();
+        return (!found.is_empty()).then(|| found.join("; "));
     }
-    let model = thin_plate(model)?;
+    let Some(model) = thin_plate(model) else { return estimate(model) };
     let c = match model.per_class() {
         [] => chosen(model.c(), model.path()),
         all => format!("C for each class by itself, {:.4e} in the geometric mean of {}", model.c(), all.len()),
     };
+    let estimate = estimate(model).map(|estimate| format!("; {estimate}")).unwrap_or_default();
     Some(format!(
-        "{}; polynomials of rank {} ({}); {} violators, {} bases{}",
+        "{}{estimate}; polynomials of rank {} ({}); {} violators, {} bases{}",
         c,
         model.rank(),
         model.null_space(),
@@ -98,15 +101,19 @@ fn choice_tables(c: f64, choice: &PowerMeanChoice) -> String {
     told
 }
 
-/// C, how it was chosen, and the estimated error.
+/// The estimated error.
+fn estimate(model: &dyn Classifier) -> Option<String> {
+    let estimate = model.report().estimate.as_ref()?;
+    Some(format!("{} {:.2} %", estimate.method.named(), 100.0 * estimate.error))
+}
+
+/// C, and how it was chosen.
 fn chosen(c: f64, path: &[PathPoint]) -> String {
     let how = match path.len() {
         0 | 1 => String::new(),
         n => format!(", the least leave-one-out loss of {n} values"),
     };
-    let estimate = path.iter().find(|point| point.c == c).and_then(PathPoint::error_estimate);
-    let error = estimate.map(|(named, error)| format!("; {named} {:.2} %", 100.0 * error)).unwrap_or_default();
-    format!("C = {c:.4e}{how}{error}")
+    format!("C = {c:.4e}{how}")
 }
 
 /// The path, a line a C.
@@ -119,7 +126,7 @@ fn path_table(c: f64, path: &[PathPoint]) -> String {
             format!("{:.3e}", point.c),
             format!("{:.1e}", point.lambda),
             number(point.loo_squared_hinge, 1.0, 5),
-            number(point.error_estimate().map(|(_, error)| error), 100.0, 2),
+            number(point.refit_error(), 100.0, 2),
             HumanCount(point.violators).to_string(),
             point.steps.to_string(),
             if point.c == c { "* chosen".into() } else { String::new() },

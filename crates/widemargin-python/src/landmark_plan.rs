@@ -132,8 +132,9 @@ pub(crate) fn fit_thin_plate_remote(
     let training = TrainingSettings { landmarks: Some(basis), ..labels.training(&common) };
     let facts = ModelFacts {
         classes: labels.labels.classes().to_vec(),
-        class_weights: labels.class_totals(),
-        several: labels.labels.is_several().then(|| (targets, targets.constant_errors(&labels.weights))),
+        total_weight: targets.total(&labels.weights),
+        several: labels.labels.is_several().then_some(targets),
+        evaluated_on: Some((&labels.labels, &labels.sample_weights)),
         support,
         stages: convert::stages(stages),
     };

@@ -6,13 +6,13 @@ use std::time::Instant;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::DenseView;
-use widemargin::model::stand_ins;
+use widemargin::model::{assess, stand_ins};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{
     Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape, UnseenScores,
 };
 use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
-use widemargin::solve::{CalibratedOn, Calibration, Report, Stage};
+use widemargin::solve::{Calibration, EstimateMethod, Report, Stage};
 
 use crate::convert::{self, Common};
 use crate::errors::raise;
@@ -78,9 +78,9 @@ pub(crate) fn minimise(
     };
     let mut stages = convert::stages(stages);
     stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-    let report = solution.report(stages, &settings);
+    let mut report = solution.report(stages, &settings);
     unseen.weights.iter_mut().for_each(|weight| *weight /= c);
-    let calibration = Calibration::of(&unseen, OneVsRest::of(&labels.labels), CalibratedOn::HeldOut);
+    let calibration = assess(&mut report, &unseen, &labels.labels, &labels.sample_weights, EstimateMethod::HeldOut);
     Ok(Solved { solution, shape, report, calibration })
 }
 

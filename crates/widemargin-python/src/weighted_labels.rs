@@ -15,8 +15,8 @@ pub(crate) struct WeightedLabels {
     pub labels: Labels,
     /// Those of the samples times those of their classes.
     pub weights: Vec<f64>,
-    /// What leave-one-out takes away: one copy, whose weight is that of its class.
-    units: Vec<f64>,
+    /// Those of the samples alone.
+    pub sample_weights: Vec<f64>,
     class_weight: ClassWeight,
 }
 
@@ -26,24 +26,14 @@ impl WeightedLabels {
         self.weights.iter().sum()
     }
 
-    /// What leave-one-out takes away of each.
+    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
     pub fn units(&self) -> &[f64] {
-        &self.units
+        &self.weights
     }
 
     /// Samples of weight above 0.
     pub fn n_present(&self) -> usize {
         self.weights.iter().filter(|weight| **weight > 0.0).count()
-    }
-
-    /// The sum of the weights of each class; of several labels, which are compared one by one, that of all and nothing else.
-    pub fn class_totals(&self) -> Vec<f64> {
-        if self.labels.is_several() {
-            return vec![OneVsRest::of(&self.labels).total(&self.weights), 0.0];
-        }
-        let mut totals = vec![0.0; self.labels.classes().len()];
-        self.labels.codes().iter().zip(&self.weights).for_each(|(&code, weight)| totals[code as usize] += weight);
-        totals
     }
 
     /// What the model of a fit stores of its parameters.
@@ -63,9 +53,8 @@ impl WeightedLabels {
         let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
         let labels = labels.balanced(&class_weight, &weights);
-        let copies = |row: usize| copies.map_or(1.0, |copies| copies[row].max(1.0));
-        let units = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
-        Ok(WeightedLabels { labels, weights, units, class_weight })
+        let sample_weights = copies.map_or_else(|| vec![1.0; weights.len()], <[f64]>::to_vec);
+        Ok(WeightedLabels { labels, weights, sample_weights, class_weight })
     }
 
     /// The class of each sample, or its set of labels.
@@ -95,7 +84,13 @@ impl WeightedLabels {
 
     #[getter(units)]
     fn units_array<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.units)
+        PyArray1::from_slice(py, self.units())
+    }
+
+    /// The weights of the samples alone.
+    #[getter(sample_weights)]
+    fn sample_weights_array<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.sample_weights)
     }
 
     /// Rows that landmarks are chosen among.

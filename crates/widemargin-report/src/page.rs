@@ -131,8 +131,10 @@ impl Report<'_> {
                     @if let Some(area) = measured.roc_auc { (tile(format!("{area:.4}"), "ROC AUC")) }
                     @if let Some(area) = measured.average_precision { (tile(format!("{area:.4}"), "average precision")) }
                 }
-                @if let Some((how, error)) = estimate(self.model) {
-                    p class="wm-small wm-soft" { "The fit itself estimated an error of " (percent(error)) " (" (how) ")." }
+                @if let Some(estimate) = &self.model.report().estimate {
+                    p class="wm-small wm-soft" {
+                        "The fit itself estimated an error of " (percent(estimate.error)) " (" (estimate.method.named()) ")."
+                    }
                 }
             }
         }
@@ -228,16 +230,6 @@ fn path_of(model: &dyn Classifier) -> &[PathPoint] {
         (_, Some(model)) => model.path(),
         _ => &[],
     }
-}
-
-/// The error that the fit estimated, and how.
-fn estimate(model: &dyn Classifier) -> Option<(&'static str, f64)> {
-    let c = model.c(0);
-    if let Some(choice) = as_power_mean(model).and_then(PowerMeanSvc::choice) {
-        let point = choice.path.iter().find(|point| point.c == c)?;
-        return Some(("leave-one-out", point.loo_error));
-    }
-    path_of(model).iter().find(|point| point.c == c).and_then(PathPoint::error_estimate)
 }
 
 fn title_of(method: &str) -> &str {
@@ -354,9 +346,12 @@ fn chosen(model: &dyn Classifier) -> Markup {
     html! {
         section id="choice" {
             h2 { "How it was chosen" }
-            @match estimate(model) {
-                Some((how, error)) => p { "Estimated error " b { (percent(error)) } " (" (how) ")." },
-                None => p { "The fit made no estimate of the error: its C was given, or its estimate was not confirmed by refits." },
+            @match &model.report().estimate {
+                Some(estimate) => p {
+                    "Estimated error " b { (percent(estimate.error)) } " ± " (percent(estimate.standard_error))
+                    " (" (estimate.method.named()) ")."
+                },
+                None => p { "The fit made no estimate of the error; the notes below say why." },
             }
             @if points.len() > 1 {
                 p class="wm-small wm-soft" { "The loss on samples that are left out, for each C that was tried." }

@@ -170,19 +170,15 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
 /// The model with what to say of it.
 fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
     let any: &dyn Any = &*model;
-    let (mut similarity, mut estimated_error, mut bases) = (String::new(), None, None);
+    let (mut similarity, mut bases) = (String::new(), None);
     if let Some(model) = any.downcast_ref::<BasisExpansionSvc<AnySimilarity>>() {
         similarity = model.expansion().similarity().specs().join(JOINED);
-        estimated_error = model.chosen().and_then(|point| point.error_estimate());
         bases = Some(model.basis_rows().to_vec());
     } else if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
         similarity = model.kernel().to_string();
-        estimated_error = model.chosen().and_then(|point| point.error_estimate());
         bases = Some(model.support().iter().map(|&row| row as usize).collect());
     } else if let Some(model) = any.downcast_ref::<PowerMeanSvc>() {
         similarity = model.map().kernel().to_string();
-        let chosen = model.choice().and_then(|choice| choice.path.iter().find(|point| point.c == model.c()));
-        estimated_error = chosen.map(|point| ("leave-one-out error", point.loo_error));
     }
     let n_classes = model.classes().len();
     let n_problems = if n_classes == 2 { 1 } else { n_classes };
@@ -192,7 +188,7 @@ fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
         similarity,
         classes: model.classes().iter().map(ToString::to_string).collect(),
         c: (0..n_problems).map(|problem| model.c(problem)).collect(),
-        estimated_error: estimated_error.map(|(_, error)| error),
+        estimated_error: report.estimate.as_ref().map(|estimate| estimate.error),
         bases,
         tried,
         status: report.status.as_str().to_owned(),

@@ -41,6 +41,15 @@ class Piece:
     # The number of its first sample among all.
     first: int
 
+    def units_of_others(self, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
+        """What leave-one-out takes away where these of all `n` samples are bases: nothing of them, unless the others are
+        too few to judge by."""
+        units = self.units.copy()
+        here = bases - self.first
+        if 2 * len(bases) < n:
+            units[here[(here >= 0) & (here < len(units))]] = 0.0
+        return units
+
 
 @dataclass(frozen=True)
 class Given:

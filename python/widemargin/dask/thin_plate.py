@@ -76,7 +76,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         bases, support = landmarks_of(self, given, basis)
         clock.end("landmarks")
 
-        known = [(piece.known, piece.units) for piece in given.present]
+        known = [(piece.known, piece.units_of_others(support, given.n)) for piece in given.present]
         features = Features(given, "on_landmarks", known)
         model = _core.fit_thin_plate_remote(
             features.looked_at,
@@ -112,11 +112,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         return some.kernel_.replace("_", "-")
 
     def _copies(self, labels: _core.WeightedLabels, rows: npt.NDArray[np.int64]) -> tuple[Any, npt.NDArray[np.float64]]:
-        """The class weights of some samples and how many copies each stands for: what leaves a sample out is one copy
-        of it, with the weight of its class; part of a copy goes as a whole."""
-        codes, weights, units = labels.codes, labels.weights, labels.units
-        of_class = {code: np.unique(units[(codes == code) & (weights > 0)]) for code in np.unique(codes[rows])}
-        if any(len(found) != 1 for found in of_class.values()):
-            return None, weights[rows]
-        class_weight = {self.classes_[code]: found[0] for code, found in of_class.items()}
-        return class_weight, (weights / np.where(units > 0, units, 1.0))[rows]
+        """The class weights of some samples, and their own weights."""
+        codes, own = labels.codes[rows], labels.sample_weights[rows]
+        factors = labels.weights[rows] / np.where(own > 0, own, 1.0)
+        return {self.classes_[code]: factors[codes == code].max() for code in np.unique(codes)}, own

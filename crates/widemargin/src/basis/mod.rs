@@ -18,14 +18,15 @@ use positions::{evenly_spaced, shares};
 #[non_exhaustive]
 pub enum BasisChoice {
     /// Equally many per class, evenly spaced among the class's samples in their order: `index`.
-    #[default]
     Index,
     /// Every (n/B)-th sample, whatever its class: `every`. (The paper's text: "uniformly sub-sampled", classes *roughly*
     /// equal.)
     Every,
     /// Uniformly at random: `random`.
     Random,
-    /// At random, with each class in proportion to its samples: `stratified`.
+    /// At random, with each class in proportion to its samples: `stratified`. As for `random` and `kmedoids`, the order of the
+    /// samples does not matter.
+    #[default]
     Stratified,
     /// Equally many per class, the medoids of clusters under the similarity itself: `kmedoids`.
     KMedoids,
@@ -40,6 +41,13 @@ named!("choice of bases": BasisChoice {
     "stratified" = BasisChoice::Stratified,
     "kmedoids" = BasisChoice::KMedoids,
 });
+
+impl BasisChoice {
+    /// Whether the order of the samples decides.
+    pub(crate) fn is_by_position(&self) -> bool {
+        matches!(self, BasisChoice::Index | BasisChoice::Every | BasisChoice::Given(_))
+    }
+}
 
 /// The selected rows, and a warning if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,10 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
+/// The share of the weight in content of several classes from which equal samples are taken for independent draws: a few
+/// contradictions are errors of labels.
+const MIN_CONTESTED: f64 = 0.03;
+
 /// Samples read by one thread at a time.
 const ROWS_A_CHUNK: usize = 1024;
 
@@ -100,6 +104,24 @@ impl Distinct {
             error => error,
         })?;
         Ok((labels.balanced(class_weight, &weights), weights))
+    }
+
+    /// The part of each effective weight that leave-one-out removes. Equal samples of one class are left out together, since
+    /// they may be one sample that was weighted or repeated: the fit would otherwise have seen what it predicts. But where
+    /// the same content occurs in several classes, they are independent draws, of which one is left out: without all of them
+    /// the content would belong to the other classes. The rule depends on the merged samples alone, so that weight k remains
+    /// equivalent to k copies.
+    pub fn removed_weights(&self, effective: &[f64]) -> Vec<f64> {
+        let n = self.rows.len();
+        let is_contested = |at: usize| self.repeats[at] || (at + 1 < n && self.repeats[at + 1]);
+        let contested: f64 = (0..n).filter(|&at| is_contested(at)).map(|at| self.weights[at]).sum();
+        if contested <= MIN_CONTESTED * self.weights.iter().sum::<f64>() {
+            return effective.to_vec();
+        }
+        // Where all weights are above 1, the smallest is that of one draw.
+        let unit = self.weights.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+        let part = |at: usize| if is_contested(at) { (unit / self.weights[at]).min(1.0) } else { 1.0 };
+        (0..n).map(|at| effective[at] * part(at)).collect()
     }
 
     /// Number of the caller's rows with weight above 0, copies included.
@@ -199,6 +221,30 @@ mod tests {
         assert_eq!(distinct.content(distinct.places[3]), distinct.places[0]);
         assert_eq!(distinct.repeats.iter().filter(|repeats| **repeats).count(), 1);
         assert_eq!(distinct.in_callers_order(), [distinct.places[0], distinct.places[1], distinct.places[3]]);
+    }
+
+    #[test]
+    fn equal_samples_are_left_out_together_unless_labels_contradict() {
+        let (weights, none) = (vec![0.5; 100], vec![0; 100]);
+        let contents: Vec<u128> = (0..100).map(|i| (i / 2) << 64).collect();
+        let merged = find(&contents, &none, &weights, 0, 1);
+        assert_eq!(merged.removed_weights(&vec![12.0; 50]), vec![12.0; 50]);
+        // Of 50 points two have both classes: 4 % of the weight. Of 8 copies in a class one goes.
+        let codes: Vec<u32> = (0..100).map(|i| u32::from(i < 4 && i % 2 == 1)).collect();
+        for (weight, removed) in [(8.0, 8.0), (0.5, 0.5)] {
+            let found = find(&contents, &codes, &[weight; 100], 0, 1);
+            assert!(found.removed_weights(&found.weights).iter().zip(&found.weights).all(|(a, b)| a == b), "{removed}");
+        }
+        let weights: Vec<f64> = (0..100).map(|i| if i < 4 { 8.0 } else { 0.5 }).collect();
+        let found = find(&contents, &codes, &weights, 0, 1);
+        let effective: Vec<f64> = found.weights.iter().map(|copies| 3.0 * copies).collect();
+        for (removed, weight) in found.removed_weights(&effective).iter().zip(&found.weights) {
+            assert_eq!(*removed, if *weight == 8.0 { 3.0 } else { 3.0 * weight });
+        }
+        // A single contradiction is an error of a label.
+        let codes: Vec<u32> = (0..100).map(|i| u32::from(i == 1)).collect();
+        let one = find(&contents, &codes, &[8.0; 100], 0, 1);
+        assert_eq!(one.removed_weights(&one.weights), one.weights);
     }
 
     #[test]

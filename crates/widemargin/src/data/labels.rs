@@ -113,6 +113,11 @@ impl Labels {
         sums
     }
 
+    /// The weight of each class; empty where samples have several labels.
+    pub(crate) fn population(&self, weights: &[f64]) -> Vec<f64> {
+        if self.is_several() { Vec::new() } else { self.class_weights(weights) }
+    }
+
     /// The classes: sorted, or in the order given to [`Labels::from_codes`].
     pub fn classes(&self) -> &[Label] {
         &self.classes

@@ -387,6 +387,19 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
+    /// The features that compare with a basis; none where maps mix the bases.
+    pub(crate) fn features_of_basis(&self, basis: usize) -> Vec<usize> {
+        if !self.normalization.has_a_feature_a_basis() {
+            return Vec::new();
+        }
+        let parts = (0..self.maps.len()).filter(|&part| self.similarity.own_features(part, &self.described).is_none());
+        let of_part = |part: usize| {
+            let columns = self.columns_of(part).into_iter().zip(self.part_columns(part).unwrap_or_default());
+            columns.filter(|(column, _)| *column == basis).map(|(_, feature)| feature).collect::<Vec<_>>()
+        };
+        parts.flat_map(of_part).collect()
+    }
+
     /// Σ weight² of each basis over all problems and parts, where each feature belongs to one; weights are
     /// `[problem][feature]`.
     pub(crate) fn squares_of_bases(&self, weights: &[impl Copy + Into<f64>]) -> Vec<f64> {

@@ -1,6 +1,7 @@
 //! The methods: parameters → fit → model and its file, each in its own folder.
 
 mod any_model;
+mod assess;
 mod basis_expansion;
 mod c_choice;
 mod choose_rows;
@@ -26,6 +27,8 @@ mod scores;
 mod thin_plate;
 
 pub use any_model::AnyModel;
+pub use assess::assess;
+pub(crate) use assess::report_estimate;
 pub use basis_expansion::{
     Assembled, BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
     BasisExpansionRegressorParams, BasisExpansionSvc, Expanded, OneClassFacts, RegressorFacts, brought_rows, stand_ins,

@@ -14,7 +14,6 @@ pub struct PartedTargets {
     /// Samples × outputs, row-major; 0 for samples without weight.
     values: Vec<f64>,
     weights: Vec<f64>,
-    units: Vec<f64>,
 }
 
 impl PartedTargets {
@@ -35,8 +34,7 @@ impl PartedTargets {
         for (at, &row) in present.iter().enumerate() {
             (0..k).for_each(|output| values[row * k + output] = standard.values.at(at, output));
         }
-        let units = weights.iter().map(|weight| weight.min(1.0)).collect();
-        Ok(PartedTargets { standard, has_intercept, n_outputs: k, values, weights, units })
+        Ok(PartedTargets { standard, has_intercept, n_outputs: k, values, weights })
     }
 
     /// Numbers a sample.
@@ -54,9 +52,9 @@ impl PartedTargets {
         &self.weights
     }
 
-    /// What leave-one-out takes away of each weight: one copy.
+    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
     pub fn units(&self) -> &[f64] {
-        &self.units
+        &self.weights
     }
 
     /// The sum of the weights.
@@ -71,7 +69,6 @@ impl PartedTargets {
         PartedTargets {
             values: rows().flat_map(|row| self.values[row * k..][..k].iter().copied()).collect(),
             weights: rows().map(|row| weights[row]).collect(),
-            units: rows().map(|row| self.units[row]).collect(),
             ..self.clone()
         }
     }

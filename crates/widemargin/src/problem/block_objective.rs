@@ -549,9 +549,7 @@ impl Objective for BlockObjective<'_> {
             for (i, row) in shard.rows.clone().enumerate() {
                 if self.can_be_held_out(row) && self.costs[row] > 0.0 {
                     let score = |(k, b): (usize, &f64)| f64::from(shard.scores[k * n + i]) + b;
-                    found.values.extend(intercepts.iter().enumerate().map(score));
-                    found.codes.push(self.targets.code(row));
-                    found.weights.push(self.costs[row]);
+                    found.push(intercepts.iter().enumerate().map(score), self.targets.code(row), self.costs[row], 1.0);
                 }
             }
         }

@@ -32,3 +32,4 @@ pub use regression_loss::RegressionLoss;
 pub use sampled::SampledObjective;
 pub use smooth_loss::{LossAt, SmoothLoss};
 pub use unseen_scores::UnseenScores;
+pub(crate) use unseen_scores::count;

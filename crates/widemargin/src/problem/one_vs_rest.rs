@@ -134,6 +134,36 @@ impl<'a> OneVsRest<'a> {
         wrong.map(|(problem, _)| self.weight(row, problem)).sum::<f64>() / self.n_classes as f64
     }
 
+    /// The number of labels of a sample that are known: 1 of classes, at most [`OneVsRest::n_known_at_most`].
+    pub(crate) fn n_known(&self, row: usize) -> f64 {
+        if self.sets.is_none() {
+            return 1.0;
+        }
+        (0..self.n_classes).filter(|&problem| self.weight(row, problem) > 0.0).count() as f64
+    }
+
+    /// The number of labels, 1 of classes.
+    pub(crate) fn n_known_at_most(&self) -> f64 {
+        if self.sets.is_none() { 1.0 } else { self.n_classes as f64 }
+    }
+
+    /// How many of the known labels the scores of a sample (one per problem) have wrong: of classes 0 or 1.
+    pub(crate) fn n_wrong(&self, row: usize, scores: &[f64]) -> f64 {
+        if self.sets.is_none() {
+            return self.mistakes(row, scores);
+        }
+        let is_wrong = |(problem, score): &(usize, &f64)| {
+            self.weight(row, *problem) > 0.0 && (**score > 0.0) != (self.sign(row, *problem) > 0.0)
+        };
+        scores.iter().enumerate().filter(is_wrong).count() as f64
+    }
+
+    /// As [`OneVsRest::label_mistakes`], where every known label of a sample counts alike, whatever its weight in its problem.
+    pub(crate) fn label_counts(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
+        let is_known = |row: usize, problem: usize| f64::from(u8::from(self.weight(row, problem) > 0.0));
+        self.mistakes_by_label(weights, value, is_known)
+    }
+
     /// The weight of a sample, averaged over the problems.
     pub(crate) fn mean_weight(&self, row: usize) -> f64 {
         if self.sets.is_none() {
@@ -156,10 +186,19 @@ impl<'a> OneVsRest<'a> {
     /// For each of several labels the weight of the samples whose value `value(problem, row)` is on the wrong side, and of
     /// all samples of which the label is known; nothing of classes.
     pub(crate) fn label_mistakes(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
+        self.mistakes_by_label(weights, value, |row, problem| self.weight(row, problem))
+    }
+
+    fn mistakes_by_label(
+        &self,
+        weights: &[f64],
+        value: impl Fn(usize, usize) -> f64,
+        weight_in: impl Fn(usize, usize) -> f64,
+    ) -> Vec<[f64; 2]> {
         let of_problem = |problem: usize| {
             let mut sums = [0.0; 2];
             for (row, weight) in weights.iter().enumerate() {
-                let weight = weight * self.weight(row, problem);
+                let weight = weight * weight_in(row, problem);
                 sums[1] += weight;
                 sums[0] += if (value(problem, row) > 0.0) == (self.sign(row, problem) > 0.0) { 0.0 } else { weight };
             }

@@ -28,6 +28,7 @@ use crate::model::{
 };
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
+use crate::solve::Report;
 
 /// Samples on which methods are compared.
 const SAMPLES: usize = 1000;
@@ -378,7 +379,7 @@ impl AutoParams {
                 let found = search.choose(samples, labels, sample_weight, monitor)?;
                 let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
-                let (loss, error) = (point.loo_squared_hinge, point.error_estimate().map(|(_, error)| error));
+                let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let (model, behind) = (model.with_notes(found.told()), behind(&found.tried));
                 let params = params.c(Classifier::c(&model, 0));
                 Ok(Fitted {
@@ -401,7 +402,7 @@ impl AutoParams {
                 let rows = samples.rows("the thin plate SVM")?;
                 let (model, _) = params.fit_best(&AUTO_KERNELS, &rows, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
-                let (loss, error) = (point.loo_squared_hinge, point.error_estimate().map(|(_, error)| error));
+                let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };
                 let params = params.kernel(model.kernel()).c(model.c()).null_space(model.null_space());
                 Ok(Fitted {
@@ -437,6 +438,10 @@ impl AutoParams {
             }
         }
     }
+}
+
+fn error_of(report: &Report) -> Option<f64> {
+    report.estimate.as_ref().map(|estimate| estimate.error)
 }
 
 fn unsolved() -> Error {

@@ -250,6 +250,8 @@ struct Trial<'a> {
     targets: Targets,
     standard: StandardTargets,
     weights: Vec<f64>,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
     monitor: &'a Monitor<'a>,
     tried: Vec<TriedRegression>,
     /// The squared left-out error of each sample, the mean over the outputs, for each that was tried; empty where it failed.
@@ -322,6 +324,7 @@ impl<'a> Trial<'a> {
             is_whole,
             targets,
             standard,
+            units: distinct.removed_weights(&distinct.weights),
             weights: distinct.weights,
             monitor,
             tried: Vec::new(),
@@ -432,8 +435,8 @@ impl<'a> Trial<'a> {
             }
         };
         let kernel = Matrix::from_columns(values, n, n);
-        let units = self.weights.iter().map(|weight| weight.min(1.0)).collect();
-        let fitted = Fitted { targets: self.standard.values.clone(), weights: self.weights.clone(), units };
+        let (targets, weights) = (self.standard.values.clone(), self.weights.clone());
+        let fitted = Fitted { targets, weights, units: self.units.clone() };
         let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };
         let constant = Matrix::from_columns(vec![1.0; n], n, 1);
         let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;

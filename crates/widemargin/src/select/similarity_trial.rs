@@ -13,7 +13,7 @@ use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
-use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss};
+use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss, count};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{Comparison, Problems, left_out_path, left_out_ridge};
 
@@ -47,6 +47,10 @@ const WORTH_OF_ERROR: f64 = 0.005;
 /// From so many two-class problems on, features of a part of the samples are judged by ridge regression, which has one matrix
 /// for all problems.
 const PROBLEMS_FOR_RIDGE: usize = 3;
+
+/// Weights of columns are learned from the labels of the samples that are then left out, which leave-one-out does not see:
+/// from this many samples on that makes no difference, on fewer pure noise seems to say something.
+const MIN_ROWS_TO_WEIGH: usize = 300;
 
 /// Up to this many columns weights of columns are tried: as many as a line of a report can hold.
 const MOST_WEIGHTED: usize = 100;
@@ -94,8 +98,8 @@ pub(super) struct All<'a> {
     labels: Labels,
     /// Effective weights.
     pub weights: Vec<f64>,
-    /// How many samples each stands for.
-    copies: Vec<f64>,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
 }
 
 impl<'a> All<'a> {
@@ -112,7 +116,8 @@ impl<'a> All<'a> {
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
         let distinct = Distinct::find(prints, given, 0, settings.threads, monitor)?;
         let (labels, weights) = distinct.labelled(labels, &settings.class_weight)?;
-        Ok(All { samples, rows: distinct.rows, labels, weights, copies: distinct.weights })
+        let units = distinct.removed_weights(&weights);
+        Ok(All { samples, rows: distinct.rows, labels, weights, units })
     }
 }
 
@@ -136,7 +141,7 @@ pub(super) struct Trial<'a> {
     pub labels: Labels,
     weights: Vec<f64>,
     units: Vec<f64>,
-    /// How many samples these are, if each is counted as often as it was given.
+    /// How many independent samples these are.
     n_copies: f64,
     pool: Pool,
     monitor: &'a Monitor<'a>,
@@ -162,16 +167,15 @@ pub(super) struct Trial<'a> {
 impl<'a> Trial<'a> {
     /// On at most `n_wanted` of the samples, the same for the same seed.
     pub fn on(all: &All<'_>, n_wanted: usize, settings: &'a TrialSettings, monitor: &'a Monitor<'a>) -> Result<Self> {
-        let All { samples, rows: callers, labels, weights, copies } = all;
+        let All { samples, rows: callers, labels, weights, units } = all;
         let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), settings.seed);
-        let units = rows.iter().map(|&row| weights[row] / copies[row].max(1.0));
         let picked: Vec<usize> = rows.iter().map(|&row| callers[row]).collect();
         Ok(Trial {
             settings,
             labels: labels.present(&rows),
             weights: rows.iter().map(|&row| weights[row]).collect(),
-            units: units.collect(),
-            n_copies: rows.iter().map(|&row| copies[row]).sum(),
+            units: rows.iter().map(|&row| units[row]).collect(),
+            n_copies: rows.iter().map(|&row| count(weights[row], units[row])).sum(),
             is_part: rows.len() < weights.len(),
             samples: samples.select(&picked)?,
             pool: Pool::new(settings.threads)?,
@@ -329,6 +333,7 @@ impl<'a> Trial<'a> {
         if let AnySamples::Vectors(vectors) = &self.samples {
             if let Vectors::Dense(matrix) = vectors
                 && (2..=MOST_WEIGHTED).contains(&matrix.n_cols)
+                && matrix.n_rows >= MIN_ROWS_TO_WEIGH
             {
                 let weights = List(column_weights(matrix, &self.labels, &self.weights));
                 let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));

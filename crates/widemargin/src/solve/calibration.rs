@@ -403,7 +403,7 @@ mod tests {
         let right = [0.3, 1.2, -0.4, 2.0, 0.7, -0.1, 1.5, 0.9];
         let values = right.iter().copied().chain(right.iter().map(|f| -f)).collect();
         let codes = (0..16).map(|at| u32::from(at < 8)).collect();
-        UnseenScores { values, codes, weights: [weights, weights].concat() }
+        UnseenScores { values, codes, weights: [weights, weights].concat(), counts: vec![1.0; 16] }
     }
 
     /// The slopes that `sklearn.calibration._sigmoid_calibration` of scikit-learn 1.9 finds, with weights and without, where
@@ -484,7 +484,8 @@ mod tests {
         let of = |values: Vec<f64>, weights: f64| {
             let n = values.len();
             let codes = (0..n).map(|at| u32::from(at % 2 == 1)).collect();
-            Calibration::fit(&UnseenScores { values, codes, weights: vec![weights; n] }, 2, CalibratedOn::LeftOut)
+            let (weights, counts) = (vec![weights; n], vec![1.0; n]);
+            Calibration::fit(&UnseenScores { values, codes, weights, counts }, 2, CalibratedOn::LeftOut)
         };
         let separable = of((0..10).map(|at| f64::from(2 * (at % 2) - 1)).collect(), 1.0);
         // Targets of 11/12: ln 11.

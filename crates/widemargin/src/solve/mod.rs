@@ -2,6 +2,7 @@
 
 pub(crate) mod calibration;
 pub mod dual;
+mod estimate;
 pub mod l1;
 pub(crate) mod least_squares;
 pub mod linear_dual;
@@ -15,4 +16,5 @@ pub(crate) mod sparse_dual;
 pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};
+pub use estimate::{ErrorEstimate, EstimateMethod};
 pub use report::{Report, Stage, Status};

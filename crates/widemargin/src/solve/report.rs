@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::estimate::ErrorEstimate;
 use crate::error::{Error, Result};
 
 /// How a fit ended.
@@ -62,6 +63,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Warnings; may be empty.
     pub warnings: Vec<String>,
+    /// The estimated error of the model on new samples; none where it could not be estimated, which a note explains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<ErrorEstimate>,
     /// The library version of the fit, such as `widemargin 0.2.0`; empty for models from before 0.2.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub library: String,
@@ -98,6 +102,7 @@ impl Report {
             stages,
             notes: Vec::new(),
             warnings: (not_begun > 0).then(warning).into_iter().collect(),
+            estimate: None,
             library: library(),
         }
     }

@@ -96,7 +96,7 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
 }
 
 #[test]
-fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one_too() {
+fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one() {
     // At each of 24 places 30 samples, of which 3 to 9 are of the other class: nothing else can be wrong.
     let d = 2;
     let places = blobs(24, d, 2, 11).0;

@@ -16,7 +16,7 @@ fn samples(n: usize) -> (AnySamples, Labels) {
 }
 
 fn params(specs: &[&str]) -> BasisExpansionParams<AnySimilarity> {
-    BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).n_basis(11).threads(1)
+    BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).basis(BasisChoice::Index).n_basis(11).threads(1)
 }
 
 #[test]

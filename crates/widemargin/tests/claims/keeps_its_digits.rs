@@ -178,7 +178,8 @@ fn decision_values_do_not_change_with_the_origin() {
     let labels = Labels::new((0..200).map(|i| i64::from(i % 3 == 0)));
     for spec in ["rbf:gamma=0.02", "laplacian:gamma=0.02", "distance", "thin-plate"] {
         let scores = |shift: f32| {
-            let params = BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).n_basis(30);
+            let params =
+                BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).basis(BasisChoice::Index).n_basis(30);
             let model = params.fit(&samples(shift), &labels).unwrap();
             model.decision_function(&samples(shift), 1).unwrap().values().to_vec()
         };
@@ -205,7 +206,7 @@ fn two_clusters_far_apart_out_of_core() {
         let labels = Labels::new((0..n).map(|i| i64::from(noise[i * d] + noise[i * d + 1] > 1.0)));
         let params = || {
             let similarity = AnySimilarity::new(&[&format!("rbf:gamma={}", 0.2 / d as f64)]).unwrap();
-            BasisExpansionParams::new(similarity).n_basis(60).c(100.0)
+            BasisExpansionParams::new(similarity).basis(BasisChoice::Index).n_basis(60).c(100.0)
         };
         let truth = params().fit(&near, &labels).unwrap();
         let expected = truth.predict(&near, 1).unwrap();

@@ -1,5 +1,6 @@
 //! Which kinds of samples a similarity takes, and that it does take them.
 
+use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Series, Vectors};
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::similarity::{AnySimilarity, pairwise};
@@ -52,7 +53,8 @@ fn dense_rows_are_series() {
     let rows = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: steps }));
     let labels = Labels::new((0..n).map(|row| (row % 2) as i64));
     for spec in ["dtw:window=0.2", "znorm>dtw:window=0.1", "dtw:gamma=auto"] {
-        let params = || BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).n_basis(6);
+        let params =
+            || BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).basis(BasisChoice::Index).n_basis(6);
         let (of_series, of_rows) = (params().fit(&series, &labels).unwrap(), params().fit(&rows, &labels).unwrap());
         assert_eq!((of_series.kind(), of_rows.kind()), ("time series", "vectors"));
         let scores = of_rows.decision_function(&rows, 1).unwrap();

@@ -109,7 +109,7 @@ fn case(n: usize, seed: u64) -> (Vec<f64>, Targets, Vec<f64>) {
         [1e3 + (5.0 * x[0]).sin() + x[1] * x[2] + 0.2 * errors[2 * row], 20.0 * x[0] * x[0] - 3.0 + errors[2 * row + 1]]
     };
     let targets = Targets::new((0..n).flat_map(target).collect(), 2).unwrap();
-    let weights = (0..n).map(|row| [1.0, 2.0, 0.4, 0.0, 3.0][(row + seed as usize) % 5]).collect();
+    let weights = (0..n).map(|row| [1.0, 0.7, 0.4, 0.0, 0.9][(row + seed as usize) % 5]).collect();
     (values, targets, weights)
 }
 

@@ -307,7 +307,7 @@ fn an_estimate_no_better_than_the_largest_class_is_said_to_be_so() {
     let model = fit(&values, 3, &labels);
     let point = model.path().iter().find(|point| point.c == model.c()).unwrap();
     assert_eq!(
-        warned(&model, "no better than always answering the largest class"),
+        warned(&model, "no better than always predicting the largest class"),
         point.loo_error.unwrap() >= 0.2 - 1e-12
     );
     assert!(point.loo_error.unwrap() >= 0.2 - 1e-12, "{point:?}");

@@ -29,6 +29,8 @@ struct Places {
     n_penalised: usize,
 }
 
+const N_LANDMARKS: i32 = 20;
+
 impl Places {
     fn sums(self) -> RemoteRowSums<Places> {
         let n_rows = self.places.iter().map(|place| place.roots.len()).sum();
@@ -42,8 +44,12 @@ impl Places {
 impl Workers for Places {
     fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
         let (n_classes, n_penalised) = (self.n_classes, self.n_penalised);
+        let mut first = 0;
         let one = |place: &mut Place| {
-            let units = vec![1.0; place.roots.len()];
+            // The first samples are landmarks, which are not judged.
+            let units: Vec<f64> =
+                (first..).take(place.roots.len()).map(|row: i32| f64::from(u8::from(row >= N_LANDMARKS))).collect();
+            first += place.roots.len() as i32;
             let targets = OneVsRest::new(&place.codes, n_classes);
             let (features, roots) = (&place.features, &place.roots);
             let rows = PartRows { features, n_penalised, targets, roots, units: &units, threads: 1 };
@@ -111,11 +117,15 @@ fn fit(
     };
     let mut rows = places(&features, settled.n_penalised()).sums();
     let support = chosen.into_iter().map(|row| row as u64).collect();
-    let class_weights = (0..labels.classes().len())
-        .map(|class| labels.codes().iter().filter(|code| **code as usize == class).count() as f64)
-        .collect();
-    let facts =
-        ModelFacts { classes: labels.classes().to_vec(), class_weights, several: None, support, stages: Vec::new() };
+    let (total_weight, ones) = (n as f64, vec![1.0; n]);
+    let facts = ModelFacts {
+        classes: labels.classes().to_vec(),
+        total_weight,
+        several: None,
+        evaluated_on: Some((labels, &ones)),
+        support,
+        stages: Vec::new(),
+    };
     plan.clone().fit(params, settled.clone(), &mut rows, facts, &Monitor::none()).unwrap()
 }
 

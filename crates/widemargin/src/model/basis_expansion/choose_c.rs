@@ -7,15 +7,15 @@
 use super::start::Start;
 use crate::data::{Labels, Vectors, check_costs};
 use crate::error::Result;
-use crate::model::choose_rows;
+use crate::model::{assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::UnseenScores;
-use crate::problem::{AnyLoss, Block, Intercept, OneVsRest, SmoothLoss};
-use crate::solve::CalibratedOn;
+use crate::problem::{AnyLoss, Block, Intercept, OneVsRest, SmoothLoss, count};
 use crate::solve::thin_plate::{
     GivenPath, OnFeatures, PathPoint, Problems, fit_given, fit_squared, numbers_of_squared,
 };
+use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report};
 
 /// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference
 /// between two values of C much less.
@@ -27,15 +27,8 @@ pub(super) struct Chosen<'a> {
     pub labels: &'a Labels,
     /// Effective weights.
     pub weights: &'a [f64],
-    /// How many samples each one stands for.
-    pub copies: &'a [f64],
-}
-
-impl Chosen<'_> {
-    /// What leave-one-out removes of each: one copy, whose weight is that of its class.
-    fn units(&self) -> Vec<f64> {
-        self.weights.iter().zip(self.copies).map(|(weight, copies)| weight / copies.max(1.0)).collect()
-    }
+    /// The part of each weight that leave-one-out removes.
+    pub units: &'a [f64],
 }
 
 /// C, and what follows from its selection.
@@ -45,16 +38,37 @@ pub(super) struct ChosenC {
     /// A warm start for the fit on all samples.
     pub start: Option<Start>,
     pub note: Option<String>,
-    /// Whether it was selected on some of the samples.
-    pub is_of_part: bool,
-    /// Decision values at C of samples that the fit did not see, where the selection has them.
-    pub unseen: Option<(UnseenScores, CalibratedOn)>,
+    /// What the selection knows of unseen samples, if it knows enough of all samples.
+    pub unseen: Option<Unseen>,
+}
+
+/// Decision values at C of samples that refits did not see, and the error that they or refits without folds tell.
+pub(super) struct Unseen {
+    pub scores: UnseenScores,
+    pub method: EstimateMethod,
+    /// Where the error is that of five folds: the weight of the wrong and of all samples by class or label.
+    pub fold_sums: Vec<[f64; 2]>,
+}
+
+impl Unseen {
+    /// The calibration, and the estimate of the error in the report; `weights` are those of the samples without class
+    /// weights, `units` those of independent samples.
+    pub fn assess(self, report: &mut Report, labels: &Labels, weights: &[f64], units: &[f64]) -> Calibration {
+        if self.method != EstimateMethod::Folds {
+            return assess(report, &self.scores, labels, weights, self.method);
+        }
+        let population = labels.population(weights);
+        let n: f64 = weights.iter().zip(units).map(|(weight, unit)| count(*weight, *unit)).sum();
+        let estimate = ErrorEstimate::of_folds(&self.fold_sums, labels.is_several(), &population, n);
+        report_estimate(report, estimate, labels, weights, "no fold has samples");
+        Calibration::of(&self.scores, OneVsRest::of(labels), CalibratedOn::LeftOut)
+    }
 }
 
 impl ChosenC {
     /// A C that is given, with the caller's warm start.
     pub fn given(c: f64, start: Option<Start>) -> Self {
-        ChosenC { c, path: Vec::new(), start, note: None, is_of_part: false, unseen: None }
+        ChosenC { c, path: Vec::new(), start, note: None, unseen: None }
     }
 
     /// The same for another loss, which the report tells.
@@ -62,21 +76,6 @@ impl ChosenC {
         let told = self.note.map_or_else(String::new, |note| format!("{note}; "));
         let note = Some(format!("{told}C was selected for the squared hinge"));
         ChosenC { note, unseen: None, ..self }
-    }
-
-    /// The point of the path at C.
-    pub fn point(&mut self) -> Option<&mut PathPoint> {
-        let c = self.c;
-        self.path.iter_mut().find(|point| point.c == c)
-    }
-
-    /// A warning if the estimated error is no better than that of the largest class.
-    pub fn warning(&mut self, labels: &Labels, weights: &[f64]) -> Option<String> {
-        let point = self.point()?;
-        if labels.is_several() {
-            return point.no_better_than_constant(labels.classes(), &OneVsRest::of(labels).constant_errors(weights));
-        }
-        point.no_better_than_the_largest_class(&labels.class_weights(weights))
     }
 
     /// The cost of each sample's loss.
@@ -96,7 +95,7 @@ pub(super) struct Sampled<'a> {
     part: Option<Vectors>,
     labels: Labels,
     weights: Vec<f64>,
-    /// As in [`Chosen::units`].
+    /// As in [`Chosen`].
     units: Vec<f64>,
 }
 
@@ -107,7 +106,7 @@ impl<'a> Sampled<'a> {
         let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), seed);
         let is_part = rows.len() < weights.len();
         let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
-        let (weights, units) = (of_rows(weights), of_rows(&samples.units()));
+        let (weights, units) = (of_rows(weights), of_rows(samples.units));
         let part = if is_part { Some(phi.select(&rows)?) } else { None };
         let labels = labels.present(&rows);
         Ok(Sampled { all: phi, part, labels, weights, units })
@@ -160,45 +159,39 @@ pub(super) fn solve_squared(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<()> {
-    let Chosen { labels, weights, .. } = samples;
+    let Chosen { labels, weights, units } = samples;
     let targets = OneVsRest::of(labels);
     let is_too_large = numbers_of_squared(phi, weights.len()) > MOST_NUMBERS;
     if chosen.unseen.is_some() || !targets.is_even() || is_too_large || monitor.ask().is_err() {
         return Ok(());
     }
-    let units = samples.units();
     let path = GivenPath { c: Some(chosen.c), ..GivenPath::default() };
-    let problems = Problems { targets, weights, units: &units };
+    let problems = Problems { targets, weights, units };
     let OnFeatures { weights: found, intercepts, outcome } =
         fit_squared(phi, &problems, path, intercept, &Pool::new(threads)?, monitor)?;
     chosen.start = Some(Start::of_problems(&found, intercepts));
     if outcome.raised.is_some() {
         return Ok(());
     }
-    let left_out = &outcome.best.left_out;
-    chosen.unseen = Some((UnseenScores::of_problems(left_out, labels.codes(), weights), CalibratedOn::LeftOut));
-    if let Some(point) = chosen.point() {
-        // Its path is of a part of the samples: each of all was held out of a refit.
-        point.held_out_error = outcome.best.point.loo_error;
-        point.label_errors = outcome.best.point.label_errors;
-    }
+    let scores = UnseenScores::of_problems(&outcome.best.left_out, labels.codes(), weights, units);
+    chosen.unseen = Some(Unseen { scores, method: EstimateMethod::LeaveOneOut, fold_sums: Vec::new() });
     Ok(())
 }
 
 /// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss and
 /// the problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has told.
-/// The error of a fit on a part is not estimated where that of a fit on all will be, `is_judged`.
+/// Refits confirm it where it is selected on all samples.
 pub(super) fn choose_c(
     phi: Block<'_>,
     samples: Chosen<'_>,
-    (near, is_judged): (Option<f64>, bool),
+    near: Option<f64>,
     (loss, intercept): (AnyLoss, Intercept),
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<ChosenC> {
     let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
-    let path = GivenPath { c: None, near, refines: true, confirms: !(sampled.is_part() && is_judged) };
+    let path = GivenPath { c: None, near, refines: true, confirms: !sampled.is_part() };
     let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);
     let is_squared = loss == AnyLoss::Smooth(SmoothLoss::Squared) && problems.targets.is_even();
     let solve = if is_squared { fit_squared } else { fit_given };
@@ -207,15 +200,23 @@ pub(super) fn choose_c(
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
     let start = Start::of_problems(&weights, intercepts);
-    let unseen = || UnseenScores::of_problems(&outcome.best.left_out, sampled.labels.codes(), &sampled.weights);
+    let unseen = || {
+        let best = &outcome.best;
+        let values = if best.refitted.is_empty() { &best.left_out } else { &best.refitted };
+        let scores = UnseenScores::of_problems(values, sampled.labels.codes(), &sampled.weights, &sampled.units);
+        let fold_sums = best.fold_sums.clone();
+        if is_squared || best.point.loo_exact {
+            return Some(Unseen { scores, method: EstimateMethod::LeaveOneOut, fold_sums });
+        }
+        (!fold_sums.is_empty()).then_some(Unseen { scores, method: EstimateMethod::Folds, fold_sums })
+    };
     let is_known = !sampled.is_part() && !outcome.best.left_out.is_empty();
     let chosen = ChosenC {
-        unseen: is_known.then(|| (unseen(), CalibratedOn::LeftOut)),
+        unseen: if is_known { unseen() } else { None },
         c: outcome.best.point.c,
         path: outcome.path,
         start: is_same.then_some(start),
         note,
-        is_of_part: sampled.is_part(),
     };
     Ok(if is_squared || loss == AnyLoss::default() { chosen } else { chosen.for_other_loss() })
 }

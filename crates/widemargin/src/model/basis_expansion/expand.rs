@@ -1,5 +1,6 @@
 //! The first half of a basis expansion SVM, also available separately: selects bases and computes features.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::basis::{self, Bases, BasisChoice};
@@ -45,6 +46,15 @@ pub(crate) struct Expansion<S: Similarity> {
 }
 
 impl<S: Similarity> Expansion<S> {
+    /// The distinct samples that are bases, each with the position of its basis.
+    pub fn bases_of_rows(&self, distinct: &Distinct) -> HashMap<usize, usize> {
+        if self.expansion.similarity().brings_columns() {
+            return HashMap::new();
+        }
+        let places = self.chosen.rows.iter().map(|&row| distinct.places[row]).enumerate();
+        places.map(|(basis, place)| (place, basis)).collect()
+    }
+
     /// The same with some of its bases, ascending.
     ///
     /// # Errors
@@ -175,35 +185,42 @@ impl<S: Similarity> Expander<S> {
         Ok((bases, chosen))
     }
 
-    /// Selects among the samples in the caller's order, and stores the bases in the order of the distinct samples: if
-    /// all samples become bases, the order of the caller's rows then does not matter.
     fn choose(&self, choice: &BasisChoice, learned: &Learned<'_, S::Samples>) -> Result<Bases> {
-        let (distinct, order) = (learned.distinct, learned.distinct.in_callers_order());
-        let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
-        let weights: Vec<f64> = order.iter().map(|&at| learned.weights[at]).collect();
-        let codes: Vec<u32> = order.iter().map(|&at| learned.codes[at]).collect();
-        let source = Picked { source: learned.samples, rows: &rows };
-        let training =
-            Training { samples: &source, weights: &weights, threads: learned.threads, monitor: learned.monitor };
-        let chosen = basis::choose(
-            choice,
-            bases_of(self.n_basis, &weights),
-            &codes,
-            learned.n_classes,
-            self.seed,
-            &self.similarity,
-            &training,
-        )
-        .map_err(|error| error.of_rows(&rows))?;
-        let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
-        if distinct.is_canonical {
-            places.sort_unstable();
-            // The same content in two classes is one basis.
-            places.dedup_by_key(|at| distinct.content(*at));
-        }
-        let is_merged = distinct.n_present() > distinct.rows.len();
-        let told = |warning| if is_merged { format!("{warning} (equal samples are one)") } else { warning };
-        let warning = chosen.warning.map(told);
-        Ok(Bases { rows: places.into_iter().map(|at| distinct.rows[at]).collect(), warning })
+        let n_basis = bases_of(self.n_basis, learned.weights);
+        choose_distinct(choice, n_basis, self.seed, &self.similarity, learned)
     }
+}
+
+/// Selects among distinct samples: at positions of the caller's rows where the choice is by position, and otherwise in an
+/// order of content, so that the order of the caller's rows does not matter. Bases are stored in the order of the distinct
+/// samples.
+pub(super) fn choose_distinct<S: Similarity>(
+    choice: &BasisChoice,
+    n_basis: usize,
+    seed: u64,
+    similarity: &S,
+    learned: &Learned<'_, S::Samples>,
+) -> Result<Bases> {
+    let distinct = learned.distinct;
+    let order = match distinct.is_canonical && !choice.is_by_position() {
+        true => (0..distinct.rows.len()).collect(),
+        false => distinct.in_callers_order(),
+    };
+    let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
+    let weights: Vec<f64> = order.iter().map(|&at| learned.weights[at]).collect();
+    let codes: Vec<u32> = order.iter().map(|&at| learned.codes[at]).collect();
+    let source = Picked { source: learned.samples, rows: &rows };
+    let training = Training { samples: &source, weights: &weights, threads: learned.threads, monitor: learned.monitor };
+    let chosen = basis::choose(choice, n_basis, &codes, learned.n_classes, seed, similarity, &training)
+        .map_err(|error| error.of_rows(&rows))?;
+    let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
+    if distinct.is_canonical {
+        places.sort_unstable();
+        // The same content in two classes is one basis.
+        places.dedup_by_key(|at| distinct.content(*at));
+    }
+    let is_merged = distinct.n_present() > distinct.rows.len();
+    let counted = |warning| if is_merged { format!("{warning} (equal samples are one)") } else { warning };
+    let warning = chosen.warning.map(counted);
+    Ok(Bases { rows: places.into_iter().map(|at| distinct.rows[at]).collect(), warning })
 }

@@ -4,13 +4,12 @@
 //! compared with a few bases, the similarities normalised ([`Expander`]), and a linear SVM trained on them by Newton's
 //! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear_dual`]).
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, choose_c, solve_squared};
+use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, Unseen, choose_c, solve_squared};
 use super::expand::{Expander, Learned, USUAL_BASES};
-use super::held_out::{FitOnAll, judge_held_out, unseen_scores};
+use super::held_out::{FitOnAll, held_out_scores};
 use super::held_out_path::choose_on_held_out;
 use super::learn_weights::{Asked, learn_weights, unweighted};
 use super::prune::{heaviest, next_size};
@@ -24,13 +23,11 @@ use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::OneVsRest;
-use crate::problem::UnseenScores;
 use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
+use crate::solve::EstimateMethod;
 use crate::solve::linear_dual::LinearDualSettings;
 use crate::solve::newton::NewtonSettings;
-use crate::solve::{CalibratedOn, Calibration};
 
 /// The gap at which fits are compared that leave bases out.
 const PRUNING_TOL: f64 = 1e-2;
@@ -54,14 +51,14 @@ pub struct BasisExpansionParams<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansionParams<S> {
-    /// The defaults for a similarity: 1,000 bases evenly spaced in each class, mean-norm normalization, C = 1, squared
+    /// The defaults for a similarity: 1,000 bases drawn from each class in proportion to its samples, mean-norm normalization, C = 1, squared
     /// hinge, an unpenalised intercept, a relative duality gap of 0.001, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionParams {
             expander: Expander {
                 similarity,
                 n_basis: None,
-                basis: BasisChoice::Index,
+                basis: BasisChoice::default(),
                 given: None,
                 normalization: Normalization::MeanNorm,
                 cut: NystromCut::Millionth,
@@ -289,7 +286,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
-    /// the order of the samples only affects the selection of bases: all bit for bit, provided that samples have
+    /// the order of the samples only affects a selection of bases by position: all bit for bit, provided that samples have
     /// fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected bases are stored without
     /// duplicates in an order determined by content; given ones as they are.
     ///
@@ -322,7 +319,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Learned { samples, distinct: &distinct, weights: &weights, codes: &codes, n_classes, threads, monitor };
         let mut made = self.expander.fit(&learned, &mut clock)?;
 
-        let chosen = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
+        let units = distinct.removed_weights(&weights);
+        let chosen = Chosen { labels: &labels, weights: &weights, units: &units };
         let asked = Asked { samples: chosen, c: self.c.given(), intercept: self.intercept, seed, threads };
         let weighed = match &mut made.phi {
             Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &asked, monitor)?,
@@ -373,8 +371,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             seed,
             threads,
         };
-        // A second fit, on some of many samples, is judged on the others: of other losses it cannot start at the solution.
-        let is_judged = matches!(self.loss, AnyLoss::Smooth(_));
         let mut chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
@@ -386,9 +382,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 let found = of_all.map_or_else(
                     || {
                         let phi = Block::of(&made.phi)?;
-                        let has_others = made.chosen.rows.len() < distinct.rows.len();
-                        let (near, settings) = ((self.near, is_judged && has_others), (seed, threads));
-                        choose_c(phi, chosen, near, (self.loss, self.intercept), settings, monitor)
+                        choose_c(phi, chosen, self.near, (self.loss, self.intercept), (seed, threads), monitor)
                     },
                     Ok,
                 )?;
@@ -403,32 +397,24 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end("solve")?;
-        if chosen_c.unseen.is_none() && monitor.ask().is_ok() {
-            let bases: HashSet<usize> = made.chosen.rows.iter().copied().collect();
-            let is_base = |at: &usize| bases.contains(&distinct.rows[*at]);
-            let all = FitOnAll {
-                phi: &made.phi,
-                samples: chosen,
-                costs: &costs,
-                bases: &(0..distinct.rows.len()).filter(is_base).collect(),
-                start: solution.start(),
-            };
-            let mut scores = None;
-            if chosen_c.is_of_part && is_judged {
-                let judged = judge_held_out(&all, |row| !all.bases.contains(&row), &solver, seed, monitor)?;
-                if let Some(point) = chosen_c.point() {
-                    point.held_out_error = judged.as_ref().map(|judged| judged.error);
-                    point.label_errors = judged.as_ref().map_or_else(Vec::new, |judged| judged.label_errors.clone());
-                }
-                scores = judged.map(|judged| judged.scores);
+        let unseen = match chosen_c.unseen.take() {
+            Some(unseen) => unseen,
+            None => {
+                let bases = made.bases_of_rows(&distinct);
+                let all = FitOnAll {
+                    phi: &made.phi,
+                    samples: chosen,
+                    costs: &costs,
+                    own_features: &|row| {
+                        bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at))
+                    },
+                    is_basis: &|row| bases.contains_key(&row),
+                    start: solution.start(),
+                };
+                let scores = held_out_scores(&all, &solver, seed, monitor)?;
+                clock.end("hold out")?;
+                Unseen { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
             }
-            let scores = scores.map_or_else(|| unseen_scores(&all, &solver, seed, monitor), Ok)?;
-            chosen_c.unseen = Some((scores, CalibratedOn::HeldOut));
-            clock.end("hold out")?;
-        }
-        let calibration = match chosen_c.unseen.take() {
-            Some((scores, on)) => Calibration::of(&scores, OneVsRest::of(&labels), on),
-            None => Calibration::of(&UnseenScores::default(), OneVsRest::of(&labels), CalibratedOn::Nothing),
         };
         if is_sparse {
             let kept = made.expansion.used_bases(&solution.weights);
@@ -442,7 +428,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (notes, warnings) = made.expansion.of_definiteness();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
-        solution.report.warnings.extend(chosen_c.warning(&labels, &weights));
+        let calibration = unseen.assess(&mut solution.report, &labels, &distinct.weights, &units);
         solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         Ok(BasisExpansionSvc {
             expansion: made.expansion,

@@ -1,47 +1,80 @@
-//! Decision values of samples that a second fit, at the same C, does not see: they tell the error where C was selected on
-//! some of many samples, whose leave-one-out error says little about a fit on all, and they calibrate probabilities.
+//! Decision values of samples that refits at the same C do not see: they estimate the error and calibrate probabilities where
+//! leave-one-out on all samples has not.
 
-use std::collections::HashSet;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::choose_c::Chosen;
-use super::hessian_rows::choose_of_classes;
-use super::solver::{Solution, Solver};
+use super::solver::Solver;
 use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::UnseenScores;
-use crate::problem::{AnyLoss, Block, OneVsRest, Penalty};
+use crate::problem::{AnyLoss, Block, OneVsRest, Penalty, count};
 
-/// At most this many samples are held out, and at most a tenth: the standard error of an accuracy of 95 % is .5 points.
-pub(super) const MOST: usize = 2000;
+/// At most this many samples are held out of a fit, and at most a tenth: the standard error of an accuracy of 95 % is .5
+/// points.
+const MAX_HELD_OUT: usize = 2000;
 
-/// The relative duality gap of the second fit.
+/// The relative duality gap of the refits.
 pub(super) const TOL: f64 = 1e-2;
 
 /// The same of solvers that cannot start at the solution.
 const COLD_TOL: f64 = 5e-2;
 
-/// Decision values that are wanted where all are of a fit without a tenth of few samples, and the most fits for them.
-const WANTED: usize = 500;
-const MOST_FITS: usize = 10;
+/// Held-out samples that are wanted, and the same of solvers that cannot start at the solution: as many refits are made, each
+/// without a tenth.
+const WANTED: usize = 5000;
+const WANTED_COLD: usize = 2000;
+const MAX_REFITS: usize = 10;
+
+/// How many of `n` samples of `k` classes are held out of a fit: each of few classes has one at least.
+pub(super) fn n_held_out(n: usize, k: usize) -> usize {
+    MAX_HELD_OUT.min(n / 10).max((2 * k).min(n / 2))
+}
 
 /// Samples that a fit does not see: rows, each with the share of its weight that is held out.
 pub(super) struct HeldOut(Vec<(usize, f64)>);
 
 impl HeldOut {
-    /// About `n_wanted` of the samples that may be held out, each class by size. A row stands for several samples where
-    /// equal ones are merged, of which some are held out, as if they were rows of their own.
-    pub fn choose(samples: Chosen<'_>, may: impl Fn(usize) -> bool, n_wanted: usize, seed: u64) -> Self {
-        let Chosen { labels, weights, copies } = samples;
-        let n_copies = |row: usize| (copies[row].round() as usize).clamp(1, MOST);
-        let eligible = (0..weights.len()).filter(|&row| weights[row] > 0.0 && may(row));
-        let rows: Vec<usize> = eligible.flat_map(|row| std::iter::repeat_n(row, n_copies(row))).collect();
-        // Each class has its share: rare ones would count for more than they are.
-        let held = choose_of_classes(&labels.select(&rows), &vec![1.0; rows.len()], n_wanted, 0, seed.wrapping_add(1));
-        let held: Vec<usize> = held.into_iter().map(|at| rows[at]).collect();
-        let share = |same: &[usize]| (same[0], same.len() as f64 / n_copies(same[0]) as f64);
-        HeldOut(held.chunk_by(|a, b| a == b).map(share).collect())
+    /// Disjoint random sets of about `size` samples each, in which every class has its share, as in the population. Of each
+    /// class rows that are to be `spared`, the bases, come last. A row may stand for several independent samples, which are
+    /// held out one by one.
+    pub fn sets(
+        samples: Chosen<'_>,
+        spared: impl Fn(usize) -> bool,
+        (size, n_sets): (usize, usize),
+        seed: u64,
+    ) -> Vec<Self> {
+        let Chosen { labels, weights, units } = samples;
+        let n_copies = |row: usize| (count(weights[row], units[row]) as usize).min(MAX_HELD_OUT);
+        let (codes, n_classes) = labels.strata();
+        let mut by_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
+        for row in (0..weights.len()).filter(|&row| weights[row] > 0.0) {
+            by_class[codes[row] as usize].extend(std::iter::repeat_n(row, n_copies(row)));
+        }
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(1));
+        for rows in &mut by_class {
+            rows.shuffle(&mut rng);
+            // The next to be drawn are at the end.
+            rows.sort_by_key(|&row| !spared(row));
+        }
+        let n: usize = by_class.iter().map(Vec::len).sum();
+        let shares: Vec<f64> = by_class.iter().map(|rows| (rows.len() * size) as f64 / n.max(1) as f64).collect();
+        let mut draw = || {
+            let mut held = Vec::with_capacity(size + n_classes);
+            for (rows, share) in by_class.iter_mut().zip(&shares) {
+                // Rounded at random, so that rare classes have their share on average.
+                let n_drawn = share.floor() as usize + usize::from(rng.random::<f64>() < share.fract());
+                held.extend(rows.split_off(rows.len().saturating_sub(n_drawn)));
+            }
+            held.sort_unstable();
+            let share = |same: &[usize]| (same[0], same.len() as f64 / n_copies(same[0]) as f64);
+            HeldOut(held.chunk_by(|a, b| a == b).map(share).collect())
+        };
+        (0..n_sets).map(|_| draw()).filter(|set| !set.0.is_empty()).collect()
     }
 
     /// How many rows they are of.
@@ -56,6 +89,11 @@ impl HeldOut {
         }
         costs
     }
+
+    /// The rows that are held out completely.
+    fn whole_rows(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().filter(|(_, share)| *share >= 1.0).map(|(row, _)| *row)
+    }
 }
 
 /// What the fit on all samples knows.
@@ -64,39 +102,13 @@ pub(super) struct FitOnAll<'a> {
     pub samples: Chosen<'a>,
     /// C times their weights.
     pub costs: &'a [f64],
-    /// The rows of φ whose samples are bases, which must not be held out: their similarity to themselves is not that of a
-    /// new sample.
-    pub bases: &'a HashSet<usize>,
-    /// The solution, where the second fit starts.
+    /// For each row of φ the features that compare with it, if it is a basis: a sample's similarity to itself is not that of
+    /// a new sample, so that these are left out with it.
+    pub own_features: &'a dyn Fn(usize) -> Vec<usize>,
+    /// Rows that are bases.
+    pub is_basis: &'a dyn Fn(usize) -> bool,
+    /// The solution, where refits start.
     pub start: Start,
-}
-
-/// How good a fit on the others is on samples held out, of those that may be; none if nothing can be held out, or time is up. The second fit
-/// starts at the solution on all, and takes about as long as a few of its steps.
-///
-/// # Errors
-/// As for the fit on all samples.
-pub(super) fn judge_held_out(
-    all: &FitOnAll<'_>,
-    may: impl Fn(usize) -> bool,
-    solver: &Solver,
-    seed: u64,
-    monitor: &Monitor<'_>,
-) -> Result<Option<Judged>> {
-    let FitOnAll { phi, samples, costs, start, .. } = all;
-    // Each of few classes has one at least.
-    let n_wanted = MOST.min(costs.len() / 10).max((2 * samples.labels.classes().len()).min(costs.len() / 2));
-    let held = HeldOut::choose(*samples, may, n_wanted, seed);
-    if held.len() == 0 {
-        return Ok(None);
-    }
-    let (rest, quiet) = (held.rest(costs.to_vec()), monitor.without_progress());
-    let tol = if is_warm(solver) { TOL } else { COLD_TOL };
-    let solution = solver.starting_at(start.clone(), tol).solve(phi, samples.labels, &rest, &quiet)?;
-    if monitor.ask().is_err() {
-        return Ok(None);
-    }
-    judge(phi, *samples, &held, &solution).map(Some)
 }
 
 /// Whether a solver can start at a solution.
@@ -104,63 +116,78 @@ fn is_warm(solver: &Solver) -> bool {
     matches!(solver.loss, AnyLoss::Smooth(_)) && solver.penalty == Penalty::L2
 }
 
-/// Decision values of samples held out of a few more fits: one for many samples, up to ten for few. Bases are held out only
-/// if all samples are bases.
+/// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth. Where
+/// bases must be held out, the features that compare with them are too. Fewer, or none, if time is up. A refit starts at the
+/// solution on all, and takes about as long as a few of its steps.
 ///
 /// # Errors
 /// As for the fit on all samples.
-pub(super) fn unseen_scores(
+pub(super) fn held_out_scores(
     all: &FitOnAll<'_>,
     solver: &Solver,
     seed: u64,
     monitor: &Monitor<'_>,
 ) -> Result<UnseenScores> {
+    let FitOnAll { phi, samples, costs, own_features, is_basis, start } = all;
     let mut scores = UnseenScores::default();
-    let wanted = if is_warm(solver) { 10 * WANTED } else { 2 * WANTED };
-    let n_fits = (wanted / all.costs.len().max(1)).clamp(1, MOST_FITS);
-    for at in 0..n_fits as u64 {
-        let seed = seed.wrapping_add(at);
-        let is_new = |row: usize| !all.bases.contains(&row);
-        let judged = match judge_held_out(all, is_new, solver, seed, monitor)? {
-            None => judge_held_out(all, |_| true, solver, seed, monitor)?,
-            judged => judged,
-        };
-        let Some(judged) = judged else { break };
-        scores.extend(judged.scores);
+    let (tol, wanted) = if is_warm(solver) { (TOL, WANTED) } else { (COLD_TOL, WANTED_COLD) };
+    let n_refits = (wanted / costs.len().max(1)).clamp(1, MAX_REFITS);
+    let (size, quiet) = (n_held_out(costs.len(), samples.labels.classes().len()), monitor.without_progress());
+    for held in HeldOut::sets(*samples, is_basis, (size, n_refits), seed) {
+        if monitor.ask().is_err() {
+            break;
+        }
+        let features: Vec<usize> = held.whole_rows().flat_map(own_features).collect();
+        let without = (!features.is_empty()).then(|| without_features(phi, &features));
+        let phi = without.as_ref().unwrap_or(phi);
+        let rest = held.rest(costs.to_vec());
+        let solution = solver.starting_at(start.clone(), tol).solve(phi, samples.labels, &rest, &quiet)?;
+        if monitor.ask().is_err() {
+            break;
+        }
+        let rows = Block::of(phi)?;
+        scores.extend(judge(rows, *samples, &held, (&solution.weights, &solution.intercepts)).scores);
     }
     Ok(scores)
 }
 
+/// A copy of the rows in which some features are 0.
+fn without_features(phi: &Vectors, features: &[usize]) -> Vectors {
+    let mut is_left_out = vec![false; phi.n_cols()];
+    features.iter().for_each(|&feature| is_left_out[feature] = true);
+    let mut phi = phi.clone();
+    match &mut phi {
+        Vectors::Dense(matrix) => {
+            for row in matrix.values.chunks_mut(is_left_out.len().max(1)) {
+                row.iter_mut().zip(&is_left_out).filter(|(_, out)| **out).for_each(|(x, _)| *x = 0.0);
+            }
+        }
+        Vectors::Sparse(matrix) => {
+            let entries = matrix.values.iter_mut().zip(&matrix.indices);
+            entries.filter(|(_, column)| is_left_out[**column as usize]).for_each(|(x, _)| *x = 0.0);
+        }
+    }
+    phi
+}
+
 /// How good a fit is on samples that it did not see.
 pub(super) struct Judged {
-    /// The share of their weight that is misclassified, or of several labels the share that is wrong.
-    pub error: f64,
-    /// The same of each of several labels.
-    pub label_errors: Vec<f64>,
     /// Their mean squared hinge, over samples and problems.
     pub squared_hinge: f64,
     /// Their decision values.
     pub scores: UnseenScores,
 }
 
-/// Judges a solution by samples that were held out.
-///
-/// # Errors
-/// [`Error::Shape`](crate::Error::Shape) for inconsistent rows.
-pub(super) fn judge(phi: &Vectors, samples: Chosen<'_>, held: &HeldOut, solution: &Solution) -> Result<Judged> {
-    Ok(judge_rows(Block::of(phi)?, samples, held, (&solution.weights, &solution.intercepts)))
-}
-
-/// The same for weights and intercepts.
-pub(super) fn judge_rows(
+/// Judges weights and intercepts by samples that were held out.
+pub(super) fn judge(
     rows: Block<'_>,
     samples: Chosen<'_>,
     held: &HeldOut,
     (all_weights, intercepts): (&[f32], &[f64]),
 ) -> Judged {
-    let Chosen { labels, weights, .. } = samples;
+    let Chosen { labels, weights, units } = samples;
     let targets = OneVsRest::of(labels);
-    let (mut wrong, mut hinge, mut total) = (0.0, 0.0, 0.0);
+    let (mut hinge, mut total) = (0.0, 0.0);
     let mut unseen = UnseenScores::default();
     for &(row, share) in &held.0 {
         let of = |(weights, intercept): (&[f32], &f64)| rows.dot(row, weights) + intercept;
@@ -171,14 +198,57 @@ pub(super) fn judge_rows(
         let weight = share * weights[row];
         total += weight * targets.mean_weight(row);
         hinge += weight * scores.iter().enumerate().map(slack).sum::<f64>() / scores.len() as f64;
-        wrong += weight * targets.mistakes(row, &scores);
-        unseen.values.extend(scores);
-        unseen.codes.push(labels.codes()[row]);
-        unseen.weights.push(weight);
+        unseen.push(scores, labels.codes()[row], weight, (share * count(weights[row], units[row])).max(1.0));
     }
-    let k = targets.n_problems();
-    let value = |problem: usize, at: usize| unseen.values[at * k + problem];
-    let of_labels = targets.with_codes(&unseen.codes).label_mistakes(&unseen.weights, value);
-    let label_errors = of_labels.iter().map(|[wrong, all]| wrong / all).collect();
-    Judged { error: wrong / total, label_errors, squared_hinge: hinge / total, scores: unseen }
+    Judged { squared_hinge: hinge / total, scores: unseen }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+
+    #[test]
+    fn sets_are_disjoint_and_have_the_classes_of_the_population() {
+        let labels = Labels::new((0..4000).map(|i| i64::from(i % 10 == 0)));
+        let ones = vec![1.0; 4000];
+        let samples = Chosen { labels: &labels, weights: &ones, units: &ones };
+        // All but 40 of the rare class are bases.
+        let is_basis = |row: usize| row % 10 == 0 && row >= 400;
+        let sets = HeldOut::sets(samples, is_basis, (400, 3), 7);
+        let mut seen = vec![false; 4000];
+        for (at, set) in sets.iter().enumerate() {
+            assert!((398..=402).contains(&set.len()));
+            let rare = set.0.iter().filter(|(row, _)| row % 10 == 0);
+            assert_eq!(rare.clone().count(), 40);
+            // Bases are held out only when there are no others left.
+            assert_eq!(rare.filter(|(row, _)| is_basis(*row)).count(), if at == 0 { 0 } else { 40 });
+            set.0.iter().for_each(|&(row, share)| {
+                assert!(!std::mem::replace(&mut seen[row], true) && share == 1.0);
+            });
+        }
+    }
+
+    #[test]
+    fn classes_of_one_sample_are_held_out_as_often_as_others() {
+        let labels = Labels::new((0..300).map(|i| i64::from(i / 2)));
+        let ones = vec![1.0; 300];
+        let samples = Chosen { labels: &labels, weights: &ones, units: &ones };
+        let n: usize = (0..40).map(|seed| HeldOut::sets(samples, |_| false, (30, 1), seed)[0].len()).sum();
+        assert!((1100..1300).contains(&n), "{n} of 1200");
+    }
+
+    #[test]
+    fn independent_copies_are_held_out_in_part() {
+        let labels = Labels::new([0, 1]);
+        let (weights, units) = ([60.0, 40.0], [1.0, 1.0]);
+        let samples = Chosen { labels: &labels, weights: &weights, units: &units };
+        let set = &HeldOut::sets(samples, |_| false, (10, 1), 3)[0];
+        let rest = set.rest(weights.to_vec());
+        assert!((rest[0] - 54.0).abs() < 1e-9 && (rest[1] - 36.0).abs() < 1e-9, "{rest:?}");
+        // A weight that is no number of copies is held out whole.
+        let whole = Chosen { units: &weights, ..samples };
+        let sets = HeldOut::sets(whole, |_| false, (1, 2), 3);
+        assert!(sets.iter().all(|set| set.0.iter().all(|(_, share)| *share == 1.0)));
+    }
 }

@@ -5,7 +5,7 @@
 //! A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the last
 //! and to a loose gap. The error there is the estimate too: it is the least of a few.
 
-use super::choose_c::{Chosen, ChosenC};
+use super::choose_c::{Chosen, ChosenC, Unseen};
 use super::held_out::{HeldOut, Judged, judge};
 use super::solver::Solver;
 use super::start::Start;
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::UnseenScores;
 use crate::problem::{Block, Intercept};
-use crate::solve::CalibratedOn;
+use crate::solve::EstimateMethod;
 use crate::solve::thin_plate::PathPoint;
 
 /// Samples held out, at most.
@@ -40,11 +40,9 @@ pub(super) fn choose_on_held_out(
     monitor: &Monitor<'_>,
 ) -> Result<Option<ChosenC>> {
     let Chosen { labels, weights, .. } = samples;
-    let held = HeldOut::choose(samples, |_| true, MOST.min(weights.len() / 5), solver.seed);
+    let held = HeldOut::sets(samples, |_| false, (MOST.min(weights.len() / 5), 1), solver.seed).into_iter().next();
     let unit = mean_square(phi, weights, solver.intercept)?;
-    if held.len() == 0 || unit <= 0.0 {
-        return Ok(None);
-    }
+    let Some(held) = held.filter(|_| unit > 0.0) else { return Ok(None) };
     let (begin, quiet) = (near.unwrap_or(BEGIN), monitor.without_progress());
     let mut path: Vec<(PathPoint, f64)> = Vec::new();
     let mut best: Option<(usize, Start)> = None;
@@ -61,7 +59,8 @@ pub(super) fn choose_on_held_out(
             let costs = held.rest(weights.iter().map(|weight| c * weight).collect());
             let at = Solver { start: start.take(), tol: TOL.max(solver.tol), ..solver.clone() };
             let solution = at.solve(phi, labels, &costs, &quiet)?;
-            let Judged { error, label_errors, squared_hinge, scores } = judge(phi, samples, &held, &solution)?;
+            let solved = (&solution.weights[..], &solution.intercepts[..]);
+            let Judged { squared_hinge, scores } = judge(Block::of(phi)?, samples, &held, solved);
             let report = &solution.report;
             path.push((
                 PathPoint {
@@ -72,8 +71,7 @@ pub(super) fn choose_on_held_out(
                     loo_error: None,
                     loo_exact: false,
                     fold_error: None,
-                    held_out_error: Some(error),
-                    label_errors,
+                    label_errors: Vec::new(),
                     violators: report.n_support.iter().map(|&n| u64::from(n)).sum(),
                     steps: report.iterations.iter().copied().max().unwrap_or(0),
                 },
@@ -98,8 +96,8 @@ pub(super) fn choose_on_held_out(
     let note = format!("C was selected by {} samples that were held out", held.len());
     let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    let unseen = Some((unseen, CalibratedOn::HeldOut));
-    Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), is_of_part: false, unseen }))
+    let unseen = Some(Unseen { scores: unseen, method: EstimateMethod::HeldOut, fold_sums: Vec::new() });
+    Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), unseen }))
 }
 
 /// The mean squared norm of the features, centred where the intercept is free.
@@ -160,8 +158,12 @@ mod tests {
             wrong.count() as f64 / 4000.0
         };
         let model = fit(&samples, &labels, 1);
-        let chosen = model.chosen().unwrap();
-        assert!((chosen.held_out_error.unwrap() - error(&model)).abs() < 0.04, "{chosen:?} {}", error(&model));
+        let estimate = model.report().estimate.clone().unwrap();
+        assert!(
+            (estimate.error - error(&model)).abs() < 3.0 * estimate.standard_error,
+            "{estimate:?} {}",
+            error(&model)
+        );
         assert!(model.path().is_sorted_by(|a, b| a.lambda > b.lambda) && model.path().len() > 1);
         assert!(model.report().notes.iter().any(|note| note.contains("samples that were held out")));
         for factor in [0.01, 100.0] {

@@ -55,7 +55,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
             expander: Expander {
                 similarity,
                 n_basis: None,
-                basis: BasisChoice::Index,
+                basis: BasisChoice::default(),
                 given: None,
                 normalization: Normalization::Nystrom(Definite::Clip),
                 cut: NystromCut::PreciseMillionth,
@@ -150,19 +150,20 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let made = self.expander.fit(&learned, &mut clock)?;
 
         let ones = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
-        let units = weights.iter().map(|weight| weight.min(1.0)).collect();
-        let fitted = Fitted { targets: ones, weights: weights.clone(), units };
+        let units = one_copy(weights);
+        let fitted = Fitted { targets: ones, weights: weights.clone(), units: units.clone() };
         let pool = Pool::new(threads)?;
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
         let lambda = penalty(solver.ridge().spectrum(), made.phi.n_cols(), self.shrinkage);
         let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
         clock.end("solve")?;
         let left_out = left_out_scores(solver.ridge().left_out_values_with(lambda, monitor)?.into_values());
-        let mut is_base = vec![false; weights.len()];
+        // A copy of a basis is as similar to it as a new sample that equals it will be.
+        let mut others = weights.clone();
         for place in made.chosen.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
-            is_base[place] = true;
+            others[place] = (weights[place] - units[place]).max(0.0);
         }
-        let threshold = threshold(&left_out, weights, &is_base, self.quantile);
+        let threshold = threshold(&left_out, weights, &others, self.quantile);
         clock.end("leave-one-out")?;
 
         let found = Found { weights: w, threshold, left_out_scores: Vec::new() };
@@ -182,6 +183,13 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         model.left_out_scores = distinct.places.iter().filter_map(score).collect();
         Ok(model)
     }
+}
+
+/// The weight of one copy of each sample. There are no labels to tell repeated draws from weights: where every sample has a
+/// weight above 1, the smallest is taken for a unit of weights.
+fn one_copy(weights: &[f64]) -> Vec<f64> {
+    let unit = weights.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+    weights.iter().map(|weight| weight.min(unit)).collect()
 }
 
 /// Refuses a quantile or a shrinkage that cannot be.

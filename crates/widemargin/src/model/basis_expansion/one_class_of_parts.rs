@@ -53,9 +53,9 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
         let left_out = left_out_scores(ridge.left_out_values(rows, lambda, monitor)?);
-        let mut is_base = vec![false; left_out.len()];
-        basis_rows.iter().filter(|row| **row < left_out.len()).for_each(|&row| is_base[row] = true);
-        let threshold = threshold(&left_out, targets.weights(), &is_base, quantile);
+        let mut others = targets.weights().to_vec();
+        basis_rows.iter().filter(|row| **row < left_out.len()).for_each(|&row| others[row] = 0.0);
+        let threshold = threshold(&left_out, targets.weights(), &others, quantile);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let found = Found { weights, threshold, left_out_scores: left_out };
         let facts = (basis, basis_rows, seed);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::feature_pieces::FeaturePieces;
-use super::held_out::{HeldOut, MOST as MOST_HELD_OUT, TOL as HELD_OUT_TOL, judge_rows};
+use super::held_out::{HeldOut, TOL as HELD_OUT_TOL, judge, n_held_out};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice};
+use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
@@ -32,7 +32,7 @@ use crate::problem::{
 };
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
-use crate::solve::{CalibratedOn, Calibration, Report};
+use crate::solve::{EstimateMethod, Report};
 
 /// The checkpoint name of the solver's sums.
 const ANSWERS: &str = "answers";
@@ -111,8 +111,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
         let of_part = labels.select(&hessian_sample.rows);
-        let copies = vec![1.0; part.len()];
-        let samples = Chosen { labels: &of_part, weights: &part, copies: &copies };
+        let samples = Chosen { labels: &of_part, weights: &part, units: &part };
         let (seed, threads, intercept) = (expander.seed, self.threads, self.intercept);
         let asked_for = Asked { samples, c: self.c.given(), intercept, seed, threads };
         let weighed = learn_weights(&mut pieces.expansion, &mut hessian_sample.phi, &asked_for, monitor)?;
@@ -128,7 +127,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
                 let kind = (self.loss, intercept);
-                let chosen = choose_c(phi.into(), samples, (self.near, false), kind, (seed, threads), monitor)?;
+                let chosen = choose_c(phi.into(), samples, self.near, kind, (seed, threads), monitor)?;
                 clock.end("choose C")?;
                 chosen
             }
@@ -142,7 +141,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
         clock.end("solve")?;
 
         let scores = blocks.unseen_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
-        let calibration = Calibration::of(&scores, targets, CalibratedOn::HeldOut);
         clock.end("hold out")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
@@ -150,7 +148,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
         report.notes.extend(weighed.into_iter().chain(chosen_c.note.take()));
         let (notes, warnings) = pieces.expansion.of_definiteness();
         report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(chosen.warning).chain(chosen_c.warning(&of_part, &part)));
+        report.warnings.extend(warnings.into_iter().chain(chosen.warning));
+        let given = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
+        let calibration = assess(&mut report, &scores, labels, &given, EstimateMethod::HeldOut);
         let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
         let parts = Assembled {
             basis,
@@ -193,19 +193,21 @@ impl<S: Similarity> Blocks<'_, S> {
         monitor: &Monitor<'_>,
     ) -> Result<UnseenScores> {
         let (rows, n_classes) = (&self.hessian_sample.rows, self.labels.classes().len());
-        let labels = self.labels.select(rows);
-        let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-        let samples = Chosen { labels: &labels, weights: &of_rows, copies: &vec![1.0; rows.len()] };
+        let labels = self.labels.of_rows(rows);
         let bases: HashSet<usize> = bases.iter().copied().collect();
-        let n_wanted = MOST_HELD_OUT.min(rows.len() / 10).max((2 * n_classes).min(rows.len() / 2));
-        let held = HeldOut::choose(samples, |at| !bases.contains(&rows[at]), n_wanted, seed);
-        if held.len() == 0 || monitor.ask().is_err() {
-            return Ok(UnseenScores::default());
-        }
+        // Features that compare with a basis are read with all others: a basis is held out only where maps mix them.
+        let expansion = &self.pieces.expansion;
+        let mixes = expansion.features_of_basis(0).is_empty();
+        let is_judged = |row: usize| mixes || !bases.contains(&row);
+        let of_rows: Vec<f64> = rows.iter().map(|&row| if is_judged(row) { weights[row] } else { 0.0 }).collect();
+        let samples = Chosen { labels: &labels, weights: &of_rows, units: &of_rows };
+        let size = n_held_out(rows.len(), n_classes);
+        let held = HeldOut::sets(samples, |at| bases.contains(&rows[at]), (size, 1), seed).into_iter().next();
+        let Some(held) = held.filter(|_| monitor.ask().is_ok()) else { return Ok(UnseenScores::default()) };
         let rest = held.rest(of_rows.clone());
         let mut costs = self.problem.costs.to_vec();
         for (&row, rest) in rows.iter().zip(&rest) {
-            if *rest == 0.0 {
+            if *rest == 0.0 && is_judged(row) {
                 costs[row] = 0.0;
             }
         }
@@ -220,7 +222,7 @@ impl<S: Similarity> Blocks<'_, S> {
         }
         let d = self.pieces.expansion.n_features();
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, rows.len(), d)?);
-        Ok(judge_rows(phi, samples, &held, (&solution.weights, &solution.intercepts)).scores)
+        Ok(judge(phi, samples, &held, (&solution.weights, &solution.intercepts)).scores)
     }
 
     /// The model, and a summary of the solve; a second one starts at the solution of the first.

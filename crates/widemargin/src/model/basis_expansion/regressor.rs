@@ -50,7 +50,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             expander: Expander {
                 similarity,
                 n_basis: None,
-                basis: BasisChoice::Index,
+                basis: BasisChoice::default(),
                 given: None,
                 normalization: Normalization::MeanNorm,
                 cut: NystromCut::Rounding,
@@ -198,7 +198,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model)
     }
 
-    /// The same by the squared loss, with what each of the caller's samples gets from the fit without one copy of it, samples ×
+    /// The same by the squared loss, with what each of the caller's samples gets from the fit without it, samples ×
     /// outputs; of samples without weight the targets.
     pub(crate) fn fit_left_out(
         self,
@@ -234,7 +234,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let made = self.expander.fit(&learned, &mut clock)?;
 
         let standard = StandardTargets::new(&targets, weights, self.has_intercept)?;
-        let units = weights.iter().map(|weight| weight.min(1.0)).collect();
+        let units = distinct.removed_weights(weights);
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
         let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };

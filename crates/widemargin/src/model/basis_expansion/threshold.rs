@@ -6,16 +6,15 @@ const FEWEST: f64 = 20.0;
 /// Parts of a sample that are rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The score that a new one is below with this probability, from the left-out scores of samples that are no bases: of n of them,
-/// by weight, the (n + 1)·share-th.
-pub(super) fn threshold(scores: &[f64], weights: &[f64], is_base: &[bool], share: f64) -> f64 {
-    let judged = |all: bool| {
-        let counts = |at: &usize| weights[*at] > 0.0 && (all || !is_base[*at]);
-        (0..scores.len()).filter(counts).map(|at| (scores[at], weights[at])).collect::<Vec<_>>()
+/// The score that a new one is below with this probability, from the left-out scores of samples that are no bases, of which
+/// `others` has the weights: of n of them, by weight, the (n + 1)·share-th.
+pub(super) fn threshold(scores: &[f64], weights: &[f64], others: &[f64], share: f64) -> f64 {
+    let with = |weights: &[f64]| {
+        let pairs = scores.iter().copied().zip(weights.iter().copied());
+        pairs.filter(|(_, weight)| *weight > 0.0).collect::<Vec<_>>()
     };
-    let others = judged(false);
-    let few = others.iter().map(|(_, weight)| weight).sum::<f64>() < FEWEST;
-    quantile(if few { judged(true) } else { others }, share)
+    let few = others.iter().sum::<f64>() < FEWEST;
+    quantile(with(if few { weights } else { others }), share)
 }
 
 /// The quantile of scores with weights: a weight of k counts as k scores.
@@ -52,11 +51,12 @@ mod tests {
     #[test]
     fn bases_count_only_where_there_are_few_others() {
         let scores: Vec<f64> = (0..40).map(f64::from).collect();
-        let is_base: Vec<bool> = (0..40).map(|at| at < 20).collect();
-        assert_eq!(threshold(&scores, &[1.0; 40], &is_base, 0.1), 22.0);
-        assert_eq!(threshold(&scores[..39], &[1.0; 39], &is_base[..39], 0.1), 3.0);
+        let others = |weight: f64| (0..40).map(|at| if at < 20 { 0.0 } else { weight }).collect::<Vec<f64>>();
+        assert_eq!(threshold(&scores, &[1.0; 40], &others(1.0), 0.1), 22.0);
+        assert_eq!(threshold(&scores[..39], &[1.0; 39], &others(1.0)[..39], 0.1), 3.0);
         // Those without weight do not count at all.
-        let weights: Vec<f64> = (0..40).map(|at| if at == 20 { 0.0 } else { 2.0 }).collect();
-        assert_eq!(threshold(&scores, &weights, &is_base, 0.1), 22.0);
+        let (mut weights, mut others) = (vec![2.0; 40], others(2.0));
+        (weights[20], others[20]) = (0.0, 0.0);
+        assert_eq!(threshold(&scores, &weights, &others, 0.1), 22.0);
     }
 }

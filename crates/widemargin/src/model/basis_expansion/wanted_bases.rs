@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::expand::bases_of;
+use super::expand::{Learned, bases_of, choose_distinct};
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{Labels, Samples, Training};
+use crate::data::{Distinct, Given, Labels, Samples, Training};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
@@ -34,7 +34,19 @@ impl<T: Samples> Wanted<'_, T> {
         } else {
             let (codes, n_classes) = labels.strata();
             let n_basis = bases_of(self.n_basis, training.weights);
-            basis::choose(self.choice, n_basis, &codes, n_classes, self.seed, similarity, training)?
+            if self.choice.is_by_position() {
+                basis::choose(self.choice, n_basis, &codes, n_classes, self.seed, similarity, training)?
+            } else {
+                // The bases of a fit in memory, whatever the order of the samples: a pass over their content.
+                let Training { samples, weights, threads, monitor } = *training;
+                let given = Given { codes: labels.codes(), weights: Some(weights), effective: weights };
+                let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, threads, monitor)?;
+                let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
+                let weights = &distinct.weights;
+                let learned =
+                    Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes, threads, monitor };
+                choose_distinct(self.choice, n_basis, self.seed, similarity, &learned)?
+            }
         };
         let is_given = matches!(self.choice, BasisChoice::Given(_));
         if !is_given {

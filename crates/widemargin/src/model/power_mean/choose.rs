@@ -108,7 +108,7 @@ pub(super) struct Sample<'a> {
     pub labels: &'a Labels,
     /// Which of all samples these are.
     pub numbers: &'a [usize],
-    /// The effective weights of all samples, and what leave-one-out removes of each: the weight of one copy.
+    /// The effective weights of all samples, and the part of each that leave-one-out removes.
     pub weights: &'a [f64],
     pub units: &'a [f64],
 }
@@ -126,7 +126,7 @@ impl PowerMeanParams {
 
     /// The parameters with what was chosen in place of `auto`, and what was tried, on samples whose rows are elsewhere:
     /// `samples` has those with these `numbers` among all, of which `labels` has the classes, `weights` the effective
-    /// weights and `units` the weights of one copy each. Features are multiplied by the `factors`.
+    /// weights and `units` the part of each that leave-one-out removes. Features are multiplied by the `factors`.
     ///
     /// Where nothing is to be chosen, or the hinge or the polynomial keeps it from being chosen, nothing is tried.
     ///

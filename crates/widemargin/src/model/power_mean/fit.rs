@@ -17,15 +17,15 @@ use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes};
 use crate::macros::getters;
 use crate::memory;
-use crate::model::Scores;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::scores::check_width;
+use crate::model::{Scores, assess};
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::dual::{self, DualProblem, DualSolution, HeldOut};
-use crate::solve::{CalibratedOn, Calibration, Report, Stage};
+use crate::solve::{EstimateMethod, Report, Stage};
 
 /// Rows scored at a time by one thread.
 const ROWS_A_CHUNK: usize = 1024;
@@ -81,11 +81,10 @@ impl PowerMeanParams {
         let rows = CodedRows::new(samples, &distinct.rows, &weights, scaling.as_ref().map(FeatureMax::factors))?;
         clock.end("encode")?;
 
+        let units = distinct.removed_weights(&weights);
         let (mut params, mut choice) = (Cow::Borrowed(self), None);
         if self.chooses() {
             let some = self.rows_to_choose_on(&labels, &weights);
-            let unit = |(weight, copies): (&f64, &f64)| weight / copies.max(1.0);
-            let units: Vec<f64> = weights.iter().zip(&distinct.weights).map(unit).collect();
             let (some, labels) = (&some[..], &labels);
             let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
             let (chosen, found) = self.chosen(&sample, monitor)?;
@@ -112,8 +111,8 @@ impl PowerMeanParams {
         }
 
         let scores = unseen_scores(&solution, &held_out, labels.codes(), &weights);
-        let calibration = Calibration::of(&scores, targets, CalibratedOn::HeldOut);
-        let report = report(&solution, clock.stages, &params);
+        let mut report = report(&solution, clock.stages, &params);
+        let calibration = assess(&mut report, &scores, &labels, &distinct.weights, EstimateMethod::HeldOut);
         let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
         let model = model.with_calibration(calibration);
         Ok(match choice {

@@ -47,7 +47,7 @@ pub(super) fn unseen_scores(
     let values: Vec<Vec<f64>> = solution.held_out.iter().map(of_problem).collect();
     let codes: Vec<u32> = rows().map(|row| codes[row]).collect();
     let weights: Vec<f64> = rows().map(|row| weights[row]).collect();
-    UnseenScores::of_problems(&values, &codes, &weights)
+    UnseenScores::of_problems(&values, &codes, &weights, &weights)
 }
 
 #[cfg(test)]

@@ -15,20 +15,19 @@ use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
-use crate::model::CChoice;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
+use crate::model::{CChoice, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::OneVsRest;
-use crate::problem::UnseenScores;
+use crate::problem::{OneVsRest, UnseenScores, count};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
-use crate::solve::{CalibratedOn, Calibration, Report, Stage, Status};
+use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardising.
 pub(super) const UNEVEN: f64 = 3.0;
@@ -57,8 +56,7 @@ impl ThinPlateParams {
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
     /// the order of the samples does not matter (except for
-    /// [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all bit for bit. Leave-one-out removes one copy
-    /// of a sample.
+    /// [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all bit for bit.
     ///
     /// A fit that does not converge has a status and a warning in its report; it is not an error.
     ///
@@ -106,9 +104,7 @@ impl ThinPlateParams {
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
         let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
-        // Leave-one-out removes one copy, whose weight is that of its class.
-        let units: Vec<f64> =
-            weights.iter().zip(&distinct.weights).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+        let units = distinct.removed_weights(&weights);
         let problems = Problems { targets: OneVsRest::of(&labels), weights: &weights, units: &units };
         let pool = Pool::new(self.threads)?;
         let n_features = samples.n_cols();
@@ -138,13 +134,10 @@ impl ThinPlateParams {
         let near = ThinPlateParams { near: taken.near, ..self.clone() };
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.per_class || targets.n_problems() == 1 {
-            let labels = taken.labels;
-            // Several labels are compared one by one, below.
-            let class_weights =
-                if labels.is_several() { vec![targets.total(weights), 0.0] } else { labels.class_weights(weights) };
-            let several = labels.is_several().then(|| (targets, targets.constant_errors(weights)));
-            let (model, left_out) = near.fitted(&mut fit, taken, classes.to_vec(), (class_weights, several))?;
-            return Ok(calibrated(model, &left_out, fit.problems));
+            let (labels, distinct) = (taken.labels, taken.distinct);
+            let several = labels.is_several().then_some(targets);
+            let (model, unseen) = near.fitted(&mut fit, taken, classes.to_vec(), several)?;
+            return Ok(unseen.assess(model, fit.problems, labels, &distinct.weights));
         }
         if taken.labels.is_several() {
             return Err(Error::parameter(
@@ -153,48 +146,60 @@ impl ThinPlateParams {
                 "false where samples have several labels, which share C",
             ));
         }
+        let (labels, distinct) = (taken.labels, taken.distinct);
         let n_classes = targets.n_classes();
-        let (mut models, mut left_out) = (Vec::with_capacity(n_classes), Vec::new());
+        let (mut models, mut unseen) = (Vec::with_capacity(n_classes), Unseen::default());
         for class in 0..n_classes as u32 {
             let codes: Vec<u32> = targets.codes().iter().map(|&code| u32::from(code == class)).collect();
             let problems = Problems { targets: OneVsRest::new(&codes, 2), weights, units };
             let mut of_class = Fit { problems: &problems, clock: &mut *fit.clock, ..fit };
-            // That one class is no better than the others says nothing of all.
-            let class_weights = vec![weights.iter().sum(), 0.0];
             let two = [0, 1].map(Label::Integer).to_vec();
-            let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, (class_weights, None))?;
+            let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, None)?;
             models.push(model);
-            left_out.push(of_model.into_iter().next().unwrap_or_default());
+            unseen.left_out.push(of_model.left_out.into_iter().next().unwrap_or_default());
+            unseen.refitted.push(of_model.refitted.into_iter().next().unwrap_or_default());
+            unseen.units = of_model.units;
         }
         let model = joined(models, classes).ok_or(Error::NoSamples(""))?;
-        Ok(calibrated(model, &left_out, fit.problems))
+        Ok(unseen.assess(model, fit.problems, labels, &distinct.weights))
     }
 
-    /// The model of the problems of a fit, and the left-out decision values of the distinct samples, by problem.
+    /// The model of the problems of a fit, and what it knows of unseen samples.
     fn fitted(
         &self,
         fit: &mut Fit<'_, '_>,
         taken: Taken<'_>,
         classes: Vec<Label>,
-        (class_weights, several): (Vec<f64>, Option<(OneVsRest<'_>, Vec<f64>)>),
-    ) -> Result<(ThinPlateSvc, Vec<Vec<f64>>)> {
+        several: Option<OneVsRest<'_>>,
+    ) -> Result<(ThinPlateSvc, Unseen)> {
         let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
-        let attempt = fit.attempt(rows, fit.space(rows)?)?;
+        let (attempt, is_on_bases) = (fit.attempt(rows, fit.space(rows)?)?, fit.landmarks().is_some());
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
         let Attempt { mut fitted, bases, support, space, .. } = attempt;
-        let of_distinct = std::mem::take(&mut fitted.outcome.best.left_out);
-        let left_out = of_distinct.iter().flat_map(|values| distinct.of_present(values)).collect();
+        let best = &mut fitted.outcome.best;
+        let unseen = Unseen {
+            left_out: std::mem::take(&mut best.left_out),
+            refitted: std::mem::take(&mut best.refitted),
+            fold_sums: std::mem::take(&mut best.fold_sums),
+            units: if is_on_bases {
+                units_of_others(fit.problems.units, &support)
+            } else {
+                fit.problems.units.to_vec()
+            },
+        };
+        let left_out = unseen.left_out.iter().flat_map(|values| distinct.of_present(values)).collect();
         let facts = ModelFacts {
             classes,
-            class_weights,
+            total_weight: fit.problems.targets.total(fit.problems.weights),
             several,
+            evaluated_on: None,
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: fit.clock.stages.clone(),
         };
         let model = self.model((fitted, bases, space), scale, facts, warnings)?;
         let origin = Origin { several_labels: model.origin.several_labels, ..Origin::of(training) };
-        Ok((ThinPlateSvc { left_out, origin, ..model }, of_distinct))
+        Ok((ThinPlateSvc { left_out, origin, ..model }, unseen))
     }
 
     /// The model of a fit on bases (row-major) that see the polynomials of a space; without left-out values.
@@ -208,17 +213,18 @@ impl ThinPlateParams {
         facts: ModelFacts<'_>,
         warnings: Vec<String>,
     ) -> Result<ThinPlateSvc> {
-        let ModelFacts { classes, class_weights, several, support, stages } = facts;
-        let mut report = self.report(&fitted, stages, &class_weights)?;
+        let ModelFacts { classes, total_weight, several, evaluated_on, support, stages } = facts;
+        let mut report = self.report(&fitted, stages, total_weight)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
         let some = &fitted.outcome.best.some;
         let calibration = match &several {
-            Some((targets, _)) => Calibration::of(some, *targets, CalibratedOn::LeftOut),
+            Some(targets) => Calibration::of(some, *targets, CalibratedOn::LeftOut),
             None => Calibration::fit(some, classes.len(), CalibratedOn::LeftOut),
         };
-        if let Some((_, constant)) = &several {
-            report.warnings.extend(point.no_better_than_constant(&classes, constant));
+        if let Some((labels, weights)) = evaluated_on {
+            let n = weights.iter().filter(|weight| **weight > 0.0).count();
+            report_folds(&mut report, &fitted.outcome.best.fold_sums, labels, weights, n as f64);
         }
         let several_labels = several.is_some();
         Ok(ThinPlateSvc {
@@ -269,13 +275,13 @@ impl ThinPlateParams {
         }
     }
 
-    /// The report of a fit; `class_weights` are the sums of the samples' weights in each class.
+    /// The report of a fit; `total` is the sum of the samples' weights, averaged over the problems.
     ///
     /// # Errors
     /// [`Error::Parameter`] if the objective is not finite.
-    pub(crate) fn report(&self, fitted: &Fitted, stages: Vec<Stage>, class_weights: &[f64]) -> Result<Report> {
+    pub(crate) fn report(&self, fitted: &Fitted, stages: Vec<Stage>, total: f64) -> Result<Report> {
         let best = &fitted.outcome.best;
-        let (c, total) = (best.point.c, class_weights.iter().sum::<f64>());
+        let c = best.point.c;
         // The objective of a problem at f = 0: the scale for an objective that is itself about 0.
         let nothing = NEGLIGIBLE * c * total;
         let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
@@ -283,7 +289,7 @@ impl ThinPlateParams {
         if let Some(problem) = gaps.iter().position(|gap| !gap.is_finite()) {
             return Err(Error::Parameter {
                 name: "C",
-                value: format!("{c:e} with weights up to {:e}", class_weights.iter().copied().fold(0.0, f64::max)),
+                value: format!("{c:e} with weights of {total:e}"),
                 expected: format!(
                     "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
                     c * best.solutions[problem].objective,
@@ -313,14 +319,6 @@ impl ThinPlateParams {
                 instead(fitted.null_space),
             ));
         }
-        if best.point.loo_error.is_some() && best.point.error_estimate().is_none() {
-            report.notes.push(
-                "the error is not estimated: refits, without each sample or without each fifth of them, would have taken too \
-                 long or too many digits at this C; hold some samples back to know it"
-                    .into(),
-            );
-        }
-        report.warnings.extend(best.point.no_better_than_the_largest_class(class_weights));
         if report.status == Status::TimeLimit && solved == Status::Converged {
             report.warnings.push(format!(
                 "not converged when the time limit passed: the search over C ended after {} values, from small to large; \
@@ -524,7 +522,8 @@ impl Fit<'_, '_> {
         )?;
         let source = RowSource::Memory(rows);
         let samples = KernelRows { source, n_features, kernel, bases: &bases, space: &space, roots: &roots };
-        let facts = RowFacts { targets: problems.targets, roots: &roots, units: problems.units };
+        let units = units_of_others(problems.units, &support);
+        let facts = RowFacts { targets: problems.targets, roots: &roots, units: &units };
         let facts = (facts, &space.spreads(kernel.dilation_exponent())[..]);
         let means = Means { n_held, lifts: true, checkpoint: None };
         let (settings, monitor) = (params.settings(), self.clock.monitor);
@@ -544,11 +543,51 @@ impl Fit<'_, '_> {
     }
 }
 
-/// The model with its probabilities, calibrated on the left-out decision values of the samples of its problems.
-fn calibrated(model: ThinPlateSvc, left_out: &[Vec<f64>], problems: &Problems<'_>) -> ThinPlateSvc {
-    let scores = UnseenScores::of_problems(left_out, problems.targets.codes(), problems.weights);
-    let calibration = Calibration::of(&scores, problems.targets, CalibratedOn::LeftOut);
-    ThinPlateSvc { origin: model.origin.calibrated(calibration), ..model }
+/// Why a fit may have no estimate of its error.
+const NO_REFITS: &str = "refits, without each sample or without each fifth of them, were not possible at this C or in this \
+                         time; hold some samples back to know it";
+
+/// What a fit knows of samples that it did not see.
+#[derive(Default)]
+pub(super) struct Unseen {
+    /// The decision value of each distinct sample when it is left out in closed form, by problem.
+    left_out: Vec<Vec<f64>>,
+    /// The same by refits, if there were any.
+    refitted: Vec<Vec<f64>>,
+    /// By refits without each fold, the weight of the wrong and of all samples of each class or label.
+    fold_sums: Vec<[f64; 2]>,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
+}
+
+impl Unseen {
+    /// The model with its probabilities, calibrated on the left-out decision values, and with the estimate of its error.
+    /// `weights` are those of the distinct samples without class weights.
+    fn assess(self, model: ThinPlateSvc, problems: &Problems<'_>, labels: &Labels, weights: &[f64]) -> ThinPlateSvc {
+        let (Problems { targets, weights: effective, .. }, units) = (*problems, &self.units);
+        let scores = |values: &[Vec<f64>]| UnseenScores::of_problems(values, targets.codes(), effective, units);
+        let mut model = model;
+        if !self.left_out.is_empty() {
+            let calibration = Calibration::of(&scores(&self.left_out), targets, CalibratedOn::LeftOut);
+            model.origin = model.origin.calibrated(calibration);
+        }
+        let (refitted, population) = (scores(&self.refitted), labels.population(weights));
+        let exact = ErrorEstimate::of(&refitted, targets, &population, EstimateMethod::LeaveOneOut);
+        if exact.is_some() {
+            report_estimate(&mut model.report, exact, labels, weights, NO_REFITS);
+        } else {
+            let judged = effective.iter().zip(units).filter(|(_, unit)| **unit > 0.0);
+            let n: f64 = judged.map(|(weight, unit)| count(*weight, *unit)).sum();
+            report_folds(&mut model.report, &self.fold_sums, labels, weights, n);
+        }
+        model
+    }
+}
+
+/// Stores the estimate by refits without each fold of `n` samples.
+fn report_folds(report: &mut Report, fold_sums: &[[f64; 2]], labels: &Labels, weights: &[f64], n: f64) {
+    let estimate = ErrorEstimate::of_folds(fold_sums, labels.is_several(), &labels.population(weights), n);
+    report_estimate(report, estimate, labels, weights, NO_REFITS);
 }
 
 /// Sums the coefficients of equal samples into the first of them.
@@ -559,6 +598,15 @@ pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
         sums
     };
     alpha.iter().map(one).collect()
+}
+
+/// What leave-one-out removes of each sample where some are bases: nothing of these, unless the others are too few to judge by.
+pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
+    let mut units = units.to_vec();
+    if 2 * support.len() < units.len() {
+        support.iter().for_each(|&row| units[row] = 0.0);
+    }
+    units
 }
 
 /// How polynomials that are not left free were treated.

@@ -1,6 +1,8 @@
 //! The thin plate SVM on landmarks for data larger than memory, read in passes.
 
-use super::fit::Fit;
+use std::borrow::Cow;
+
+use super::fit::{Fit, units_of_others};
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::landmarks::SAMPLES_A_CENTRE;
 use super::model::ThinPlateSvc;
@@ -75,9 +77,8 @@ impl ThinPlateParams {
         let mut clock = Clock::start(monitor);
         let (n, d, k) = (stream.n(), stream.n_features, OneVsRest::of(labels).n_problems());
 
-        // Leave-one-out removes one copy, whose weight is that of its class.
-        let copies = |row: usize| sample_weight.map_or(1.0, |given| given[row].max(1.0));
-        let units: Vec<f64> = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
+        // Equal samples are not merged here: each is left out with all of its weight.
+        let units = weights.clone();
         let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTRE.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
@@ -135,10 +136,8 @@ impl ThinPlateParams {
         )?;
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let targets = OneVsRest::of(labels);
-        // Several labels are compared one by one.
-        let class_weights =
-            if labels.is_several() { vec![targets.total(&weights), 0.0] } else { labels.class_weights(&weights) };
-        let several = labels.is_several().then(|| (targets, targets.constant_errors(&weights)));
+        let total_weight = targets.total(&weights);
+        let several = labels.is_several().then_some(targets);
         drop(weights);
         let source = RowSource::Stream(stream, scale.as_deref());
         let rows =
@@ -148,6 +147,7 @@ impl ThinPlateParams {
             lifts: false,
             checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
         };
+        let units = units_of_others(&units, &support);
         let facts = RowFacts { targets, roots: &roots, units: &units };
         let spreads = rows.space.spreads(self.kernel.dilation_exponent());
         let facts = (facts, &spreads[..]);
@@ -155,10 +155,12 @@ impl ThinPlateParams {
         let fitted = fit_blocks(&rows, feature_map, facts, &self.settings(), means, (&pool, monitor), seen)?;
         clock.end("solve")?;
 
+        let given = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let facts = ModelFacts {
             classes: labels.classes().to_vec(),
-            class_weights,
+            total_weight,
             several,
+            evaluated_on: Some((labels, &given)),
             support: support.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };

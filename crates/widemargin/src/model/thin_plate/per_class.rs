@@ -80,6 +80,7 @@ fn joined_reports<'a>(
     (all.iterations, all.gaps, all.n_support) = Default::default();
     (all.objective, all.dual_objective) = (0.0, 0.0);
     (all.notes, all.warnings) = Default::default();
+    all.estimate = None;
     for (report, class) in reports.zip(classes) {
         if report.status != Status::Converged {
             all.status = report.status;

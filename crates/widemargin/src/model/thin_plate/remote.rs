@@ -12,7 +12,7 @@ use super::landmarks::{LandmarkChoice, Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use super::stream::{ColumnMoments, drawn};
-use crate::data::{Label, Rows};
+use crate::data::{Label, Labels, Rows};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
@@ -149,10 +149,13 @@ pub struct SettledPolynomials {
 pub struct ModelFacts<'a> {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
-    /// Sum of the sample weights of each class.
-    pub class_weights: Vec<f64>,
-    /// Where samples have several labels, which are the classes: those, and [`OneVsRest::constant_errors`].
-    pub several: Option<(OneVsRest<'a>, Vec<f64>)>,
+    /// The sum of the samples' weights, averaged over the problems.
+    pub total_weight: f64,
+    /// Where samples have several labels, which are the classes.
+    pub several: Option<OneVsRest<'a>>,
+    /// The labels of the samples and their weights without class weights, by which the error is estimated; none where the
+    /// caller does that.
+    pub evaluated_on: Option<(&'a Labels, &'a [f64])>,
     /// Row of each landmark among the samples; empty if landmarks are means of samples.
     pub support: Vec<u64>,
     /// Stages before the path, which appends its own.

@@ -189,9 +189,8 @@ impl<'a, E: Entry> Descent<'a, E> {
             let pass = self.pass(&problem, rows);
             self.pool.map_mut(&mut all, |_, one| pass.add_scores(&one.pack, held.clone(), &mut one.values));
             for row in held {
-                found.values.extend(all.iter().flat_map(|one| &one.values).map(|values| f64::from(values[row])));
-                found.codes.push(rows.codes[row]);
-                found.weights.push(rows.costs[row]);
+                let values = all.iter().flat_map(|one| &one.values).map(|values| f64::from(values[row]));
+                found.push(values, rows.codes[row], rows.costs[row], 1.0);
             }
             Ok(true)
         })?;

@@ -7,7 +7,7 @@ use super::feature_map::FeatureMap;
 use super::row_sums::{FOLDS, LeftOutSums, PointSums, RowsShape};
 use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
-use crate::problem::OneVsRest;
+use crate::problem::{OneVsRest, count};
 
 /// Rows of which left-out decision values are told one by one, for probabilities: those of one machine are enough.
 const ROWS_TO_CALIBRATE: usize = 2048;
@@ -92,8 +92,21 @@ pub(crate) struct RowFacts<'a> {
     pub targets: OneVsRest<'a>,
     /// √w; 0 for an excluded row.
     pub roots: &'a [f64],
-    /// The part of the weight removed by leave-one-out.
+    /// The part of the weight removed by leave-one-out; 0 of a row that is a basis. It is not judged: without its loss, the
+    /// coefficient of its own basis is left to the others, which is no question that a new sample asks.
     pub units: &'a [f64],
+}
+
+impl RowFacts<'_> {
+    /// The share of a row that belongs to a fold. A row is as many samples as its weight has units, which are dealt to the
+    /// folds in turn: otherwise the copies of a sample would all be left out together, and those of the same sample in
+    /// another class, a row of its own, would not.
+    pub fn share_in(&self, fold: u32, row: usize) -> f64 {
+        let copies = count(self.roots[row] * self.roots[row], self.units[row]).min(1e9) as u32;
+        let first = (fold + FOLDS - fold_of(row, FOLDS as usize) as u32) % FOLDS;
+        let absent = copies / FOLDS + u32::from(first < copies % FOLDS);
+        f64::from(absent) / f64::from(copies)
+    }
 }
 
 /// The state of the rows, `[problem][row]`.
@@ -114,16 +127,9 @@ impl State {
         State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![0.0; n], absent: None }
     }
 
-    /// The share of a row that belongs to the excluded fold. A row is as many samples as its weight has units, which are
-    /// dealt to the folds in turn: otherwise the copies of a sample would all be left out together, and those of the same
-    /// sample in another class, a row of its own, would not.
+    /// The share of a row that belongs to the excluded fold.
     pub fn absent_share(&self, facts: RowFacts<'_>, row: usize) -> f64 {
-        let Some(fold) = self.absent else { return 0.0 };
-        let weight = facts.roots[row] * facts.roots[row];
-        let copies = (weight / facts.units[row].max(f64::MIN_POSITIVE)).round().clamp(1.0, 1e9) as u32;
-        let first = (fold + FOLDS - fold_of(row, FOLDS as usize) as u32) % FOLDS;
-        let absent = copies / FOLDS + u32::from(first < copies % FOLDS);
-        f64::from(absent) / f64::from(copies)
+        self.absent.map_or(0.0, |fold| facts.share_in(fold, row))
     }
 
     /// The rest of it times the row's weight in a problem, as the Hessian counts it.
@@ -296,25 +302,32 @@ pub(crate) fn absent_rows(facts: RowFacts<'_>, state: &State) -> LeftOutSums {
 
 impl LeftOutSums {
     /// Adds a share of a row of the given decision value of each problem.
-    fn add(&mut self, facts: RowFacts<'_>, (row, share): (usize, f64), values: &[f64]) {
+    pub(super) fn add(&mut self, facts: RowFacts<'_>, (row, share): (usize, f64), values: &[f64]) {
+        if facts.units[row] == 0.0 {
+            return;
+        }
         let weight = share * facts.roots[row] * facts.roots[row];
-        let targets = facts.targets;
-        if targets.is_several() && self.of_labels.is_empty() {
-            self.of_labels = vec![[0.0; 2]; values.len()];
+        let (targets, code) = (facts.targets, facts.targets.code(row));
+        if self.of_groups.is_empty() {
+            self.is_several = targets.is_several();
+            self.of_groups = vec![[0.0; 2]; targets.n_classes()];
+        }
+        if !self.is_several {
+            let [wrong, all] = &mut self.of_groups[code as usize];
+            *wrong += weight * targets.mistakes(row, values);
+            *all += weight;
         }
         for (problem, value) in values.iter().enumerate() {
             let weight = weight * targets.weight(row, problem);
-            if let Some([wrong, all]) = self.of_labels.get_mut(problem) {
+            if self.is_several {
+                let [wrong, all] = &mut self.of_groups[problem];
                 *all += weight;
                 *wrong += if (*value > 0.0) == (targets.sign(row, problem) > 0.0) { 0.0 } else { weight };
             }
-            self.hinge += weight * (1.0 - facts.targets.sign(row, problem) * value).max(0.0).powi(2);
+            self.hinge += weight * (1.0 - targets.sign(row, problem) * value).max(0.0).powi(2);
         }
-        self.wrong += weight * targets.mistakes(row, values);
         if weight > 0.0 && is_drawn(row, facts.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
-            self.some.values.extend(values);
-            self.some.codes.push(targets.code(row));
-            self.some.weights.push(weight);
+            self.some.push(values.iter().copied(), code, weight, count(weight, facts.units[row]));
         }
     }
 }

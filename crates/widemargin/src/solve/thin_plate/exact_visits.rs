@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::block_sums::RowFacts;
 use super::exact::Exact;
 use super::exact::Factor;
 use super::left_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimise};
 use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Refits, Solved, Visit};
+use super::row_sums::{FOLDS, LeftOutSums};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped};
@@ -106,6 +108,37 @@ impl ExactVisits<'_> {
     fn means(&self, left_out: &[Vec<f64>]) -> LeftOutMeans {
         LeftOutMeans::of(left_out, self.problems)
     }
+
+    /// Sums over all samples, each by a fit without its fold, from the solutions with it: where the closed form says nothing.
+    /// None if a fit does not converge.
+    fn folds(&self, (true_lambda, lambda): (f64, f64), solutions: &[Solved]) -> Result<Option<LeftOutSums>> {
+        let (n, lambdas) = (self.roots.len(), Lambdas::new(true_lambda, lambda));
+        let facts = RowFacts { targets: self.problems.targets, roots: &self.roots, units: self.problems.units };
+        let mut sums = LeftOutSums::default();
+        for fold in 0..FOLDS {
+            self.monitor.tell(Progress { stage: "folds", done: fold.into(), total: FOLDS.into(), gap: None });
+            let shares: Vec<f64> = (0..n).map(|row| facts.share_in(fold, row)).collect();
+            let one = |problem: usize| -> Result<_> {
+                self.monitor.go_on("folds")?;
+                let whole = self.target(problem);
+                let weights: Vec<f64> = (0..n).map(|row| whole.weight(row) * (1.0 - shares[row])).collect();
+                let target = Target { weights: Some(&weights), ..whole };
+                let (start, stop) = (&solutions[problem].point, self.settings.stop);
+                minimise(self.system, lambdas, target, start, stop, &mut None, self.monitor)
+            };
+            let solved: Vec<Option<Solution<Arc<Factor>>>> = self.pool.try_map(solutions.len(), one)?;
+            let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+            if solved.iter().any(|solution| solution.status != Status::Converged) {
+                return Ok(None);
+            }
+            for row in (0..n).filter(|&row| shares[row] > 0.0) {
+                let value = |solution: &Solution<Arc<Factor>>| solution.point.scores[row] / self.roots[row];
+                let values: Vec<f64> = solved.iter().map(value).collect();
+                sums.add(facts, (row, shares[row]), &values);
+            }
+        }
+        Ok(Some(sums))
+    }
 }
 
 impl Visit for ExactVisits<'_> {
@@ -125,6 +158,17 @@ impl Visit for ExactVisits<'_> {
         let (solutions, values): (Vec<Solved>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
         let left_out: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
         let means = (!left_out.is_empty()).then(|| self.means(&left_out));
+        let is_solved = solutions.iter().all(|solution| solution.status == Status::Converged);
+        if means.is_none() && is_solved && self.settings.confirms {
+            // The samples inside the margin do not determine the polynomials without one of them.
+            if let Some(sums) = self.folds((true_lambda, lambda), &solutions)? {
+                let (hinge, wrong) = (sums.mean_hinge(solutions.len()), sums.error());
+                let of_labels = sums.label_errors();
+                let means = Some(LeftOutMeans { hinge, wrong, of_labels });
+                let candidate = Candidate::new(true_lambda, lambda, solutions, Vec::new(), means);
+                return Ok(Some(Candidate { some: sums.some, fold_sums: sums.of_groups, ..candidate }));
+            }
+        }
         Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
     }
 
@@ -143,7 +187,12 @@ impl Visit for ExactVisits<'_> {
             Ok(self.left_out(problem, true_lambda, &solution, refitted))
         };
         let values: Vec<Option<Vec<f64>>> = self.pool.try_map(candidate.solutions.len(), one)?;
-        let values: Option<Vec<Vec<f64>>> = values.into_iter().collect();
-        Ok(values.map(|values| Refits::OfSamples(self.means(&values))))
+        Ok(match values.into_iter().collect::<Option<Vec<Vec<f64>>>>() {
+            Some(values) => {
+                let means = self.means(&values);
+                Some(Refits::OfSamples(values, means))
+            }
+            None => self.folds((true_lambda, lambda), &candidate.solutions)?.map(Refits::OfFolds),
+        })
     }
 }

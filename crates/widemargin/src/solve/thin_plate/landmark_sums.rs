@@ -165,8 +165,7 @@ pub(crate) fn fit_rows(
     };
     let log = log.map(|log| log.with_unit(flat, unit));
     let path = settings.in_units(unit);
-    let total = settled.total * batched_newton.rows.mean_weight().unwrap_or(1.0);
-    let mut visits = LandmarkVisits::new(batched_newton, unit, total, settings.stop, pool, monitor, log);
+    let mut visits = LandmarkVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
     let origins = visits.origins();
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
 }

@@ -20,8 +20,6 @@ pub(crate) struct LandmarkVisits<'r, 'a> {
     n_penalised: usize,
     /// λ in true units per scale-free unit.
     unit: f64,
-    /// Sum of all weights, averaged over the problems.
-    total: f64,
     stop: Stop,
     pool: &'r Pool,
     monitor: &'a Monitor<'a>,
@@ -32,14 +30,13 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
     pub fn new(
         batched_newton: BatchedNewton<'r>,
         unit: f64,
-        total: f64,
         stop: Stop,
         pool: &'r Pool,
         monitor: &'a Monitor<'a>,
         log: Option<Log<'a>>,
     ) -> Self {
         let n_penalised = batched_newton.rows.shape().n_penalised;
-        LandmarkVisits { batched_newton, n_penalised, unit, total, stop, pool, monitor, log }
+        LandmarkVisits { batched_newton, n_penalised, unit, stop, pool, monitor, log }
     }
 
     /// The starting point of every problem.
@@ -65,9 +62,8 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
             let sums = self.batched_newton.rows.leave_one_out(&roots)?;
-            let hinge = sums.hinge / (self.total * solutions.len() as f64);
-            let of_labels = shares(&sums.of_labels);
-            means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total, of_labels });
+            let hinge = sums.mean_hinge(solutions.len());
+            means = Some(LeftOutMeans { hinge, wrong: sums.error(), of_labels: sums.label_errors() });
             left_out = self.batched_newton.rows.left_out();
             some = sums.some;
         }
@@ -140,13 +136,8 @@ impl Visit for LandmarkVisits<'_, '_> {
                 gap: None,
             });
         }
-        Ok(Some(Refits::OfFolds(sums.wrong / self.total, shares(&sums.of_labels))))
+        Ok(Some(Refits::OfFolds(sums)))
     }
-}
-
-/// The share of each label's weight that is wrong.
-fn shares(of_labels: &[[f64; 2]]) -> Vec<f64> {
-    of_labels.iter().map(|[wrong, all]| wrong / all).collect()
 }
 
 /// Concatenated points of all problems.

@@ -171,7 +171,8 @@ impl Visit for RidgeVisits<'_> {
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        Ok(Some(Refits::OfSamples(LeftOutMeans::of(&candidate.left_out, self.problems))))
+        let means = LeftOutMeans::of(&candidate.left_out, self.problems);
+        Ok(Some(Refits::OfSamples(candidate.left_out.clone(), means)))
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::left_out::means;
 use super::newton::Stop;
+use super::row_sums::LeftOutSums;
 use super::system::Point;
-use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
@@ -68,12 +68,7 @@ pub struct PathPoint {
     /// the selected C of a fit on landmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
-    /// The error on samples that a second fit at the selected C did not see, where C was selected on some of many; of the squared
-    /// loss that of all samples, each left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_out_error: Option<f64>,
-    /// Of several labels, the error of each as [`PathPoint::error_estimate`] has that of all; empty where it was not
-    /// estimated.
+    /// Of several labels, the error of each by refits; empty where there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
     /// Samples inside the margin, summed over the two-class problems.
@@ -83,50 +78,9 @@ pub struct PathPoint {
 }
 
 impl PathPoint {
-    /// The estimated error and its method, if it was estimated by refits: without some samples, each sample, or each fifth
-    /// of them.
-    pub fn error_estimate(&self) -> Option<(&'static str, f64)> {
-        if let Some(error) = self.held_out_error {
-            return Some(("error on held-out samples", error));
-        }
-        let of_samples = self.loo_error.filter(|_| self.loo_exact).map(|error| ("leave-one-out error", error));
-        of_samples.or_else(|| self.fold_error.map(|error| ("error in five folds", error)))
-    }
-
-    /// A warning if the estimated error is no better than always predicting the largest class; `class_weights` are the
-    /// sums of the samples' weights in each class.
-    pub(crate) fn no_better_than_the_largest_class(&self, class_weights: &[f64]) -> Option<String> {
-        let total: f64 = class_weights.iter().sum();
-        let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
-        let (named, error) = self.error_estimate()?;
-        // If all other classes have weight 0, there is nothing to compare with.
-        if others <= 0.0 || error < others - 1e-12 {
-            return None;
-        }
-        Some(format!(
-            "no better than always answering the largest class: the {named} is {:.2} %, that of the largest class {:.2} %",
-            100.0 * error,
-            100.0 * others,
-        ))
-    }
-
-    /// The same of several labels: those whose estimated error is no better than always giving the more frequent answer,
-    /// whose errors are `constant`.
-    pub(crate) fn no_better_than_constant(&self, labels: &[Label], constant: &[f64]) -> Option<String> {
-        let (named, _) = self.error_estimate()?;
-        let is_useless = |(_, (error, constant)): &(&Label, (&f64, &f64))| **error >= **constant - 1e-12;
-        let told: Vec<String> = labels
-            .iter()
-            .zip(self.label_errors.iter().zip(constant))
-            .filter(is_useless)
-            .map(|(label, (error, constant))| {
-                format!("{label} ({:.2} %, that of the more frequent answer {:.2} %)", 100.0 * error, 100.0 * constant)
-            })
-            .collect();
-        if told.is_empty() {
-            return None;
-        }
-        Some(format!("no better than always the more frequent answer: by the {named}, the labels {}", told.join(", ")))
+    /// The error by refits without each sample or each fold, weighted as the fit is, if there were any.
+    pub fn refit_error(&self) -> Option<f64> {
+        self.loo_error.filter(|_| self.loo_exact).or(self.fold_error)
     }
 }
 
@@ -136,7 +90,7 @@ pub(crate) struct Problems<'a> {
     pub targets: OneVsRest<'a>,
     /// Weight of each sample, above 0.
     pub weights: &'a [f64],
-    /// The part of the weight removed by leave-one-out: one copy.
+    /// The part of each weight that leave-one-out removes.
     pub units: &'a [f64],
 }
 
@@ -186,6 +140,10 @@ pub(crate) struct Candidate {
     pub left_out: Vec<Vec<f64>>,
     /// Those of some samples, where not all are kept.
     pub some: UnseenScores,
+    /// The same by refits without each sample, if there were any.
+    pub refitted: Vec<Vec<f64>>,
+    /// By refits without each fold, the weight of the wrong and of all samples of each class, or of each of several labels.
+    pub fold_sums: Vec<[f64; 2]>,
     #[serde(with = "every_field")]
     pub point: PathPoint,
 }
@@ -208,12 +166,18 @@ impl Candidate {
             loo_error: means.map(|means| means.wrong),
             loo_exact: false,
             fold_error: None,
-            held_out_error: None,
             label_errors: Vec::new(),
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
         };
-        Candidate { solutions, left_out, some: UnseenScores::default(), point }
+        Candidate {
+            solutions,
+            left_out,
+            some: UnseenScores::default(),
+            refitted: Vec::new(),
+            fold_sums: Vec::new(),
+            point,
+        }
     }
 }
 
@@ -240,10 +204,10 @@ impl LeftOutMeans {
 
 /// Error estimates of a candidate by refits.
 pub(crate) enum Refits {
-    /// Without each sample.
-    OfSamples(LeftOutMeans),
-    /// Without each fold: the fraction of misclassified samples, and of each of several labels.
-    OfFolds(f64, Vec<f64>),
+    /// Without each sample: its decision values, one vector per problem, and their means.
+    OfSamples(Vec<Vec<f64>>, LeftOutMeans),
+    /// Without each fold: the sums over its samples.
+    OfFolds(LeftOutSums),
 }
 
 /// The result of a path.
@@ -281,21 +245,20 @@ mod every_field {
 
     use super::PathPoint;
 
-    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, Option<f64>, Vec<f64>, u64, u32);
+    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, Vec<f64>, u64, u32);
 
     pub fn serialize<S: Serializer>(point: &PathPoint, to: S) -> Result<S::Ok, S::Error> {
         let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, .. } = *point;
-        let PathPoint { fold_error, held_out_error, violators, steps, .. } = *point;
-        let loo = (loo_squared_hinge, loo_error, loo_exact);
-        let (folds, held_out, labels) = (fold_error, held_out_error, point.label_errors.clone());
-        let fields: Fields = (c, lambda, objective, loo.0, loo.1, loo.2, folds, held_out, labels, violators, steps);
+        let PathPoint { fold_error, violators, steps, .. } = *point;
+        let (loo, labels) = ((loo_squared_hinge, loo_error, loo_exact), point.label_errors.clone());
+        let fields: Fields = (c, lambda, objective, loo.0, loo.1, loo.2, fold_error, labels, violators, steps);
         fields.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathPoint, D::Error> {
         let fields = Fields::deserialize(from)?;
         let (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, ..) = fields;
-        let (.., fold_error, held_out_error, label_errors, violators, steps) = fields;
+        let (.., fold_error, label_errors, violators, steps) = fields;
         Ok(PathPoint {
             c,
             lambda,
@@ -304,7 +267,6 @@ mod every_field {
             loo_error,
             loo_exact,
             fold_error,
-            held_out_error,
             label_errors,
             violators,
             steps,
@@ -493,11 +455,16 @@ fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathP
     let Some(refits) = visits.confirm(candidate)? else { return Ok(()) };
     let point = &mut candidate.point;
     match refits {
-        Refits::OfSamples(means) => {
+        Refits::OfSamples(values, means) => {
+            candidate.refitted = values;
             (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(means.hinge), Some(means.wrong), true);
             point.label_errors = means.of_labels;
         }
-        Refits::OfFolds(wrong, of_labels) => (point.fold_error, point.label_errors) = (Some(wrong), of_labels),
+        Refits::OfFolds(sums) => {
+            point.fold_error = Some(sums.error());
+            point.label_errors = sums.label_errors();
+            candidate.fold_sums = sums.of_groups;
+        }
     }
     path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
     Ok(())

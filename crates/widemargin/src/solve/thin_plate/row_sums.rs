@@ -71,11 +71,10 @@ impl PointSums {
 pub struct LeftOutSums {
     /// Σ w max(0, 1 − y value)² over rows and problems.
     pub hinge: f64,
-    /// Σ w over the misclassified rows, or Σ w r over wrong labels divided by their number.
-    pub wrong: f64,
-    /// Of several labels, the weight of wrong rows and of all rows of each; empty otherwise.
-    #[serde(default)]
-    pub of_labels: Vec<[f64; 2]>,
+    /// The weight of the wrong and of all rows of each class, or of each of several labels.
+    pub of_groups: Vec<[f64; 2]>,
+    /// Whether rows have several labels.
+    pub is_several: bool,
     /// Those of some rows.
     pub some: UnseenScores,
 }
@@ -84,14 +83,33 @@ impl LeftOutSums {
     /// Adds the sums over other rows.
     pub(crate) fn extend(&mut self, other: LeftOutSums) {
         self.hinge += other.hinge;
-        self.wrong += other.wrong;
         self.some.extend(other.some);
-        if self.of_labels.is_empty() {
-            self.of_labels = other.of_labels;
+        self.is_several |= other.is_several;
+        if self.of_groups.is_empty() {
+            self.of_groups = other.of_groups;
         } else {
-            let both = self.of_labels.iter_mut().flatten().zip(other.of_labels.iter().flatten());
+            let both = self.of_groups.iter_mut().flatten().zip(other.of_groups.iter().flatten());
             both.for_each(|(sum, part)| *sum += part);
         }
+    }
+
+    /// The mean of the squared hinge over the rows and `k` problems.
+    pub(crate) fn mean_hinge(&self, k: usize) -> f64 {
+        let all: f64 = self.of_groups.iter().map(|[_, all]| all).sum();
+        // Several labels are problems themselves, which may know other rows.
+        self.hinge / if self.is_several { all } else { all * k as f64 }
+    }
+
+    /// The share of the weight that is wrong.
+    pub(crate) fn error(&self) -> f64 {
+        let sum = |at: usize| self.of_groups.iter().map(|group| group[at]).sum::<f64>();
+        sum(0) / sum(1)
+    }
+
+    /// The same of each of several labels; nothing of classes.
+    pub(crate) fn label_errors(&self) -> Vec<f64> {
+        let share = |[wrong, all]: &[f64; 2]| wrong / all;
+        if self.is_several { self.of_groups.iter().map(share).collect() } else { Vec::new() }
     }
 }
 

@@ -11,6 +11,7 @@ mod plan;
 mod scan;
 mod store;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::checkpoint_writer::{CheckpointWriter, Left, Weights};
@@ -24,12 +25,13 @@ use super::params::PowerMeanParams;
 use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, Vectors, check_costs, effective_weights};
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
+use crate::model::assess;
 use crate::model::clock::Clock;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::OneVsRest;
+use crate::solve::EstimateMethod;
 use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
-use crate::solve::{CalibratedOn, Calibration};
 
 /// What the first pass leaves.
 struct Stages<'a, 'm> {
@@ -84,15 +86,14 @@ impl PowerMeanParams {
         clock.end("scan")?;
 
         if self.chooses() {
-            let (params, choice) =
-                self.chosen_on(samples, labels, (&weights, sample_weight), scaling.as_ref(), monitor)?;
+            let (params, choice) = self.chosen_on(samples, labels, &weights, scaling.as_ref(), monitor)?;
             clock.end("choose")?;
             check_costs(params.c, &weights, labels.classes().len())?;
             let stages = Stages { clock, chunked, scan, scaling };
-            return params.fit_scanned(stages, labels, &weights, resources, Some(choice), monitor);
+            return params.fit_scanned(stages, labels, (&weights, sample_weight), resources, Some(choice), monitor);
         }
         let stages = Stages { clock, chunked, scan, scaling };
-        self.fit_scanned(stages, labels, &weights, resources, None, monitor)
+        self.fit_scanned(stages, labels, (&weights, sample_weight), resources, None, monitor)
     }
 
     /// The parameters with what was chosen on some of the samples, which are read for it.
@@ -100,15 +101,14 @@ impl PowerMeanParams {
         &self,
         samples: &dyn Source<Samples = AnySamples>,
         labels: &Labels,
-        (weights, sample_weight): (&[f64], Option<&[f64]>),
+        weights: &[f64],
         scaling: Option<&FeatureMax>,
         monitor: &Monitor<'_>,
     ) -> Result<(Self, PowerMeanChoice)> {
         let some = self.rows_to_choose_on(labels, weights);
-        let copies = |row: usize| sample_weight.map_or(1.0, |given| given[row].max(1.0));
-        let units: Vec<f64> = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
         let factors = scaling.map(FeatureMax::factors);
-        let weights = (weights, &units[..]);
+        // Equal samples are not merged here: each is left out with all of its weight.
+        let weights = (weights, weights);
         match chosen_vectors(samples, &some)? {
             Vectors::Dense(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
             Vectors::Sparse(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
@@ -120,7 +120,7 @@ impl PowerMeanParams {
         &self,
         stages: Stages<'_, '_>,
         labels: &Labels,
-        weights: &[f64],
+        (weights, sample_weight): (&[f64], Option<&[f64]>),
         resources: &Resources<'_>,
         choice: Option<PowerMeanChoice>,
         monitor: &Monitor<'_>,
@@ -167,9 +167,9 @@ impl PowerMeanParams {
         let (solution, mut unseen) = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
         clock.end("solve")?;
         unseen.weights.iter_mut().for_each(|weight| *weight /= self.c);
-        let calibration = Calibration::of(&unseen, targets, CalibratedOn::HeldOut);
-
         let mut report = report(&solution, clock.stages, self);
+        let given = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
+        let calibration = assess(&mut report, &unseen, labels, &given, EstimateMethod::HeldOut);
         report.notes.push(where_they_were(&store));
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());

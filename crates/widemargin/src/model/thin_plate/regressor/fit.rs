@@ -74,6 +74,7 @@ impl ThinPlateRegressorParams {
             n_features,
             targets: targets.of_rows(&distinct.rows),
             weights: distinct.weights.clone(),
+            units: distinct.removed_weights(&distinct.weights),
             pool: &pool,
             monitor,
         };

@@ -84,6 +84,8 @@ impl ThinPlateRegressorParams {
             n_features: stream.n_features,
             targets: targets.of_rows(&picked),
             weights: picked.iter().map(|&row| weights[row]).collect(),
+            // Equal samples are not merged here.
+            units: picked.iter().map(|&row| weights[row]).collect(),
             pool: &pool,
             monitor,
         };

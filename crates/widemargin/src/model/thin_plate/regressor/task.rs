@@ -29,6 +29,8 @@ pub(super) struct Task<'a> {
     pub n_features: usize,
     pub targets: Targets,
     pub weights: Vec<f64>,
+    /// The part of each weight that leave-one-out removes.
+    pub units: Vec<f64>,
     pub pool: &'a Pool,
     pub monitor: &'a Monitor<'a>,
 }
@@ -61,6 +63,7 @@ impl Task<'_> {
             rows: some.iter().flat_map(|&row| &self.rows[row * d..(row + 1) * d]).copied().collect(),
             targets: self.targets.of_rows(some),
             weights: some.iter().map(|&row| self.weights[row]).collect(),
+            units: some.iter().map(|&row| self.units[row]).collect(),
             ..*self
         }
     }
@@ -106,8 +109,7 @@ impl Task<'_> {
     }
 
     fn fitted(&self, standard: &StandardTargets) -> Fitted {
-        let units = self.weights.iter().map(|weight| weight.min(1.0)).collect();
-        Fitted { targets: standard.values.clone(), weights: self.weights.clone(), units }
+        Fitted { targets: standard.values.clone(), weights: self.weights.clone(), units: self.units.clone() }
     }
 
     /// The exact fit: every sample is a basis, those at the same place one.

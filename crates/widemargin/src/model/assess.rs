@@ -1,0 +1,50 @@
+//! What decision values of unseen samples say of a fit: its probabilities, and its error on new samples.
+
+use crate::data::Labels;
+use crate::problem::{OneVsRest, UnseenScores};
+use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report};
+
+/// The calibration of a model on decision values of unseen samples, whose error the report gets as its estimate, with a
+/// warning where that is no better than chance. `weights` are those of all training samples, without class weights.
+pub fn assess(
+    report: &mut Report,
+    scores: &UnseenScores,
+    labels: &Labels,
+    weights: &[f64],
+    method: EstimateMethod,
+) -> Calibration {
+    let (targets, population) = (OneVsRest::of(labels), labels.population(weights));
+    let estimate = ErrorEstimate::of(scores, targets, &population, method);
+    report_estimate(report, estimate, labels, weights, reason_for_none(scores));
+    let on = match method {
+        EstimateMethod::HeldOut => CalibratedOn::HeldOut,
+        _ => CalibratedOn::LeftOut,
+    };
+    Calibration::of(scores, targets, on)
+}
+
+fn reason_for_none(scores: &UnseenScores) -> &'static str {
+    if scores.codes.is_empty() {
+        return "no refit without some samples was made: there are too few samples, or too little time";
+    }
+    "the samples that refits did not see are of too few classes"
+}
+
+/// Stores an estimate with its warning, or the reason why there is none.
+pub(crate) fn report_estimate(
+    report: &mut Report,
+    estimate: Option<ErrorEstimate>,
+    labels: &Labels,
+    weights: &[f64],
+    reason: &str,
+) {
+    match &estimate {
+        None => report.notes.push(format!("the error is not estimated: {reason}")),
+        Some(estimate) if labels.is_several() => {
+            let constant = OneVsRest::of(labels).constant_errors(weights);
+            report.warnings.extend(estimate.constant_warning(labels.classes(), &constant));
+        }
+        Some(estimate) => report.warnings.extend(estimate.chance_warning(&labels.population(weights))),
+    }
+    report.estimate = estimate;
+}

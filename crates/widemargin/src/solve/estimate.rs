@@ -1,0 +1,222 @@
+//! The error of a fit on new samples, estimated from decision values of samples that refits did not see.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Label;
+use crate::problem::{OneVsRest, UnseenScores};
+
+/// Less than this share of the training weight in classes that have unseen samples says too little about the others.
+const MIN_COVERAGE: f64 = 0.9;
+
+/// How an error was estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum EstimateMethod {
+    /// Each sample by the fit without it.
+    LeaveOneOut,
+    /// Samples held out of a second fit, which starts at the solution.
+    HeldOut,
+    /// Each fifth of the samples by a fit without it.
+    Folds,
+}
+
+impl EstimateMethod {
+    /// The method in words, such as `leave-one-out error`.
+    pub fn named(self) -> &'static str {
+        match self {
+            EstimateMethod::LeaveOneOut => "leave-one-out error",
+            EstimateMethod::HeldOut => "error on held-out samples",
+            EstimateMethod::Folds => "error in five folds",
+        }
+    }
+}
+
+/// The estimated error of a classifier on new samples like those of its training. Class weights do not enter it: classes
+/// count by the samples' own weights, as in the accuracy of a test set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorEstimate {
+    /// How it was estimated.
+    pub method: EstimateMethod,
+    /// The share of misclassified samples; of several labels, of wrong labels.
+    pub error: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The number of samples, duplicates included, on which it rests.
+    pub n_samples: usize,
+    /// Of several labels, the error of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub label_errors: Vec<f64>,
+}
+
+impl ErrorEstimate {
+    /// From decision values of unseen samples. `population` has the weight of each class among all samples; where samples
+    /// have several labels it is ignored. None without scores, or if too many classes have none.
+    pub(crate) fn of(
+        scores: &UnseenScores,
+        targets: OneVsRest<'_>,
+        population: &[f64],
+        method: EstimateMethod,
+    ) -> Option<Self> {
+        let (targets, k) = (targets.with_codes(&scores.codes), targets.n_problems());
+        let n = scores.codes.len();
+        if n == 0 || scores.values.len() != n * k || scores.values.iter().any(|value| value.is_nan()) {
+            return None;
+        }
+        let factors = if targets.is_several() { None } else { Some(class_factors(scores, population)?) };
+        let weight = |row: usize| {
+            scores.weights[row] * factors.as_ref().map_or(1.0, |factors| factors[scores.codes[row] as usize])
+        };
+        let row_scores = |row: usize| &scores.values[row * k..(row + 1) * k];
+        let weights: Vec<f64> = (0..n).map(weight).collect();
+        // The share of a row's known labels, which is 1 of classes, and of those that are wrong.
+        let known: Vec<f64> = (0..n).map(|row| targets.n_known(row) / targets.n_known_at_most()).collect();
+        let mistakes: Vec<f64> =
+            (0..n).map(|row| targets.n_wrong(row, row_scores(row)) / targets.n_known_at_most()).collect();
+        let total: f64 = weights.iter().zip(&known).map(|(weight, known)| weight * known).sum();
+        let error = mistakes.iter().zip(&weights).map(|(mistake, weight)| mistake * weight).sum::<f64>() / total;
+        // A row that stands for several independent samples has a smaller share of the variance.
+        let squares = |row: usize| weights[row] * weights[row] / scores.counts[row];
+        let spread = (0..n).map(|row| squares(row) * (mistakes[row] - error * known[row]).powi(2));
+        let n_effective = total * total / (0..n).map(squares).sum::<f64>();
+        let label_errors = targets.label_counts(&weights, |problem, row| row_scores(row)[problem]);
+        Some(ErrorEstimate {
+            method,
+            error,
+            standard_error: (spread.sum::<f64>().sqrt() / total).max(least_standard_error(error, n_effective)),
+            n_samples: scores.counts.iter().sum::<f64>().round() as usize,
+            label_errors: label_errors.iter().map(|[wrong, all]| wrong / all).collect(),
+        })
+    }
+
+    /// From the weight of the wrong and of all samples of each class, or of each of several labels, in fits without each
+    /// fold of `n_samples` samples.
+    pub(crate) fn of_folds(groups: &[[f64; 2]], is_several: bool, population: &[f64], n_samples: f64) -> Option<Self> {
+        let (mut wrong, mut total) = (0.0, 0.0);
+        for (at, [mistakes, all]) in groups.iter().enumerate().filter(|(_, [_, all])| *all > 0.0) {
+            let weight = if is_several { *all } else { *population.get(at)? };
+            wrong += weight * mistakes / all;
+            total += weight;
+        }
+        let error = (total > 0.0).then(|| wrong / total)?;
+        let label_errors =
+            if is_several { groups.iter().map(|[wrong, all]| wrong / all).collect() } else { Vec::new() };
+        let standard_error = least_standard_error(error, n_samples);
+        let n_samples = n_samples.round() as usize;
+        Some(ErrorEstimate { method: EstimateMethod::Folds, error, standard_error, n_samples, label_errors })
+    }
+
+    /// A warning if the estimate is no better than always predicting the largest class, of which `population` has the
+    /// weights.
+    pub(crate) fn chance_warning(&self, population: &[f64]) -> Option<String> {
+        let total: f64 = population.iter().sum();
+        let others = 1.0 - population.iter().copied().fold(0.0, f64::max) / total;
+        // If all other classes have weight 0, there is nothing to compare with.
+        if others <= 0.0 || self.error < others - 1e-12 {
+            return None;
+        }
+        Some(format!(
+            "no better than always predicting the largest class: the {} is {:.2} %, that of the largest class {:.2} %",
+            self.method.named(),
+            100.0 * self.error,
+            100.0 * others,
+        ))
+    }
+
+    /// The same of several labels: those whose error is no better than always giving the more frequent answer, whose errors
+    /// are `constant`.
+    pub(crate) fn constant_warning(&self, labels: &[Label], constant: &[f64]) -> Option<String> {
+        let is_useless = |(_, (error, constant)): &(&Label, (&f64, &f64))| **error >= **constant - 1e-12;
+        let useless: Vec<String> = labels
+            .iter()
+            .zip(self.label_errors.iter().zip(constant))
+            .filter(is_useless)
+            .map(|(label, (error, constant))| {
+                format!("{label} ({:.2} %, that of the more frequent answer {:.2} %)", 100.0 * error, 100.0 * constant)
+            })
+            .collect();
+        (!useless.is_empty()).then(|| {
+            let (named, useless) = (self.method.named(), useless.join(", "));
+            format!("no better than always the more frequent answer: by the {named}, the labels {useless}")
+        })
+    }
+}
+
+/// What the weights of each class are multiplied by so that classes count as in the population; none if the classes that
+/// have scores are too small a part of it.
+fn class_factors(scores: &UnseenScores, population: &[f64]) -> Option<Vec<f64>> {
+    let mut seen = vec![0.0; population.len()];
+    for (&code, weight) in scores.codes.iter().zip(&scores.weights) {
+        *seen.get_mut(code as usize)? += weight;
+    }
+    let covered: f64 = population.iter().zip(&seen).filter(|(_, seen)| **seen > 0.0).map(|(all, _)| all).sum();
+    let factor = |(all, seen): (&f64, &f64)| if *seen > 0.0 { all / seen } else { 0.0 };
+    let is_enough = covered > 0.0 && covered >= MIN_COVERAGE * population.iter().sum::<f64>();
+    is_enough.then(|| population.iter().zip(&seen).map(factor).collect())
+}
+
+/// The standard error of a share seen in n samples, by Laplace's rule: above 0 also where there was no mistake.
+fn least_standard_error(error: f64, n: f64) -> f64 {
+    let smoothed = (error * n + 1.0) / (n + 2.0);
+    (smoothed * (1.0 - smoothed) / (n + 2.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two classes; each element is the class, the decision value and the weight.
+    fn scores(rows: &[(u32, f64, f64)]) -> UnseenScores {
+        UnseenScores {
+            values: rows.iter().map(|row| row.1).collect(),
+            codes: rows.iter().map(|row| row.0).collect(),
+            weights: rows.iter().map(|row| row.2).collect(),
+            counts: vec![1.0; rows.len()],
+        }
+    }
+
+    fn estimate(scores: &UnseenScores, population: &[f64]) -> Option<ErrorEstimate> {
+        ErrorEstimate::of(scores, OneVsRest::new(&[], 2), population, EstimateMethod::HeldOut)
+    }
+
+    #[test]
+    fn classes_count_as_in_the_population() {
+        // Half of class 1 is wrong; it is a tenth of the population, half of the scores, and has a class weight of 5.
+        let rows = [(0, -1.0, 1.0), (0, -2.0, 1.0), (1, 1.0, 5.0), (1, -1.0, 5.0)];
+        let found = estimate(&scores(&rows), &[9.0, 1.0]).unwrap();
+        assert!((found.error - 0.05).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.n_samples, 4);
+    }
+
+    #[test]
+    fn without_scores_of_a_large_class_there_is_no_estimate() {
+        let rows = [(0, -1.0, 1.0), (0, 2.0, 1.0)];
+        assert_eq!(estimate(&scores(&rows), &[5.0, 5.0]), None);
+        assert_eq!(estimate(&UnseenScores::default(), &[5.0, 5.0]), None);
+        assert_eq!(estimate(&scores(&rows), &[95.0, 5.0]).map(|found| found.error), Some(0.5));
+        assert_eq!(estimate(&scores(&[(0, f64::NAN, 1.0)]), &[1.0, 0.0]), None);
+    }
+
+    #[test]
+    fn the_standard_error_is_that_of_a_share() {
+        let rows: Vec<_> = (0..400).map(|row| (0, if row % 10 == 0 { 1.0 } else { -1.0 }, 3.0)).collect();
+        let found = estimate(&scores(&rows), &[1200.0, 0.0]).unwrap();
+        assert!((found.standard_error / (0.1 * 0.9 / 400.0f64).sqrt() - 1.0).abs() < 0.02, "{found:?}");
+        // Each row stands for four samples.
+        let counted = UnseenScores { counts: vec![4.0; 400], ..scores(&rows) };
+        let of_copies = estimate(&counted, &[1200.0, 0.0]).unwrap();
+        assert!((of_copies.standard_error / found.standard_error - 0.5).abs() < 0.01);
+        assert_eq!(of_copies.n_samples, 1600);
+        let perfect = estimate(&scores(&rows[1..9]), &[9.0, 0.0]).unwrap();
+        assert!(perfect.error == 0.0 && perfect.standard_error > 0.05);
+    }
+
+    #[test]
+    fn folds_count_classes_as_in_the_population() {
+        let found = ErrorEstimate::of_folds(&[[1.0, 10.0], [50.0, 100.0]], false, &[90.0, 10.0], 20.0).unwrap();
+        assert!((found.error - 0.14).abs() < 1e-12);
+        let several = ErrorEstimate::of_folds(&[[1.0, 10.0], [3.0, 30.0]], true, &[], 20.0).unwrap();
+        assert!((several.error - 0.1).abs() < 1e-12);
+        assert_eq!(several.label_errors, [0.1, 0.1]);
+    }
+}

@@ -1,0 +1,115 @@
+"""What a fit says of its own accuracy is what new samples show, whatever the sizes of classes, weights and bases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import widemargin as wm
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def overlapping(n, share, seed):
+    """Two classes that overlap; the second has this share."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return rng.normal(size=(n, 4)) + 1.1 * y[:, None], y
+
+
+def check(model, X_new, y_new, standard_errors=3.0):
+    estimate = model.report_["estimate"]
+    score = np.mean(model.predict(X_new) == y_new)
+    spread = np.hypot(estimate["standard_error"], 0.5 / np.sqrt(len(y_new)))
+    assert abs(model.estimated_score_ - score) <= standard_errors * spread, (estimate, score)
+    assert model.estimated_score_ == 1 - estimate["error"]
+
+
+@pytest.mark.parametrize("normalization", ["mean_norm", "nystrom"])
+@pytest.mark.parametrize("basis", ["stratified", "index"])
+def test_a_rare_class_is_in_the_estimate_where_most_of_it_are_bases(basis, normalization):
+    X, y = overlapping(8000, 0.1, 0)
+    options = {"n_basis": 700, "basis": basis, "normalization": normalization, "n_jobs": 2}
+    model = wm.BasisExpansionSVC("rbf:gamma=0.1", **options).fit(X[:4000], y[:4000])
+    check(model, X[4000:], y[4000:])
+    # The probabilities are those of the population too.
+    assert model.predict_proba(X[4000:])[:, 1].mean() == pytest.approx(0.1, abs=0.025)
+
+
+@pytest.mark.parametrize("normalization", ["mean_norm", "nystrom", "z_score"])
+def test_with_all_samples_as_bases_there_is_an_honest_estimate(normalization):
+    X, y = overlapping(6000, 0.4, 1)
+    model = wm.BasisExpansionSVC("rbf:gamma=0.2", n_basis=2200, normalization=normalization, n_jobs=2)
+    check(model.fit(X[:2200], y[:2200]), X[2200:], y[2200:])
+
+
+@pytest.mark.parametrize("C", [0.1, "auto"])
+def test_the_power_mean_svm_estimates_the_accuracy_of_the_fit_on_all(C):
+    X, y = overlapping(9000, 0.3, 2)
+    X = np.abs(X)
+    model = wm.PowerMeanSVC(C=C, n_jobs=2).fit(X[:5000], y[:5000])
+    assert model.report_["estimate"]["method"] == "held-out"
+    check(model, X[5000:], y[5000:])
+
+
+def test_the_power_mean_svm_warns_where_it_is_no_better_than_chance():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((600, 5)), (rng.random(600) < 0.2).astype(int)
+    report = wm.PowerMeanSVC().fit(X, y).report_
+    assert any("no better than always predicting the largest class" in warning for warning in report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **options: wm.BasisExpansionSVC("rbf:gamma=0.1", normalization="nystrom", **options),
+        lambda **options: wm.ThinPlateSVC("distance", **options),
+        lambda **options: wm.ThinPlateSVC("distance", n_basis=60, **options),
+        lambda **options: wm.PowerMeanSVC(**options),
+    ],
+)
+def test_class_weights_do_not_enter_the_estimate(make):
+    X, y = overlapping(5000, 0.1, 3)
+    X = np.abs(X)
+    model = make(class_weight={0: 1.0, 1: 8.0}, n_jobs=2).fit(X[:1000], y[:1000])
+    check(model, X[1000:], y[1000:])
+
+
+def test_pure_noise_in_many_columns_is_estimated_as_chance():
+    estimates = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 100)), np.arange(60) % 2
+        estimates.append(wm.BasisExpansionSVC(n_jobs=2, random_state=0).fit(X, y).estimated_score_)
+    # The least of several candidates' errors is taken, of 60 samples each.
+    assert np.mean(estimates) < 0.58, estimates
+
+
+def test_free_polynomials_without_leave_one_out_are_judged_by_folds():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, size=(900, 9)).astype(float)
+    y = ((X[:, 0] + X[:, 1] + rng.normal(scale=0.8, size=900)) > 1).astype(int)
+    model = wm.ThinPlateSVC("thin_plate", null_space="free", standardize=False, n_jobs=2).fit(X[:300], y[:300])
+    check(model, X[300:], y[300:])
+    assert model.score(X[300:], y[300:]) > 0.65
+
+
+@pytest.mark.parametrize("weight", [2.0, 10.0])
+def test_a_regression_with_weights_estimates_the_error_of_new_samples(weight):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-2, 2, size=(3000, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + rng.normal(scale=0.5, size=3000)
+    for model in (wm.ThinPlateRegressor(n_jobs=2), wm.BasisExpansionRegressor("rbf", n_jobs=2)):
+        model.fit(X[:200], y[:200], sample_weight=np.full(200, weight))
+        assert model.loo_error_ == pytest.approx(np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)), rel=0.15)
+
+
+def test_repeated_rows_have_the_false_alarms_that_are_asked_for():
+    rng = np.random.default_rng(6)
+    X = rng.integers(0, 3, size=(6000, 4)).astype(float) * rng.integers(0, 2, size=(6000, 1))
+    rates = []
+    for quantile in (0.05, 0.2):
+        model = wm.BasisExpansionOneClass("rbf:gamma=0.3", quantile=quantile, n_jobs=2).fit(X[:1000])
+        rates.append(np.mean(model.predict(X[1000:]) == -1))
+    # Rows are few: a threshold lies between two of them.
+    assert 0.02 <= rates[0] <= 0.08 and 0.12 <= rates[1] <= 0.28, rates

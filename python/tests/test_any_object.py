@@ -82,7 +82,8 @@ def test_a_callable_is_as_good_as_the_same_similarity_by_name():
 
 
 def test_frames_arrive_as_frames():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame({"length": [1.0, 2.0, 3.0, 4.0] * 10, "name": list("abcd") * 10})
     y = [0, 0, 1, 1] * 10
     kinds = set()

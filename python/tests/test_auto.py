@@ -97,7 +97,6 @@ def test_many_samples_are_compared_on_a_thousand():
 
 
 def test_a_model_is_exported_to_onnx():
-    pytest.importorskip("onnx")
     X, y = load_wine(return_X_y=True)
     auto = AutoSVC(random_state=0).fit(X, y)
     assert to_onnx(auto).SerializeToString() == to_onnx(auto.best_estimator_).SerializeToString()

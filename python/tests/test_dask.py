@@ -7,20 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
+from dask import bag, delayed
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import log_loss
 
 import widemargin as wm
-
-distributed = pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-
-from dask import bag, delayed  # noqa: E402
-
-from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC, _rows, _versions, basis_expansion  # noqa: E402
+from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC, _rows, _versions, basis_expansion
 
 SPEC = "rbf:gamma=0.001"
 
@@ -148,8 +145,9 @@ def test_strings_in_a_bag_and_frames(client):
     assert found.predict(["abba", "dcd"]).tolist() == ["ab", "cd"]
     assert found.predict(strings).compute().tolist() == labels
 
-    pandas = pytest.importorskip("pandas")
-    dd = pytest.importorskip("dask.dataframe")
+    import dask.dataframe as dd
+    import pandas
+
     frame = pandas.DataFrame({"a": np.linspace(-1, 1, 60), "b": np.zeros(60)})
     names = pandas.Series(np.where(frame.a > 0, "right", "left"))
     found = BasisExpansionSVC("rbf:gamma=1", n_basis=10, normalization="mean_norm", C=1.0).fit(
@@ -160,8 +158,9 @@ def test_strings_in_a_bag_and_frames(client):
 
 
 def test_predictions_on_frames_keep_index_and_lengths(client):
-    pandas = pytest.importorskip("pandas")
-    dd = pytest.importorskip("dask.dataframe")
+    import dask.dataframe as dd
+    import pandas
+
     random = np.random.default_rng(3)
     index = [f"row {i:02}" for i in range(90)]
     frame = pandas.DataFrame(random.normal(size=(90, 2)), columns=["a", "b"], index=index)

@@ -1,17 +1,14 @@
 """Columns by their names on Dask."""
 
+import dask.dataframe as dd
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 import widemargin as wm
-
-distributed = pytest.importorskip("distributed")
-dd = pytest.importorskip("dask.dataframe")
-pandas = pytest.importorskip("pandas")
-
-from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC  # noqa: E402
+from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC
 
 CLASSIFIERS = [
     PowerMeanSVC(-1.0, C=0.01, n_nodes=3, class_weight="balanced", tol=0.02, max_iter=90, random_state=1),

@@ -3,20 +3,17 @@
 import os
 import signal
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
+from dask import delayed
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 
 import widemargin as wm
-
-distributed = pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-
-from dask import delayed  # noqa: E402
-
-from widemargin.dask import PowerMeanSVC, _rows  # noqa: E402
+from widemargin.dask import PowerMeanSVC, _rows
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +107,9 @@ def test_more_values_than_are_counted(client):
 
 
 def test_frames_and_lazy_predictions(client, digits, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    dd = pytest.importorskip("dask.dataframe")
+    import dask.dataframe as dd
+    import pandas
+
     X, y = digits[0][:500, :12], digits[1][:500] % 2
     frame = pandas.DataFrame(X, columns=[f"word {i}" for i in range(12)])
     names = pandas.Series(np.where(y, "odd", "even"))

@@ -1,17 +1,13 @@
 """Regression, several labels and one class on several machines: what they give is what one machine gives."""
 
+import dask.array as da
 import numpy as np
 import pytest
+from dask import bag, delayed
 from sklearn.datasets import load_diabetes, make_friedman1
 
 import widemargin as wm
-
-pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-
-from dask import bag, delayed  # noqa: E402
-
-from widemargin.dask import (  # noqa: E402
+from widemargin.dask import (
     BasisExpansionOneClass,
     BasisExpansionRegressor,
     BasisExpansionSVC,

@@ -3,19 +3,16 @@
 import os
 import signal
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
+from dask import delayed
 from scipy import sparse
 from sklearn.datasets import make_moons
 
 import widemargin as wm
-
-distributed = pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-
-from dask import delayed  # noqa: E402
-
-from widemargin.dask import ThinPlateSVC, _rows  # noqa: E402
+from widemargin.dask import ThinPlateSVC, _rows
 
 
 def points(n, n_classes=2, seed=0):
@@ -109,8 +106,9 @@ def test_landmarks_of_every_choice_do_about_as_well(client):
 
 
 def test_frames_files_and_lazy_predictions(client, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    dd = pytest.importorskip("dask.dataframe")
+    import dask.dataframe as dd
+    import pandas
+
     X, y = points(300)
     frame = pandas.DataFrame(X, columns=list("abcd"))
     names = pandas.Series(np.where(y, "right", "left"))

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 
+import matplotlib
 import pytest
 
 MODULES = ["widemargin", "widemargin.inspection", "widemargin.selection", "widemargin.similarity", "widemargin.testing"]
@@ -18,12 +19,7 @@ def documented(module):
 
 def run(module):
     """Runs the examples; what they draw is not shown."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-    except ImportError:
-        pytest.skip("some examples need matplotlib")
+    matplotlib.use("Agg")
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for name, public in documented(module).items():
         for test in finder.find(public, f"{module}.{name}", globs={}):
@@ -38,14 +34,10 @@ def test_the_examples_run(module):
 
 
 def test_the_examples_on_dask_run():
-    pytest.importorskip("distributed")
-    pytest.importorskip("dask.array")
     run(DASK)
 
 
 @pytest.mark.parametrize("module", [*MODULES, DASK])
 def test_everything_public_has_an_example(module):
-    if module == DASK:
-        pytest.importorskip("distributed")
     lacking = [name for name, public in documented(module).items() if "Examples\n" not in inspect.getdoc(public)]
     assert not lacking, f"{module} has no example of {', '.join(lacking)}"

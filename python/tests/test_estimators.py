@@ -1,6 +1,7 @@
 """scikit-learn's own checks, and its habits beyond them."""
 
 import contextlib
+import importlib
 import pickle
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def test_float32_sparse_frames_and_lists_agree(estimator, digits):
         other = clone(estimator).fit(made(X), y).decision_function(made(X_test))
         np.testing.assert_allclose(other, plain, atol=1e-4 * scale)
     for library in ("pandas", "polars"):
-        frames = pytest.importorskip(library)
+        frames = importlib.import_module(library)
         columns = [f"pixel {i}" for i in range(64)]
         fitted = clone(estimator).fit(frames.DataFrame(dict(zip(columns, X.T, strict=True))), y)
         assert list(fitted.feature_names_in_) == columns
@@ -165,7 +166,8 @@ def test_a_step_among_others(estimator, digits):
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
 def test_decision_boundaries_are_drawn(estimator):
-    plt = pytest.importorskip("matplotlib.pyplot")
+    import matplotlib.pyplot as plt
+
     X, y = load_iris(return_X_y=True)
     fitted = clone(estimator).fit(X[:, :2], y == 1)
     shown = DecisionBoundaryDisplay.from_estimator(fitted, X[:, :2], response_method="decision_function", eps=0.5)
@@ -321,7 +323,8 @@ def test_metadata_routing_hands_weights_on(digits):
 
 
 def test_transformers_name_their_features(digits):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     X, y, *_ = digits
     frame = wm.BasisExpansion(n_basis=20).set_output(transform="pandas").fit_transform(X, y)
     assert isinstance(frame, pandas.DataFrame)

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -63,7 +64,7 @@ def test_data_that_are_not_there_are_named(name, tmp_path, monkeypatch, capsys):
 
 
 def test_every_kind_is_explained(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib").use("Agg")
+    matplotlib.use("Agg")
     monkeypatch.syspath_prepend(EXAMPLES)
     example = importlib.import_module("explained_prediction")
     predicted = example.main(["--small", "--out", str(tmp_path)])

@@ -66,7 +66,6 @@ def test_each_of_several_labels_is_explained(made, n_labels):
     assert f"explained='{told.explained}'" in repr(told)
     with pytest.raises(ValueError, match="label is 'far'"):
         explain(svc, X, 60, label="far")
-    pytest.importorskip("matplotlib")
     title = ExplanationDisplay.from_estimator(svc, X, 60, label="wide").axes_[0].get_title(loc="left")
     assert "explained wide" in title
     page = report(svc, X, Y)

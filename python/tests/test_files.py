@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import importlib
 import json
 import os
 import pickle
@@ -417,7 +418,7 @@ NAMED = [
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize("estimator", NAMED, ids=lambda e: repr(e)[:40])
 def test_columns_are_put_right_by_name_before_and_after_a_file(estimator, library, tmp_path):
-    frames = pytest.importorskip(library)
+    frames = importlib.import_module(library)
     wine = load_wine()
     columns = dict(zip(wine.feature_names, wine.data.T, strict=True))
     names = list(columns)
@@ -450,7 +451,8 @@ def rows_alike(A, B):
 
 
 def test_precomputed_similarities_and_transformers_go_by_name():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     X, y = load_wine(return_X_y=True)
     X = X[:60]
     kernel = pandas.DataFrame(X @ X.T, columns=[f"sample {i}" for i in range(60)])
@@ -535,7 +537,8 @@ def test_a_clone_of_a_model_of_the_command_line_is_fitted_as_it_was(method, flag
 
 
 def _framed(data):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     return pandas.DataFrame(data.data, columns=data.feature_names)[list(data.feature_names)[::-1]]
 
 

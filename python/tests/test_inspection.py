@@ -20,7 +20,8 @@ HALF = np.arange(60) % 2
 
 @pytest.fixture
 def plt():
-    matplotlib = pytest.importorskip("matplotlib")
+    import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -380,7 +381,8 @@ def test_vectors_are_shown_as_images_where_told(plt):
 
 
 def test_columns_are_told_by_name_or_by_whole_numbers(plt):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     ticks = lambda display: [label.get_text() for label in display.axes_[-1].get_xticklabels()]  # noqa: E731
     names = ["a", "a rather long name of a column", "c"]
     svc = wm.BasisExpansionSVC("rbf", n_basis=20, normalization="mean_norm", C=1.0).fit(

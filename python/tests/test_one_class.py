@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import onnxruntime
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
@@ -153,10 +154,9 @@ def test_it_is_pickled_and_tells_what_it_did(n_jobs):
 
 @pytest.mark.parametrize("similarity", ["rbf", "z-score/laplacian:gamma=0.2", "cosine", ["rbf:gamma=0.3", "linear"]])
 def test_onnx_tells_the_same(similarity):
-    runtime = pytest.importorskip("onnxruntime")
     detector = wm.BasisExpansionOneClass(similarity, n_basis=30, quantile=0.1).fit(normal(200, 0))
     X = np.vstack([normal(100, 1), normal(50, 2) + 3]).astype(np.float32)
-    session = runtime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
     assert [output.name for output in session.get_outputs()] == ["label", "scores"]
     label, scores = session.run(None, {"X": X})
     assert (label.dtype, label.shape, scores.shape) == (np.int64, (150,), (150,))
@@ -168,10 +168,9 @@ def test_onnx_tells_the_same(similarity):
 
 @pytest.mark.parametrize("similarity", ["rbf", "laplacian"])
 def test_onnx_keeps_the_digits_of_many_bases(similarity):
-    runtime = pytest.importorskip("onnxruntime")
     detector = wm.BasisExpansionOneClass(similarity, n_basis=100).fit(normal(300, 0))
     X = normal(150, 1).astype(np.float32)
-    session = runtime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
     arrays = detector._model.arrays()
     # What similarities in single precision would be multiplied by.
     factors = np.abs(arrays["map.0.projection"] @ arrays["weights"]).sum()

@@ -3,6 +3,7 @@
 import zipfile
 
 import numpy as np
+import onnxruntime
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -31,7 +32,8 @@ X, y = load_iris(return_X_y=True)
 
 
 def frame():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     rng = np.random.default_rng(0)
     table = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
     table["kind"] = rng.choice(["u", "v", "w"], len(X))
@@ -151,11 +153,9 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
 
 @pytest.mark.parametrize("made", [*ARRAYS[:3], lambda: of_columns(wm.BasisExpansionSVC("rbf"))])
 def test_onnx(made):
-    pytest.importorskip("skl2onnx")
-    runtime = pytest.importorskip("onnxruntime")
     samples = X if made in ARRAYS else frame()
     fitted = made().fit(samples, y)
-    session = runtime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
+    session = onnxruntime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
     kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(string)": object}
     inputs = session.get_inputs()
     values = [samples if len(inputs) == 1 else samples[[one.name]].to_numpy() for one in inputs]
@@ -170,10 +170,8 @@ def test_onnx(made):
 
 
 def test_onnx_of_one_class():
-    pytest.importorskip("skl2onnx")
-    runtime = pytest.importorskip("onnxruntime")
     fitted = make_pipeline(StandardScaler(), wm.BasisExpansionOneClass(n_basis=30)).fit(X)
-    session = runtime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
+    session = onnxruntime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
     label, scores = session.run(["label", "scores"], {session.get_inputs()[0].name: X.astype(np.float64)})
     np.testing.assert_allclose(scores, fitted.decision_function(X), atol=1e-5)
     np.testing.assert_array_equal(label, fitted.predict(X))

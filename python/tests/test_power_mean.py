@@ -144,7 +144,6 @@ def test_an_exception_of_the_kernel_is_raised_as_it_is():
 
 
 def test_a_table_is_not_exported():
-    pytest.importorskip("onnx")
     model = wm.PowerMeanSVC(kernel=np.minimum).fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(ValueError, match="'own:minimum' is a table"):
         wm.to_onnx(model)

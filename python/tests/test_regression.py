@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -265,11 +266,10 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("similarity", ["z-score/rbf", "distance", "laplacian", "linear", "features"])
 def test_onnx_predicts_the_same(similarity: str) -> None:
-    runtime = pytest.importorskip("onnxruntime")
     X, y = table()
     Y = np.column_stack([y, 50 + y**2])
     fitted = BasisExpansionRegressor(similarity).fit(X, Y)
-    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(["targets"], {"X": X})
     np.testing.assert_allclose(found, fitted.predict(X), atol=1e-5 * np.abs(Y).max())
 
@@ -277,7 +277,6 @@ def test_onnx_predicts_the_same(similarity: str) -> None:
 @pytest.mark.parametrize("similarity", ["z-score/rbf:gamma=0.02", "z-score/multiquadric:gamma=0.1"])
 def test_onnx_keeps_the_digits_of_a_smooth_function(similarity: str) -> None:
     """Weights on similarities are large there, and cancel."""
-    runtime = pytest.importorskip("onnxruntime")
     X, y = make_friedman1(300, n_features=6, noise=1e-3, random_state=0)
     new = make_friedman1(100, n_features=6, random_state=1)[0].astype(np.float32)
     normalization = "nystrom-clip" if "rbf" in similarity else "centered-clip"
@@ -285,7 +284,7 @@ def test_onnx_keeps_the_digits_of_a_smooth_function(similarity: str) -> None:
     arrays = fitted._model.arrays()
     factors = np.abs(arrays["map.0.projection"] @ arrays["weights"][0]).sum()
     assert np.finfo(np.float32).eps * factors > 1e-4 * y.std()
-    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(["targets"], {"X": new})
     np.testing.assert_allclose(found.ravel(), fitted.predict(new), atol=1e-5 * y.std())
     back = pickle.loads(pickle.dumps(fitted))

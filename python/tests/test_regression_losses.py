@@ -7,6 +7,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import onnxruntime
 import pytest
 from scipy.optimize import linprog, minimize
 from sklearn.linear_model import QuantileRegressor
@@ -232,10 +233,9 @@ def test_files_pickles_and_onnx_predict_the_same(loss: str, tmp_path: Any) -> No
             # Several outputs have values of epsilon of their own, which a fit estimates anew.
             again = load(tmp_path / "one.model").fit(X, target)
             np.testing.assert_allclose(again.predict(X), fitted.predict(X), rtol=1e-6)
-        if runtime := pytest.importorskip("onnxruntime"):
-            session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
-            (found,) = session.run(["targets"], {"X": X})
-            np.testing.assert_allclose(found.reshape(target.shape), fitted.predict(X), atol=1e-5 * np.abs(target).max())
+        session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+        (found,) = session.run(["targets"], {"X": X})
+        np.testing.assert_allclose(found.reshape(target.shape), fitted.predict(X), atol=1e-5 * np.abs(target).max())
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -196,7 +197,8 @@ def test_sparse_samples_frames_and_nested_parameters() -> None:
     assert (ThinPlateRegressor().fit(sp.csr_array(X), y).predict(sp.csr_array(X)) == dense.predict(X)).all()
     search = GridSearchCV(ThinPlateRegressor(Polyharmonic(1.5)), {"kernel__exponent": [0.5, 1.0]}, cv=2)
     assert search.fit(X, y).best_score_ > 0.5
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     named = ThinPlateRegressor().fit(frame, y)
     assert (named.predict(frame[["c", "a", "b"]]) == dense.predict(X)).all()
@@ -221,11 +223,10 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("kernel", ["auto", "thin_plate", "cubic", "rbf:gamma=0.3", "log:gamma=0.5"])
 def test_onnx_predicts_the_same(kernel: str) -> None:
-    runtime = pytest.importorskip("onnxruntime")
     X, y = table()
     Y = np.column_stack([y, 50 + y**2])
     fitted = ThinPlateRegressor(kernel, standardize=True).fit(X, Y)
-    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(["targets"], {"X": X})
     np.testing.assert_allclose(found, fitted.predict(X), atol=1e-8 * np.abs(Y).max())
 

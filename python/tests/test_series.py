@@ -2,6 +2,7 @@
 
 import pickle
 
+import matplotlib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -85,7 +86,8 @@ def test_a_model_that_was_loaded_finds_the_channels(tmp_path):
 
 @pytest.mark.parametrize("descriptor", ["minirocket:features=500", "hydra:groups=4"])
 def test_what_was_learned_of_series_is_in_the_model(tmp_path, client, descriptor):
-    bag = pytest.importorskip("dask.bag")
+    from dask import bag
+
     from widemargin.dask import BasisExpansionSVC
 
     X, y = waves(40)
@@ -162,7 +164,7 @@ def test_lengths_that_differ_tell_the_layout_of_few_bases_too():
 
 
 def test_pictures_of_channels_first():
-    pytest.importorskip("matplotlib").use("Agg")
+    matplotlib.use("Agg")
     X, y = waves(30)
     svc = wm.BasisExpansionSVC("dtw", n_basis=5, layout="channels_first", normalization="mean_norm", C=1.0).fit(X, y)
     display = BasisDisplay.from_estimator(svc, 3)
@@ -201,8 +203,9 @@ def test_missing_values_at_the_end_are_not_part_of_a_series():
 
 
 def test_channels_first_on_dask(client):
-    bag = pytest.importorskip("dask.bag")
-    da = pytest.importorskip("dask.array")
+    import dask.array as da
+    from dask import bag
+
     from widemargin.dask import BasisExpansionSVC
 
     X, y = waves(40)

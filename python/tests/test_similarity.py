@@ -548,7 +548,9 @@ def test_named_and_own_similarities_of_strings():
 
 
 def test_frames_and_columns():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    import pandas
+    import polars
+
     expected, words = pairwise(RBF(1), X, Y), pairwise("edit", WORDS)
     for library in (pandas, polars):
         tables = (library.DataFrame(dict(zip("abcd", Z.T, strict=True))) for Z in (X, Y))
@@ -911,7 +913,9 @@ def test_symmetric_pairs_are_called_half_as_often():
 
 
 def test_pairs_of_rows():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    import pandas
+    import polars
+
     expected = np.maximum(X[:, :1], Y[:, 0])
 
     @pairs

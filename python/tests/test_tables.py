@@ -4,12 +4,12 @@ import json
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_files import PROGRAM
 
 import widemargin as wm
 
-pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the command `widemargin` is not built")
 
 

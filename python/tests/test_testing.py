@@ -59,7 +59,9 @@ def test_sound_ones_pass_without_a_warning(similarity, samples):
 
 
 def test_frames_pass():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    import pandas
+    import polars
+
     for frame in (pandas.DataFrame(X, index=range(100, 150)), polars.DataFrame(X)):
         assert check_similarity(lambdaless_linear, frame).n_samples == 20
 

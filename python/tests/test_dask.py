@@ -45,19 +45,20 @@ def same_weights(found, X, y, **parameters):
 @pytest.mark.parametrize("sizes", [(1797,), (900, 897), (1, 0, 1200, 96, 500)], ids=str)
 def test_the_weights_are_those_of_one_machine_for_any_partitions(client, digits, sizes):
     X, y = digits
-    found = BasisExpansionSVC(SPEC, n_basis=100, tol=1e-6, normalization="mean_norm", C=1.0).fit(*cut(X, y, sizes))
+    given = {"n_basis": 100, "basis": "index", "normalization": "mean_norm", "C": 1.0}
+    found = BasisExpansionSVC(SPEC, tol=1e-6, **given).fit(*cut(X, y, sizes))
     alone = same_weights(found, X, y, tol=1e-6)
     assert found.report_["status"] == "converged"
     np.testing.assert_array_equal(found.predict(X), alone.predict(X))
     # The choice is that of one machine too, whose bases are in an order of their own.
-    own = wm.BasisExpansionSVC(SPEC, n_basis=100, normalization="mean_norm", C=1.0).fit(X, y)
+    own = wm.BasisExpansionSVC(SPEC, **given).fit(X, y)
     assert sorted(own.basis_indices_) == sorted(found.basis_indices_)
 
 
 def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     X, y = digits
     monkeypatch.setattr(basis_expansion, "FEWEST_ROWS", 1000)
-    parameters = {"n_basis": 40, "C": 0.1, "tol": 1e-6, "normalization": "mean_norm"}
+    parameters = {"n_basis": 40, "basis": "index", "C": 0.1, "tol": 1e-6, "normalization": "mean_norm"}
     found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (1, 0, 1200, 96, 500)))
     assert found.dask_report_["asked"].get("gram", 0) == 0
     assert found.report_["status"] == "converged"
@@ -327,7 +328,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         distributed.Client(cluster) as client,
     ):
         parts = cut(X, y, (600, 600, 597))
-        svc = BasisExpansionSVC(SPEC, n_basis=50, tol=1e-6, normalization="mean_norm", C=1.0)
+        svc = BasisExpansionSVC(SPEC, n_basis=50, basis="index", tol=1e-6, normalization="mean_norm", C=1.0)
         undisturbed = svc.fit(*parts).coef_
         pids = list(client.run(os.getpid).values())
         asked = []

@@ -97,7 +97,10 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         features = Features(
             self, given, chosen, clone(self.similarity, safe=False), normalization, clock, cut="precise-millionth"
         )
-        known = [(one.known, one.units, False, one.first) for one in given.pieces]
+        # Leave-one-out takes away one copy: where all weights are above 1, the smallest is that of one.
+        weights = given.weighted.weights
+        copy = max(1.0, weights[weights > 0].min())
+        known = [(one.known, np.minimum(one.weights, copy), False, one.first) for one in given.pieces]
         # Left-out scores are brought here, one after another.
         rows = Rows(given.client, in_order(given.client, features.made("ridge", known)))
         model = _core.fit_basis_expansion_one_class_remote(

@@ -45,7 +45,10 @@ fn every_place_a_landmark_is_the_exact_solution() {
             assert!(model.report().gap() <= 1e-7, "{what}");
             let decisions = |model: &ThinPlateSvc| model.decision_values(&view(&values, d), 1).unwrap();
             assert!(relative(&decisions(&exact), &decisions(&model)) <= 1e-6, "{what}");
-            assert!(relative(exact.left_out(), model.left_out()) <= 1e-6, "{what}");
+            // Where polynomials are dropped, the exact machine loses a function with a sample; a landmark stays.
+            if null_space == NullSpace::Free {
+                assert!(relative(exact.left_out(), model.left_out()) <= 1e-6, "{what}");
+            }
             assert!((exact.lambda() - model.lambda()).abs() <= 1e-6 * exact.lambda(), "{what}");
         }
     }

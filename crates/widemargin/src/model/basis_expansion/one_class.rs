@@ -187,8 +187,8 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
 /// The weight of one copy of each sample. There are no labels to tell repeated draws from weights: where every sample has a
 /// weight above 1, the smallest is taken for a unit of weights.
-fn one_copy(weights: &[f64]) -> Vec<f64> {
-    let unit = weights.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+pub(super) fn one_copy(weights: &[f64]) -> Vec<f64> {
+    let unit = weights.iter().copied().filter(|weight| *weight > 0.0).fold(f64::INFINITY, f64::min).max(1.0);
     weights.iter().map(|weight| weight.min(unit)).collect()
 }
 

@@ -1,6 +1,8 @@
 //! One class on features that others hold: of other machines.
 
-use super::one_class::{BasisExpansionOneClass, Found, check_number, check_numbers, left_out_scores, penalty};
+use super::one_class::{
+    BasisExpansionOneClass, Found, check_number, check_numbers, left_out_scores, one_copy, penalty,
+};
 use super::threshold::threshold;
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
@@ -53,8 +55,8 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
         let left_out = left_out_scores(ridge.left_out_values(rows, lambda, monitor)?);
-        let mut others = targets.weights().to_vec();
-        basis_rows.iter().filter(|row| **row < left_out.len()).for_each(|&row| others[row] = 0.0);
+        let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
+        basis_rows.iter().filter(|row| **row < left_out.len()).for_each(|&row| others[row] -= copies[row]);
         let threshold = threshold(&left_out, targets.weights(), &others, quantile);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let found = Found { weights, threshold, left_out_scores: left_out };

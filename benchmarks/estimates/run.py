@@ -44,7 +44,7 @@ def run(method: str, n_problems: int, largest: int, first: int, invariances_up_t
                 "standard_error": round(found.standard_error, 4),
                 "score": round(found.score, 4),
                 "chance": round(one.chance, 4),
-                "is_within": found.is_within(3),
+                "is_within": bool(found.is_within(3)),
             }
             if len(one.y) <= invariances_up_to:
                 row |= changes(make, one, model, seed)

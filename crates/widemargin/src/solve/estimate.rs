@@ -8,6 +8,9 @@ use crate::problem::{OneVsRest, UnseenScores};
 /// Less than this share of the training weight in classes that have unseen samples says too little about the others.
 const MIN_COVERAGE: f64 = 0.9;
 
+/// Samples whose errors are taken to be independent, at least.
+const FEW: f64 = 100.0;
+
 /// How an error was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -155,9 +158,11 @@ fn class_factors(scores: &UnseenScores, population: &[f64]) -> Option<Vec<f64>> 
     is_enough.then(|| population.iter().zip(&seen).map(factor).collect())
 }
 
-/// The standard error of a share seen in n samples, by Laplace's rule: above 0 also where there was no mistake.
+/// The least standard error of a share seen in n samples: by Laplace's rule, so that it is above 0 also where there was no
+/// mistake. Of few samples it is the largest that a share can have, since fits without each of them are not independent: where
+/// labels are noise and classes of one size, every sample that is left out is predicted wrongly.
 fn least_standard_error(error: f64, n: f64) -> f64 {
-    let smoothed = (error * n + 1.0) / (n + 2.0);
+    let smoothed = if n < FEW { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
     (smoothed * (1.0 - smoothed) / (n + 2.0)).sqrt()
 }
 

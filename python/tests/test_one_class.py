@@ -183,7 +183,7 @@ def test_onnx_keeps_the_digits_of_many_bases(similarity):
 def test_precomputed_similarities():
     X, new = normal(60, 0), normal(20, 1)
     own = wm.BasisExpansionOneClass("rbf:gamma=0.25", n_basis=60).fit(X)
-    given = wm.BasisExpansionOneClass("precomputed").fit(rbf_kernel(X, gamma=0.25))
+    given = wm.BasisExpansionOneClass("precomputed", n_basis=60).fit(rbf_kernel(X, gamma=0.25))
     assert given.offset_ == pytest.approx(own.offset_, abs=1e-5)
     scores = given.score_samples(rbf_kernel(new, X, gamma=0.25))
     np.testing.assert_allclose(scores, own.score_samples(new), atol=1e-5)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -28,12 +27,14 @@ from sklearn.utils.validation import (
 
 from . import _core
 from ._c_choice import estimated_label_scores, estimated_score
+from ._classes import classes_of, labels_of, restored_classes
 from ._columns import in_order
 from ._html import facts_of, report_table
 from ._label_matrix import has_several, indicator, label_names
 from ._progress import Progress
 from ._samples import as_contiguous, from_vectors
 from ._threads import threads_of
+from ._warn import warn
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -80,7 +81,7 @@ class ExactSeed(int):
     """
 
     def __repr__(self) -> str:
-        return f"ExactSeed({int(self)})"
+        return str(int(self))
 
 
 # Constraints of parameters that all classifiers have.
@@ -138,9 +139,9 @@ class FittedModel(WatchedMixin):
         self._describe(json.loads(model.header()))
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
-                warnings.warn(text, ConvergenceWarning, stacklevel=4)
+                warn(text, ConvergenceWarning)
             elif text.startswith("no better than"):
-                warnings.warn(text, UserWarning, stacklevel=4)
+                warn(text)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)
 
@@ -252,6 +253,14 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.classes_ = np.arange(len(told["classes"])) if self._several else classes_of(told["classes"])
         if "n_features" in told:
             self.n_features_in_ = told["n_features"]
+
+    def _restore_type_of_classes(self, stored: bytes) -> None:
+        """Gives the classes of a model that was read the type that they had in the fit."""
+        labels = self.classes_.tolist()
+        self.classes_ = restored_classes(labels, stored)
+        if isinstance(self.class_weight, dict):
+            known = dict(zip(labels, self.classes_.tolist(), strict=True))
+            self.set_params(class_weight={known[label]: factor for label, factor in self.class_weight.items()})
 
     def _restore_training(self, told: dict[str, Any]) -> None:
         """Sets parameters and column names that models of all methods store; older files have none."""
@@ -406,25 +415,6 @@ class VectorClassifier(MarginClassifier):
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(in_order(self, X), reset=False)), None
-
-
-def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:
-    """Class labels as stored in a model file: signed 64-bit integers, or otherwise strings."""
-    labels: list[int | str] = []
-    for label in classes.tolist():
-        whole = isinstance(label, int) and -(2**63) <= label < 2**63
-        whole = whole or (isinstance(label, float) and label.is_integer() and abs(label) < 2**53)
-        labels.append(int(label) if whole else str(label))
-    return labels
-
-
-def classes_of(labels: list[int | str]) -> npt.NDArray[Any]:
-    """Class labels of a model file as an array."""
-    if all(isinstance(label, int) for label in labels):
-        return np.array(labels, dtype=np.int64)
-    if all(isinstance(label, str) for label in labels):
-        return np.array(labels)
-    return np.array(labels, dtype=object)
 
 
 def _some(values: list[Any]) -> str:

@@ -171,6 +171,11 @@ class Checked:
         """The number of further columns that the function returns, which are values of polynomials at the samples."""
         return int(getattr(self.function, "n_polynomials", 0))
 
+    def _hint_of_pairs(self) -> str:
+        if isinstance(self.function, Pairs):
+            return ""
+        return "; if it compares one sample with one basis, decorate it with widemargin.similarity.pairs"
+
     def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float32]:
         shape = count(samples), count(bases) + self.n_polynomials
         try:
@@ -178,11 +183,13 @@ class Checked:
         except Exception as error:
             error.add_note(
                 f"in the similarity '{self.name}', asked for the block of {shape[0]} samples and {shape[1]} bases"
+                f"{self._hint_of_pairs()}"
             )
             raise
         block = numbers_of(block, self.name)
         if block.shape != shape:
             hint = " (it looks transposed)" if block.shape == shape[::-1] else ""
+            hint = self._hint_of_pairs() if block.ndim == 0 else hint
             further = f", then {self.n_polynomials} polynomials" if self.n_polynomials else ""
             raise ValueError(
                 f"similarity '{self.name}' returned shape {block.shape} for {shape[0]} samples and {count(bases)} "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ._columns import in_order
+from ._kinds import kind_for, kind_of, plain
 from ._samples import count, from_other, from_vectors, pick
 from ._specs import layout_of
 from .similarity import Resolved
@@ -41,8 +44,13 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         X = in_order(estimator, X)
     if resolved.calls and not resolved.specs:
         n = _remember(estimator, X, reset)
+        if reset:
+            tell_kind(estimator, "objects", n)
         return Collected((None, (X, n, pick)), n)
-    if _are_vectors(X, resolved.takes):
+    kind = _kind(X, resolved.takes)
+    if kind == "vectors":
+        # Frames and arrays are validated as they are, for their names and types.
+        X = rows if isinstance(rows := plain(X), list) else X
         X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         samples, n = from_vectors(X), X.shape[0]
     else:
@@ -55,41 +63,32 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
         n = found if n is None else n
+    if reset:
+        tell_kind(estimator, kind, n)
     return Collected((samples, (X, n, pick) if resolved.calls else None), n)
 
 
-def _are_vectors(X: Any, takes: list[str]) -> bool:
-    """True unless X is clearly of another accepted kind: anything but a numeric table is then reported as scikit-learn
-    does."""
-    if "vectors" not in takes:
-        return False
-    if "bit sets" in takes and _are_sets(X):
-        return False
-    if "time series" in takes and _are_series(X):
-        return False
-    return not ("grids of cells" in takes and getattr(X, "ndim", 0) == 4)
+def _kind(X: Any, takes: Sequence[str]) -> str:
+    """The kind as which X is read.
+
+    What is of no kind that the similarities take is left to the conversion to vectors, or to the one kind that they
+    take, which report it.
+    """
+    X = plain(X)
+    if (kind := kind_for(X, takes)) is not None:
+        return kind
+    if "vectors" not in takes or ("grids of cells" in takes and getattr(X, "ndim", 0) == 4):
+        return takes[0]
+    # Refuses objects of no kind; scikit-learn's validation reports other collections that are not a numeric table.
+    kind_of(X)
+    return "vectors"
 
 
-def _are_sets(X: Any) -> bool:
-    if hasattr(X, "dtypes") and hasattr(X, "columns"):
-        kinds = [str(kind).lower() for kind in X.dtypes]
-        return bool(kinds) and all(kind.startswith("bool") for kind in kinds)
-    if isinstance(X, np.ndarray):
-        return X.dtype == bool and X.ndim == 2
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (set, frozenset))
-
-
-def _are_series(X: Any) -> bool:
-    """True for several channels, or different lengths; rows of equal length are treated as vectors."""
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    if isinstance(X, np.ndarray):
-        if X.ndim == 2 and X.dtype.kind == "f" and np.isnan(X).any():
-            return True  # padded
-        return X.ndim == 3 or (X.dtype == object and X.ndim == 1 and len(X) > 0 and hasattr(X[0], "__len__"))
-    if not isinstance(X, (list, tuple)) or not all(hasattr(one, "__len__") for one in X):
-        return False
-    return len({len(one) for one in X}) > 1 or (len(X) > 0 and np.ndim(X[0]) == 2)
+def tell_kind(estimator: Any, kind: str, n: int) -> None:
+    """Sets the kind of samples on the estimator, and says it if it is verbose."""
+    estimator.kind_ = kind
+    if getattr(estimator, "verbose", 0):
+        print(f"{type(estimator).__name__}: X has {n} samples, read as {kind}", file=sys.stderr)
 
 
 def _remember(estimator: Any, X: Any, reset: bool) -> int:

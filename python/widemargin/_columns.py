@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ._warn import warn
 
 # Words for a missing value, as the command line knows them.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
@@ -88,10 +89,7 @@ def _features(column: dict[str, Any], cells: npt.NDArray[Any]) -> list[npt.NDArr
         values = column["values"]
         unknown = sorted({text for text, gone in zip(texts, missing, strict=True) if not gone and text not in values})
         if unknown:
-            warnings.warn(
-                f"Column {name!r}: {unknown} were not seen in training and count as none of its categories.",
-                stacklevel=2,
-            )
+            warn(f"Column {name!r}: {unknown} were not seen in training and count as none of its categories.")
         features = [np.array([text == value for text in texts], dtype=float) * ~missing for value in values]
     else:
         read = [

@@ -587,8 +587,8 @@ def remark_on(data: bytes) -> str | None:
 def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
     """The bytes of a model file with one more tensor of bytes."""
 
-def payload(data: bytes, name: str) -> bytes:
-    """The bytes added by `with_payload`."""
+def payload(data: bytes, name: str) -> bytes | None:
+    """The bytes added by `with_payload`; None if there are none of this name."""
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Writes a file atomically; a device, a pipe or a folder is an OSError."""

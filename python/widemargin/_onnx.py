@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._base import MarginClassifier
 from ._pipeline_file import instead_of
 from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
@@ -120,10 +121,13 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     from ._onnx_model import model_of
 
     columns = getattr(estimator, "_columns", None)
+    # A model file may store labels as integers that were strings.
+    is_one_class = isinstance(estimator, MarginClassifier) and not estimator._is_several()
     return model_of(
         estimator._model,
         opset=opset,
         name=type(estimator).__name__,
         version=_core.version(),
         columns=None if columns is None else (estimator.n_features_in_, columns),
+        classes=estimator.classes_.tolist() if is_one_class else None,
     )

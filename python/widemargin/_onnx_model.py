@@ -33,6 +33,7 @@ def model_of(
     name: str = "",
     version: str = "",
     columns: Columns | None = None,
+    classes: list[Any] | None = None,
 ) -> onnx.ModelProto:
     """The ONNX model of a classifier, a regression model or a model of one class, or of an expansion alone.
 
@@ -45,6 +46,8 @@ def model_of(
         Names of the estimator and of the library's version, for the model's metadata.
     columns : Columns or None
         None means all.
+    classes : list or None
+        The estimator's classes; those that are strings are so in the output. None means those of the model.
 
     Raises
     ------
@@ -63,7 +66,10 @@ def model_of(
             result = _linear(graph, result, arrays)
         several = told.get("several_labels", False)
         decided = _several_decided if several else _decided
-        outputs = decided(graph, result, dtype, told["classes"])
+        labels = told["classes"]
+        if classes is not None:
+            labels = [own if isinstance(own, str) else label for own, label in zip(classes, labels, strict=True)]
+        outputs = decided(graph, result, dtype, labels)
         if several and "calibration" in told:
             slopes = np.array(told["calibration"]["slopes"], dtype)
             graph("Sigmoid", graph("Mul", "scores", slopes), output="probabilities")

@@ -1,7 +1,4 @@
-"""Converts users' collections to the forms that the extension module accepts (listed in `_core.pyi`).
-
-Data frames and columns of pandas and polars are recognised by their methods, so that neither is imported here.
-"""
+"""Converts users' collections to the forms that the extension module accepts (listed in `_core.pyi`)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .graphs import is_graph, to_strings
+from ._kinds import is_nested, kind_for, plain, refuse_one
+from .graphs import to_strings
 
 # Sets with up to this many possible elements are counted exactly by the library.
 _MOST_BITS = 1 << 24
@@ -88,7 +86,8 @@ def from_other(
         - images: uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays;
         - grids of cells: floats of shape (n, rows, columns, depth);
         - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
-          (n, length, channels), a column of lists; with "channels_first" (channels, length) and (n, channels, length).
+          (n, length, channels) or (n, 1, length), a column of arrays or lists, a frame with an array in each cell,
+          whose columns are channels; with "channels_first" (channels, length) and (n, channels, length).
           Trailing time steps at which all channels are NaN mark the end of a series;
         - strings: a list, an array, a column of strings or a frame of one such; graphs, for `wl`, as tuples
           (node_labels, edges) or networkx graphs;
@@ -115,35 +114,24 @@ def from_other(
         If X is of another kind or a sample cannot be used, naming the sample.
     """
     n = count(X, name)
-    if "strings" in takes and isinstance(X, (list, tuple)) and n > 0 and is_graph(X[0]):
-        X = to_strings(X)
-    X = _plain(X)
-    # "grids of cells" and "time series" also have short names.
-    kinds = [{"grids of cells": "grids", "series": "time series"}.get(kind, kind) for kind in takes]
-    if not kinds:
+    if not takes:
         raise ValueError(f"{name} cannot be read: no kind of samples will do")
     if n == 0:
         raise ValueError(f"{name} has no samples: at least one is needed")
-    # A boolean table is also a numeric table.
-    kind = next((kind for kind in sorted(kinds, key="vectors".__eq__) if _looks_like(kind, X)), None)
-    if kind is None and len(kinds) > 1:
-        raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in kinds)}")
-    kind = kind or kinds[0]
+    if is_nested(X):
+        layout = "channels_last"
+    X = plain(X)
+    kind = kind_for(X, takes)
+    if kind == "vectors" and "time series" in takes and not sparse.issparse(X):
+        kind = "time series"  # rows of one length
+    if kind is None and len(takes) > 1:
+        raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in takes)}")
+    kind = kind or takes[0]
     if kind == "bit sets":
         return _bit_sets(X, name, n_bits), n
     if kind == "time series":
         return _series(X, name, layout, n_channels), n
     return _CONVERT[kind](X, name), n
-
-
-def kind_of(X: Any) -> str:
-    """The kind of samples that X looks like: vectors where it looks like nothing else."""
-    X = _plain(X)
-    is_table = getattr(X, "ndim", 0) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "iuf"
-    if isinstance(X, list) and _depth(X) == 2 and not _looks_like("strings", X):
-        is_table = len({len(row) for row in X}) == 1
-    kinds = ("strings", "images", "bit sets", "grids", "time series")
-    return "vectors" if is_table else next((kind for kind in kinds if _looks_like(kind, X)), "vectors")
 
 
 def count(X: Any, name: str = "X") -> int:
@@ -160,8 +148,7 @@ def count(X: Any, name: str = "X") -> int:
     TypeError
         For anything but a collection of samples, such as a string or a generator.
     """
-    if isinstance(X, (str, bytes)):
-        raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: samples come in a list")
+    refuse_one(X, name)
     if isinstance(X, (dict, set, frozenset)):
         raise TypeError(f"{name} is a {type(X).__name__}, which has no order: samples come in a list or an array")
     shape = getattr(X, "shape", None)
@@ -204,7 +191,8 @@ def items(X: Any) -> list[Any]:
         return list(X.iter_rows())
     if sparse.issparse(X):
         X = X.tocsr()
-    return [X[row] for row in range(count(X))] if hasattr(X, "shape") and not hasattr(X, "to_list") else list(X)
+    is_indexed = (hasattr(X, "shape") and not hasattr(X, "to_list")) or not hasattr(X, "__iter__")
+    return [X[row] for row in range(count(X))] if is_indexed else list(X)
 
 
 def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
@@ -234,72 +222,12 @@ def _is_vectors(form: Any) -> bool:
     return isinstance(form, np.ndarray) or (isinstance(form, tuple) and form[0] == "csr")
 
 
-def _plain(X: Any) -> Any:
-    """Converts frames, columns, one-column tables of objects, and tuples to arrays and lists."""
-    if isinstance(X, tuple):
-        return list(X)
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a data frame
-        if len(X.columns) == 1:
-            column = _plain(X[X.columns[0]])
-            return column if isinstance(column, list) or column.ndim != 1 else column[:, None]
-        X = X.to_numpy()
-    elif hasattr(X, "to_numpy") and hasattr(X, "to_list"):  # a column
-        values = X.to_numpy()
-        X = X.to_list() if values.dtype.kind not in "biuf" else values
-    if isinstance(X, np.ndarray) and X.dtype.kind in "OUT":
-        if X.ndim == 2 and X.shape[1] == 1:
-            X = X[:, 0]
-        if X.ndim == 1:
-            return X.tolist()
-    return X
-
-
 def _is_polars(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "polars"
 
 
 def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     return np.float32 if dtype == np.float32 else np.float64
-
-
-def _looks_like(kind: str, X: Any) -> bool:
-    """Whether X is most likely intended as samples of a kind."""
-    first = X[0] if isinstance(X, list) else None
-    dtype, ndim = getattr(X, "dtype", None), getattr(X, "ndim", 0)
-    if isinstance(X, list):
-        match kind:
-            case "strings":
-                return isinstance(first, str) or any(isinstance(x, str) for x in X)
-            case "bit sets":
-                return isinstance(first, (set, frozenset))
-            case "images":
-                return getattr(first, "dtype", None) == np.uint8 and getattr(first, "ndim", 0) in (2, 3)
-            case "time series":
-                return not isinstance(first, (str, set, frozenset)) and _depth(first) in (1, 2)
-            case "vectors":
-                return not isinstance(first, (str, set, frozenset)) and _depth(first) == 1
-        return _depth(first) == 3
-    if sparse.issparse(X) or dtype is None:
-        return kind == "vectors"
-    match kind:
-        case "images":
-            return bool(dtype == np.uint8) and ndim in (3, 4)
-        case "bit sets":
-            return dtype.kind == "b" and ndim == 2
-        case "time series":
-            return dtype.kind in "iufb" and ndim in (2, 3)
-        case "vectors":
-            return dtype.kind in "iufb" and ndim == 2
-        case "grids":
-            return dtype.kind in "iuf" and dtype != np.uint8 and ndim == 4
-    return False
-
-
-def _depth(x: Any) -> int:
-    """The number of axes, judging by the first elements."""
-    if hasattr(x, "ndim"):
-        return int(x.ndim)
-    return 1 + _depth(x[0]) if isinstance(x, (list, tuple)) and x else int(isinstance(x, (list, tuple)))
 
 
 def _what(X: Any) -> str:
@@ -346,7 +274,7 @@ def _images(X: Any, name: str) -> Any:
 
 
 def _grids(X: Any, name: str) -> Any:
-    cells = _array(X, name, _FORMS["grids"])
+    cells = _array(X, name, _FORMS["grids of cells"])
     if cells.dtype == np.uint8:
         raise TypeError(
             f"{name} is {_what(cells)}, which are images: a descriptor comes before the similarity, HOG() >> Rigid()"
@@ -406,6 +334,8 @@ def _is_channels_first(shapes: list[tuple[int, ...]], name: str, layout: str, n_
         as_first, as_last = first == {n_channels}, last == {n_channels}
         if not (as_first and as_last) or n_channels == 1:
             return as_first and not as_last
+    elif first == {1} and min(last) > 1:
+        return True  # one channel
     elif len(first) > 1 or len(last) > 1:
         return False  # lengths differ, and channels must not
     elif max(last) < max(2, *first):
@@ -476,6 +406,10 @@ def _strings(X: Any, name: str) -> Any:
     return "strings", X
 
 
+def _graphs(X: Any, name: str) -> Any:
+    return _strings(to_strings(X), name)
+
+
 def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
     if not isinstance(X, list):
         if not isinstance(X, np.ndarray) or X.dtype.kind != "b" or X.ndim != 2:
@@ -521,7 +455,7 @@ def _vectors(X: Any, name: str) -> Any:
 _FORMS = {
     "vectors": "vectors (n, features)",
     "images": "images (uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays)",
-    "grids": "grids of cells (floats of shape (n, rows, columns, depth))",
+    "grids of cells": "grids of cells (floats of shape (n, rows, columns, depth))",
     "time series": (
         "time series (a list of arrays (length,) or (length, channels), or an array (n, length) or "
         "(n, length, channels))"
@@ -533,6 +467,7 @@ _FORMS = {
 _CONVERT: dict[str, Callable[[Any, str], Any]] = {
     "vectors": _vectors,
     "images": _images,
-    "grids": _grids,
+    "grids of cells": _grids,
+    "graphs": _graphs,
     "strings": _strings,
 }

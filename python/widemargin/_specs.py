@@ -19,9 +19,10 @@ from sklearn.base import BaseEstimator
 
 from . import _core
 from ._calls import Block, Checked, name_of
+from ._kinds import kind_of
 from ._names import one_of
 from ._rows import DESCRIPTORS, SIMILARITIES
-from ._samples import LAYOUTS, alike, count, from_other, kind_of, pick
+from ._samples import LAYOUTS, alike, count, from_other, pick
 from ._threads import threads_of
 
 
@@ -420,7 +421,8 @@ def is_auto(similarity: Any) -> bool:
 
 def any_kind(X: Any, layout: str) -> Resolved:
     """Stands for a similarity that is not known yet, of samples of the kind that X looks like."""
-    return Resolved(["auto"], [], [kind_of(X)], False, [0], layout_of(layout))
+    kind = kind_of(X)
+    return Resolved(["auto"], [], ["strings" if kind == "graphs" else kind], False, [0], layout_of(layout))
 
 
 def is_precomputed(similarity: Any) -> bool:

@@ -40,6 +40,13 @@ def bases_of(model: _core.Model, layout: str = "auto") -> Any:
             return arrays["bases"]
 
 
+def kind_of_bases(shape: dict[str, Any]) -> str:
+    """The kind of samples of a model, by its header's description of the bases."""
+    kinds = {"dense": "vectors", "sparse": "vectors", "series": "time series", "grids": "grids of cells"}
+    kind: str = shape["kind"]
+    return kinds.get(kind, "objects" if kind == "elsewhere" else kind.replace("-", " "))
+
+
 class WithBases(BaseEstimator):
     """For estimators whose model has bases, which Python keeps where a similarity is Python's."""
 

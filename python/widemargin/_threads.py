@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from joblib import cpu_count, effective_n_jobs
+
+from ._warn import warn
 
 
 def threads_of(n_jobs: int | None) -> int:
@@ -13,5 +13,5 @@ def threads_of(n_jobs: int | None) -> int:
     asked, cores = int(effective_n_jobs(n_jobs)), int(cpu_count())
     # If n_jobs is None, joblib may count the cores of a whole cluster.
     if n_jobs is not None and n_jobs > cores:
-        warnings.warn(f"n_jobs={n_jobs} is more than the machine has cores: {cores} will work", stacklevel=3)
+        warn(f"n_jobs={n_jobs} is more than the machine has cores: {cores} will work")
     return min(asked, cores)

@@ -64,6 +64,9 @@ class AutoSVC(MarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    kind_ : str
+        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
+        sets".
     method_ : str
         "basis_expansion", "thin_plate" or "power_mean".
     best_estimator_ : BasisExpansionSVC, ThinPlateSVC or PowerMeanSVC

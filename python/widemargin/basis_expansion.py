@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import _core
 from ._base import SHARED, MarginClassifier, fitting
-from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
+from ._bases import NORMALIZATIONS, basis_of, same_length
 from ._c_choice import c_of, path_of
 from ._collect import collect
 from ._compares import Compares
@@ -51,7 +51,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
         A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
-        ``"precomputed"`` (a square matrix of the similarities between all samples, or those to the bases;
+        ``"precomputed"`` (a square matrix of the similarities between all samples, or those to `n_basis` bases;
         ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
         bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
         attribute ``n_polynomials`` returns so many further columns, the values of polynomials at the samples. Several
@@ -125,6 +125,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         The C of the model, given or selected.
     path_ : dict of ndarray
         For every C tried, as in `ThinPlateSVC`; empty if C was given.
+    kind_ : str
+        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
+        sets"; "objects" for a callable, "precomputed" for similarities.
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
@@ -356,11 +359,4 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         if told["intercept"] == "penalised" and told["loss"] != "hinge":
             self.set_params(fit_intercept="penalised")
         super()._restore(model, told)
-        if told["basis"] in BASES:
-            self.set_params(basis=told["basis"])
-        shape = told["bases"]
-        self.set_params(n_basis=shape.get("n", self.n_basis))
-        if shape.get("kind") == "series":
-            self._n_channels = shape["channels"]
-        if "n_features" in shape:
-            self.n_features_in_ = shape["n_features"]
+        self._restore_bases(told)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _pipeline_file
-from ._base import FittedModel
+from ._base import FittedModel, MarginClassifier
+from ._classes import type_of_classes
 from ._compares import Compares
+from ._warn import warn
 from .basis_expansion import BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
@@ -31,7 +32,9 @@ CLASSES: dict[str, Any] = {
     "thin-plate-regression": ThinPlateRegressor,
     "basis-expansion-one-class": BasisExpansionOneClass,
 }
+# Tensors that the package adds to model files.
 _PYTHON = "python.pickle"
+_CLASSES = "python.classes"
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -84,10 +87,19 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         found = type(estimator).__name__
         raise TypeError(f"save takes one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
     check_is_fitted(estimator)
-    data = estimator._model.to_bytes()
+    data = _model_bytes(estimator)
     if not _is_whole(estimator):
         data = _core.with_payload(data, _PYTHON, _pickled(estimator))
     _core.write_file(path, data)
+
+
+def _model_bytes(estimator: FittedModel) -> bytes:
+    """The model file, with the type of the classes where the file's labels do not say it."""
+    data: bytes = estimator._model.to_bytes()
+    if not isinstance(estimator, MarginClassifier) or estimator._is_several():
+        return data
+    stored = type_of_classes(estimator.classes_)
+    return data if stored is None else _core.with_payload(data, _CLASSES, stored)
 
 
 def _is_whole(estimator: Any) -> bool:
@@ -103,8 +115,7 @@ def _step_bytes(step: Any) -> bytes | None:
         raise TypeError(
             f"the similarity of {type(step).__name__} is code of Python, which the file of a pipeline cannot hold"
         )
-    data: bytes = step._model.to_bytes()
-    return data
+    return _model_bytes(step)
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
@@ -158,7 +169,7 @@ or Pipeline
     except ValueError as error:
         raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
     if remark is not None:
-        warnings.warn(f"{os.fsdecode(path)}: {remark}", UserWarning, stacklevel=2)
+        warn(f"{os.fsdecode(path)}: {remark}")
     return fitted
 
 
@@ -166,7 +177,14 @@ def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
     if told["method"] not in CLASSES:
         raise ValueError(f"<bytes>: it holds a model of {told['method']!r}, which is no estimator")
     model = _core.Model.from_bytes(data)
-    return CLASSES[told["method"]]._restored(model, told)
+    return _with_classes(CLASSES[told["method"]]._restored(model, told), data)
+
+
+def _with_classes(fitted: Any, data: bytes) -> Any:
+    """An estimator that was read, with classes of the type that they had in the fit."""
+    if isinstance(fitted, MarginClassifier) and (stored := _core.payload(data, _CLASSES)) is not None:
+        fitted._restore_type_of_classes(stored)
+    return fitted
 
 
 def _has_python(told: dict[str, Any]) -> bool:
@@ -180,6 +198,8 @@ def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> Compares:
             "trust whoever made the file"
         )
     pickled = _core.payload(data, _PYTHON)
+    if pickled is None:
+        raise ValueError(f"<bytes>: the tensor '{_PYTHON}' is missing")
     try:
         return _unpickled(data, told, pickled)
     # Any exception that unpickling raises, such as for a missing module or invalid bytes.
@@ -200,7 +220,7 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> Compares:
     # What the model is rebuilt from comes first.
     fitted._restore(None, told)
     fitted._rebuild(data, state)
-    return fitted
+    return _with_classes(fitted, data)
 
 
 def _pickled(estimator: Compares) -> bytes:

@@ -12,6 +12,8 @@ import numpy as np
 
 __all__ = ["is_graph", "to_strings"]
 
+_LISTS = (list, tuple, np.ndarray)
+
 
 def to_strings(graphs: Iterable[Any], *, node_label: str = "label", edge_label: str = "label") -> list[str]:
     """Writes graphs as the strings of JSON that `WeisfeilerLehman` and the command line read, one a graph.
@@ -49,9 +51,11 @@ def is_graph(sample: Any) -> bool:
     """Whether a sample looks like a graph: networkx's, or a pair of node labels and edges."""
     if callable(getattr(sample, "nodes", None)) and callable(getattr(sample, "edges", None)):
         return True
-    return (
-        isinstance(sample, tuple) and len(sample) == 2 and all(isinstance(x, (list, tuple, np.ndarray)) for x in sample)
-    )
+    if not (isinstance(sample, tuple) and len(sample) == 2 and all(isinstance(x, _LISTS) for x in sample)):
+        return False
+    labels, edges = sample
+    # The two channels of a series are numbers, and edges are pairs or triples.
+    return (len(labels) == 0 or not isinstance(labels[0], _LISTS)) and (len(edges) == 0 or isinstance(edges[0], _LISTS))
 
 
 def _string(number: int, graph: Any, node_label: str, edge_label: str) -> str:

@@ -18,9 +18,14 @@ from ._collect import collect
 from ._compares import Compares
 from ._names import one_of
 from ._samples import pick
+from ._specs import n_polynomials_of
 from .similarity import resolve
 
 __all__ = ["BasisExpansionOneClass"]
+
+# The number of bases with n_basis="auto", and of samples below which all are bases; the same as in the library.
+USUAL_BASES = 500
+FEW_SAMPLES = 20
 
 
 class BasisExpansionOneClass(OutlierMixin, Compares):
@@ -62,6 +67,9 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         The threshold of ``score_samples``.
     left_out_scores_ : ndarray of shape (n_samples,)
         ``score_samples`` of each training sample from a w without it; of a base too, with its similarity to itself.
+    kind_ : str
+        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
+        sets"; "objects" for a callable, "precomputed" for similarities.
     basis_indices_ : ndarray of int
     bases_ : array or list
     similarities_ : list of str
@@ -132,14 +140,20 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         basis, basis_rows = basis_of(self.basis, self)
         resolved = resolve(self.similarity, self.layout)
         self._columns = None
-        collected = collect(self, X, resolved, reset=True)
+        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
+        if resolved.is_precomputed:
+            collected, _ = self._precomputed(X, None, sample_weight, n_polynomials_of(resolved.specs[0]))
+            if self._columns is not None:
+                basis, basis_rows, n_basis = "index", self._base_rows, len(self._base_rows)
+        else:
+            collected = collect(self, X, resolved, reset=True)
         self._check_number(collected.n)
         with self._watched(X=X, y=y) as progress:
             model = _core.fit_basis_expansion_one_class(
                 collected.given,
                 self._weights(sample_weight, collected.n),
                 similarity=resolved.similarities,
-                n_basis=None if isinstance(self.n_basis, str) else min(int(self.n_basis), collected.n),
+                n_basis=None if n_basis is None else min(n_basis, collected.n),
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,
@@ -152,6 +166,10 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         if resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
         return self
+
+    def _n_basis_of(self, n_samples: int) -> int:
+        usual = n_samples if n_samples < FEW_SAMPLES else min(n_samples // 2, USUAL_BASES)
+        return max(usual if isinstance(self.n_basis, str) else min(int(self.n_basis), n_samples), 1)
 
     def _check_number(self, n_samples: int) -> None:
         if n_samples < 2:
@@ -208,7 +226,8 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         self.report_ = told["report"]
         self.offset_ = float(told["threshold"])
         self.similarities_ = told["similarity"]
-        self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
+        is_selected = getattr(self, "_columns", None) is not None
+        self.basis_indices_ = self._base_rows if is_selected else np.array(told["basis_rows"], dtype=np.int64)
 
     def _facts(self) -> dict[str, str]:
         facts = super()._facts()

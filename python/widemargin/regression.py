@@ -116,6 +116,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     estimated_score_ : float
         R² of the same predictions, the mean over the outputs that are not constant. Of other losses than the squared
         one it is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit.
+    kind_ : str
+        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
+        sets"; "objects" for a callable, "precomputed" for similarities.
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str

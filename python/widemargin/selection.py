@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._warn import warn
 from .similarity import Resolved, resolve
 
 __all__ = ["Selection", "select_similarities"]
@@ -134,8 +134,9 @@ def select_similarities(
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    from ._base import labels_of, watched
+    from ._base import watched
     from ._bases import BASES, NORMALIZATIONS, same_length
+    from ._classes import labels_of
     from ._names import one_of
     from ._progress import Progress
     from ._threads import threads_of
@@ -178,7 +179,7 @@ def select_similarities(
             monitor=watched(progress),
         )
     for text in found["warnings"]:
-        warnings.warn(text, UserWarning, stacklevel=2)
+        warn(text)
     return _selection(candidates, resolved, found)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 import traceback
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from ._calls import Checked, numbers_of
 from ._samples import count, items, pick
+from ._warn import warn
 from .similarity import resolve
 
 __all__ = ["SimilarityError", "SimilarityReport", "check_similarity"]
@@ -169,12 +169,10 @@ def check_similarity(similarity: Any, samples: Any, *, n: int = 20, random_state
         raise SimilarityError(name, check.problems)
     report = _report(name, block, taken, check.not_checked)
     if report.asymmetric_pair is not None:
-        warnings.warn(
+        warn(
             f"similarity '{name}' is not symmetric: samples {_and(report.asymmetric_pair)} differ by "
             f"{report.asymmetry:.4g}, one way and the other. The normalizations 'nystrom_…' need symmetry, 'mean_norm' "
-            "does not",
-            UserWarning,
-            stacklevel=2,
+            "does not"
         )
     return report
 

@@ -19,14 +19,16 @@ from ._collect import collect
 from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
+from ._precomputed import TakesPrecomputed
 from ._samples import pick
+from ._specs import n_polynomials_of
 from ._stored_bases import WithBases
 from .similarity import resolve
 
 __all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]
 
 
-class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
+class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, BaseEstimator):
     """For estimators whose model is an expansion that no labels are needed for."""
 
     _read = _core.Model.expansion_from_bytes
@@ -38,7 +40,13 @@ class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
         normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
         basis, basis_rows = basis_of(self.basis, self)
         resolved = resolve(self.similarity, self.layout)
-        collected = collect(self, X, resolved, reset=True)
+        self._columns = None
+        if resolved.is_precomputed:
+            collected, y = self._precomputed(X, y, None, n_polynomials_of(resolved.specs[0]))
+            if self._columns is not None:
+                basis, basis_rows = "index", self._base_rows
+        else:
+            collected = collect(self, X, resolved, reset=True)
         codes, n_classes = None, 1
         if y is not None:
             classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
@@ -61,14 +69,17 @@ class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
             )
         self._model, self._resolved = model, resolved
         self.similarities_ = json.loads(model.header())["similarity"]
-        self.basis_indices_ = np.array(rows, dtype=np.int64)
+        self.basis_indices_ = np.array(rows if self._columns is None else self._base_rows, dtype=np.int64)
         if resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
         return features
 
     def _features(self, X: Any) -> npt.NDArray[np.float32]:
         """The features of new samples."""
-        collected = collect(self, X, self._resolved, reset=False)
+        if self._resolved.is_precomputed:
+            collected = self._precomputed_rows(X)
+        else:
+            collected = collect(self, X, self._resolved, reset=False)
         return self._model.transform(collected.given, self._threads())
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -82,6 +93,9 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
 
     Attributes
     ----------
+    kind_ : str
+        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
+        sets"; "objects" for a callable, "precomputed" for similarities.
     similarities_ : list of str
     basis_indices_ : ndarray of int
     bases_ : array or list

@@ -45,10 +45,11 @@ pub fn with_payload<'py>(py: Python<'py>, data: &[u8], name: &str, payload: &[u8
     Ok(PyBytes::new(py, &widemargin::model::with_payload(data, name, payload).map_err(raise)?))
 }
 
-/// The bytes added by `with_payload`.
+/// The bytes added by `with_payload`; none if there are none of this name.
 #[pyfunction]
-pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &widemargin::model::payload(data, name).map_err(raise)?))
+pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let found = widemargin::model::payload(data, name).map_err(raise)?;
+    Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
 }
 
 /// The spec in canonical form.

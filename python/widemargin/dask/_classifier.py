@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dask.base import is_dask_collection
 
 from .. import _core
-from .._base import labels_of
+from .._classes import labels_of
 from .._label_matrix import has_several, label_names
 from . import _tasks
 from ._estimator import DaskEstimator

@@ -96,7 +96,7 @@ def _expansion(
 def _take_columns(estimator: Any, expansion: BasisExpansion) -> None:
     """Sets what is known of the samples from the expansion that compared them."""
     estimator._resolved, estimator._columns = expansion._resolved, None
-    for name in ("n_features_in_", "feature_names_in_", "_n_channels"):
+    for name in ("n_features_in_", "feature_names_in_", "_n_channels", "kind_"):
         estimator.__dict__.pop(name, None)
         if hasattr(expansion, name):
             setattr(estimator, name, getattr(expansion, name))

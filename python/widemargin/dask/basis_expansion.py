@@ -13,8 +13,8 @@ from .. import _bases, _core
 from .. import basis_expansion as _local
 from .._base import ExactSeed
 from .._c_choice import c_of
-from .._compares import USUAL_BASES
 from .._names import one_of
+from .._precomputed import USUAL_BASES
 from .._progress import Progress
 from .._samples import as_contiguous
 from .._specs import is_auto

@@ -13,8 +13,8 @@ from .. import _bases, _core
 from .. import regression as _local
 from .._base import ExactSeed
 from .._c_choice import c_of
-from .._compares import USUAL_BASES
 from .._names import one_of
+from .._precomputed import USUAL_BASES
 from .._progress import Progress
 from .._specs import is_auto
 from ..thin_plate import LANDMARKS, kernel_of

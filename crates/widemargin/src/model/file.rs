@@ -241,14 +241,14 @@ pub fn with_payload(bytes: &[u8], name: &str, payload: &[u8]) -> Result<Vec<u8>>
     sealed(header, tensors).map_err(|problem| reader.wrong(problem))
 }
 
-/// The bytes added by [`with_payload`] under this name.
+/// The bytes added by [`with_payload`] under this name; `None` if there are none.
 ///
 /// # Errors
-/// [`Error::ModelFile`] if there are none; [`Error::ModelVersion`].
-pub fn payload(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
+/// [`Error::ModelFile`] for bytes that are not a model file; [`Error::ModelVersion`].
+pub fn payload(bytes: &[u8], name: &str) -> Result<Option<Vec<u8>>> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     let tensor = reader.tensors.tensor(name).ok().filter(|tensor| tensor.dtype() == Dtype::U8);
-    tensor.map(|tensor| tensor.data().to_vec()).ok_or_else(|| reader.wrong(format!("the tensor '{name}' is missing")))
+    Ok(tensor.map(|tensor| tensor.data().to_vec()))
 }
 
 /// Writes the bytes of a model to a file, atomically.

@@ -2,6 +2,7 @@
 
 use super::candidate::Candidate;
 use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
+use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{Definite, Normalization};
 
 /// Characters of a string on average from which longer n-grams are tried, and from which they are too many.
@@ -35,6 +36,9 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
                 all.extend(["chi2", "intersection"].map(usual));
             }
             all
+        }
+        AnySamples::Strings(strings) if are_graphs(strings) => {
+            ["wl:iterations=1/cosine", "wl:iterations=3/cosine", "wl:iterations=5/cosine"].map(usual).to_vec()
         }
         AnySamples::Strings(strings) => {
             let weighted = weighted_ngrams(strings).into_iter().map(usual);
@@ -157,6 +161,17 @@ pub(super) fn is_histogram(vectors: &Vectors) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn graphs_are_compared_by_the_patterns_around_their_nodes() {
+        let graph = r#"{"nodes": ["C", "O"], "edges": [[0, 1]]}"#.to_owned();
+        let specs = |strings: Vec<String>| {
+            let candidates = candidates_for(&AnySamples::Strings(strings), false);
+            candidates.into_iter().map(|one| one.similarity[0].clone()).collect::<Vec<_>>()
+        };
+        assert!(specs(vec![graph.clone(); 4]).iter().all(|spec| spec.starts_with("wl:")));
+        assert!(specs(vec![graph, "CO".to_owned()]).iter().all(|spec| !spec.starts_with("wl:")));
+    }
 
     #[test]
     fn series_that_are_normalised_are_not_normalised_again() {

@@ -53,6 +53,11 @@ pub(crate) const ROWS: &[DescriptorRow] = &[WL];
 /// Graphs read at a time.
 const GRAPHS_A_CHUNK: usize = 256;
 
+/// Whether all strings are graphs.
+pub(crate) fn are_graphs(strings: &[String]) -> bool {
+    !strings.is_empty() && strings.iter().all(|string| Graph::read(string).is_ok())
+}
+
 /// Graphs to sparse vectors of counts of colours, which are learned from the training samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeisfeilerLehman {

@@ -1,0 +1,248 @@
+"""Which kind of samples a collection holds, and collections of any library as arrays or lists.
+
+Data frames and columns of pandas and polars are recognized by their methods, so that neither is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .graphs import is_graph
+
+# Kinds in the order in which they are tried; what looks like none of them may be vectors.
+_KINDS = ("graphs", "strings", "images", "bit sets", "grids of cells", "time series")
+
+
+def kind_of(X: Any, name: str = "X") -> str:
+    """The kind of samples that X holds.
+
+    Parameters
+    ----------
+    X : any collection of samples
+    name : str
+        The name of X in messages.
+
+    Returns
+    -------
+    {"vectors", "images", "grids of cells", "time series", "strings", "graphs", "bit sets"}
+        A numeric 2-D array, and a list of lists of equal length, is a table of vectors; a list or a column of arrays
+        is time series.
+
+    Raises
+    ------
+    TypeError
+        For a list of other objects.
+    """
+    refuse_one(X, name)
+    X = plain(X)
+    kind = _known_kind(X)
+    if kind is None:
+        first = next((x for x in X if x is not None), None)
+        raise TypeError(
+            f"{name} is a list of objects of type {type(first).__name__}, which the library's similarities cannot "
+            f"compare. They compare vectors, {', '.join(_KINDS)}; for other objects pass a similarity of your own: a "
+            "function f(a, b) decorated with widemargin.similarity.pairs"
+        )
+    return kind
+
+
+def kind_for(X: Any, takes: Sequence[str]) -> str | None:
+    """The kind as which similarities that take some kinds read X; None if they cannot.
+
+    Parameters
+    ----------
+    X : array, list, sparse matrix or frame, as `plain` returns it
+    takes : sequence of str
+        The accepted kinds of samples, in order of preference.
+    """
+    kind = _known_kind(X)
+    if kind == "vectors" and "time series" in takes and _is_padded(X):
+        return "time series"
+    if kind in takes or (kind == "graphs" and "strings" in takes):
+        return kind
+    # A boolean table is also a numeric table.
+    return next((kind for kind in sorted(takes, key="vectors".__eq__) if _looks_like(kind, X)), None)
+
+
+def plain(X: Any) -> Any:
+    """Converts frames, columns, sequences, tensors and arrays of objects to arrays and lists."""
+    if isinstance(X, list) or sparse.issparse(X):
+        return X
+    if isinstance(X, tuple):
+        return list(X)
+    if is_nested(X):
+        return channels_of(X)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a data frame
+        if len(X.columns) == 1:
+            column = plain(column_at(X, 0))
+            return column if isinstance(column, list) or column.ndim != 1 else column[:, None]
+        X = X.to_numpy()
+    elif hasattr(X, "to_numpy") and hasattr(X, "to_list"):  # a column
+        values = X.to_numpy()
+        X = _cells(X.to_list()) if values.ndim > 1 or values.dtype.kind not in "biuf" else values
+    elif hasattr(X, "to_pylist"):  # a column of Arrow
+        X = _cells(X.to_pylist())
+    elif hasattr(X, "__array__") and hasattr(X, "shape") and not isinstance(getattr(X, "dtype", None), np.dtype):
+        X = np.asarray(X)  # a tensor, or an extension array
+    elif _is_sequence(X) and not hasattr(X, "__array__"):
+        X = [X[row] for row in range(len(X))]
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OUT":
+        if X.ndim == 2 and X.shape[1] == 1:
+            X = X[:, 0]
+        if X.ndim == 1:
+            return _cells(X.tolist())
+    return X
+
+
+def refuse_one(X: Any, name: str = "X") -> None:
+    """Raises TypeError where X is a single sample in place of a collection."""
+    if isinstance(X, (str, bytes)):
+        raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: samples come in a list")
+    if is_graph(X):
+        raise TypeError(f"{name} is one graph: samples come in a list")
+
+
+def is_nested(X: Any) -> bool:
+    """Whether X is a frame, or an array of objects, with a series in each cell of several columns."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) != 2 or shape[1] < 2 or shape[0] == 0 or sparse.issparse(X):
+        return False
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind == "O" and _is_series(X[0, 0])
+    return hasattr(X, "columns") and hasattr(X, "to_numpy") and _is_series(_first(column_at(X, 0)))
+
+
+def channels_of(X: Any) -> list[npt.NDArray[Any]]:
+    """The series (length, channels) of a nested frame, whose columns are channels.
+
+    Raises
+    ------
+    ValueError
+        If the channels of a series differ in length, naming the series.
+    """
+    columns = [_column(column_at(X, at)) for at in range(X.shape[1])]
+    series = []
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        lengths = [len(cell) if _is_series(cell) else 0 for cell in cells]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"series {row} (from 0) has channels of lengths {lengths}, one a column: the channels of a series need "
+                "the same length"
+            )
+        series.append(np.stack([np.asarray(cell) for cell in cells], axis=-1))
+    return series
+
+
+def column_at(X: Any, at: int) -> Any:
+    """A column of a frame, or of an array, by its position."""
+    return X.iloc[:, at] if hasattr(X, "iloc") else X[:, at]
+
+
+def depth_of(x: Any) -> int:
+    """The number of axes, judging by the first elements."""
+    if hasattr(x, "ndim"):
+        return int(x.ndim)
+    if isinstance(getattr(x, "shape", None), tuple):
+        return len(x.shape)
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
+        return 1 + (depth_of(x[0]) if len(x) else 0)
+    return 0
+
+
+def _known_kind(X: Any) -> str | None:
+    """The kind of samples; None for a list of objects that are of none."""
+    if _is_table(X):
+        return "vectors"
+    kind = next((kind for kind in _KINDS if _looks_like(kind, X)), None)
+    if kind is not None or not isinstance(X, list):
+        return kind or "vectors"
+    first = next((x for x in X if x is not None), 0.0)
+    return "vectors" if isinstance(first, Number) or depth_of(first) > 0 else None
+
+
+def _is_table(X: Any) -> bool:
+    """Whether X is a numeric 2-D array, or a list of lists of equal length."""
+    if isinstance(X, list):
+        rows_are_lists = all(isinstance(row, (list, tuple)) for row in X)
+        return rows_are_lists and depth_of(X) == 2 and len({len(row) for row in X}) == 1 and not is_graph(X[0])
+    return getattr(X, "ndim", 0) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "iuf"
+
+
+def _is_padded(X: Any) -> bool:
+    """Whether rows of a table are filled up with NaN, as series of different lengths."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and bool(np.isnan(X).any())
+
+
+def _looks_like(kind: str, X: Any) -> bool:
+    """Whether X can be read as samples of a kind."""
+    dtype, ndim = getattr(X, "dtype", None), getattr(X, "ndim", 0)
+    if isinstance(X, list):
+        return len(X) > 0 and _are_like(kind, X)
+    if sparse.issparse(X) or not isinstance(dtype, np.dtype):
+        return kind == "vectors"
+    match kind:
+        case "images":
+            return bool(dtype == np.uint8) and ndim in (3, 4)
+        case "bit sets":
+            return dtype.kind == "b" and ndim == 2
+        case "time series":
+            return dtype.kind in "iufb" and ndim in (2, 3)
+        case "vectors":
+            return dtype.kind in "iufb" and ndim == 2
+        case "grids of cells":
+            return dtype.kind in "iuf" and dtype != np.uint8 and ndim == 4
+    return False
+
+
+def _are_like(kind: str, X: list[Any]) -> bool:
+    """Whether the elements of a list can be read as samples of a kind, judging by the first."""
+    first = next((x for x in X if x is not None), None)
+    match kind:
+        case "strings":
+            return any(isinstance(x, str) for x in X)
+        case "graphs":
+            return is_graph(first)
+        case "bit sets":
+            return isinstance(first, (set, frozenset))
+        case "images":
+            return getattr(first, "dtype", None) == np.uint8 and getattr(first, "ndim", 0) in (2, 3)
+        case "time series":
+            return depth_of(first) in (1, 2) and not is_graph(first)
+        case "vectors":
+            return depth_of(first) == 1
+    return depth_of(first) == 3
+
+
+def _column(X: Any) -> list[Any]:
+    return list(X.to_list() if hasattr(X, "to_list") else X)
+
+
+def _first(column: Any) -> Any:
+    return column.iloc[0] if hasattr(column, "iloc") else column[0]
+
+
+def _is_series(cell: Any) -> bool:
+    """Whether a cell of a frame holds several values."""
+    return depth_of(cell) > 0 and not is_graph(cell)
+
+
+def _cells(values: list[Any]) -> list[Any]:
+    """Cells of a column: lists become arrays, which are series and no rows of a table."""
+    return [_array(cell) if isinstance(cell, (list, tuple)) and not is_graph(cell) else cell for cell in values]
+
+
+def _array(cell: Any) -> Any:
+    try:
+        return np.asarray(cell)
+    except ValueError:  # of unequal rows, which the conversion to samples reports
+        return cell
+
+
+def _is_sequence(X: Any) -> bool:
+    return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not hasattr(X, "shape") and not hasattr(X, "keys")

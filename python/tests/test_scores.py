@@ -37,13 +37,12 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
     values, predicted = svc.decision_function(A).astype(np.float32), svc.predict(A)
     assert len(np.unique(values)) < values.size  # there are ties
     probabilities = svc.predict_proba(A)
-    columns = [(b == 1, values)] if n_classes == 2 else [(b == k, values[:, k]) for k in range(3)]
     expected = {
         "accuracy": metrics.accuracy_score(b, predicted),
         "balanced-accuracy": metrics.balanced_accuracy_score(b, predicted),
         "f1-macro": metrics.f1_score(b, predicted, average="macro"),
-        "roc-auc": np.mean([metrics.roc_auc_score(*column) for column in columns]),
-        "average-precision": metrics.average_precision_score(*columns[0]),
+        "roc-auc": metrics.roc_auc_score(b, values if n_classes == 2 else probabilities, multi_class="ovr"),
+        "average-precision": None if n_classes > 2 else metrics.average_precision_score(b, values),
         "neg-log-loss": -metrics.log_loss(b, probabilities),
         "neg-brier-score": -metrics.brier_score_loss(b, probabilities if n_classes > 2 else probabilities[:, 1]),
     }
@@ -66,3 +65,21 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
     assert told["balanced_accuracy"] == told["scores"]["balanced-accuracy"]
     assert told["f1_macro"] == told["scores"]["f1-macro"]
     assert 0.5 < told["accuracy"] < 1.0
+
+
+def test_weighted_scores_of_classes_agree_with_the_confusion_matrix(tmp_path):
+    (X, y), (A, b) = table(3, 90, 0), table(3, 80, 1)
+    weights = np.random.default_rng(2).integers(0, 8, 80) / 4
+    svc = wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False).fit(X, y)
+    save(svc, tmp_path / "model")
+    columns = np.column_stack([b, weights, A])
+    np.savetxt(tmp_path / "test.csv", columns, delimiter=",", header="label,w,a,b", comments="")
+    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--weight", "w"]
+    told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    predicted, probabilities = svc.predict(A), svc.predict_proba(A)
+    confusion = metrics.confusion_matrix(b, predicted, sample_weight=weights)
+    np.testing.assert_allclose(told["confusion_matrix"]["counts"], confusion)
+    support = [one["support"] for one in told["classes"]]
+    assert support == pytest.approx(confusion.sum(axis=1).tolist())
+    expected = [metrics.roc_auc_score(b == k, probabilities[:, k], sample_weight=weights) for k in range(3)]
+    assert told["roc_auc"] == pytest.approx(np.mean(expected), abs=1e-12)

@@ -135,7 +135,7 @@ impl Measured {
         mistakes.sort_by(Mistake::by_confidence);
         let known: Option<Vec<u32>> = codes.iter().map(|code| code.map(|code| code as u32)).collect();
         let loss = known.zip(probabilities.as_ref()).and_then(|(codes, p)| log_loss(&codes, k, p, weights).ok());
-        let area = |scoring: Scoring| scoring.score(labels, weights, classes, scores.values()).ok();
+        let area = |scoring: Scoring| scoring.score_model(model, labels, weights, scores.values()).ok();
         let (roc_auc, average_precision) = (area(Scoring::RocAuc), area(Scoring::AveragePrecision));
         let ranking = (k == 2 && roc_auc.is_some()).then(|| {
             let sample = |row: usize| (scores.values()[row], codes[row] == Some(1), weight(row));

@@ -162,7 +162,7 @@ impl Evaluate {
     ) -> Result<(), Failure> {
         let scores = evaluation.class_scores();
         let unknown: Vec<_> = scores.iter().filter(|score| !classes.contains(&score.label)).collect();
-        let n_unknown: u64 = unknown.iter().map(|score| score.support).sum();
+        let n_unknown: u64 = unknown.iter().map(|score| score.n_samples).sum();
         if let Some(first) = unknown.first() {
             context.note(&format!(
                 "warning: {n_unknown} samples have a label that the model does not know, such as '{}'",
@@ -194,7 +194,7 @@ impl Evaluate {
         let rows: Vec<_> = scores
             .iter()
             .map(|score| {
-                let support = HumanCount(score.support).to_string();
+                let support = support_text(score.support);
                 vec![
                     score.label.to_string(),
                     support,
@@ -224,6 +224,14 @@ impl Evaluate {
             HumanCount(evaluation.n_samples()),
             HumanCount(rate as u64),
         ))
+    }
+}
+
+/// The number of samples, or the sum of their weights, in a table.
+pub(super) fn support_text(support: f64) -> String {
+    match support.fract() == 0.0 && support < 9.0e15 {
+        true => HumanCount(support as u64).to_string(),
+        false => format!("{support:.2}"),
     }
 }
 

@@ -16,6 +16,8 @@ use crate::report::Failure;
 use crate::stream::score;
 use crate::text_table::text_table;
 
+use super::evaluate::support_text;
+
 /// Compares what a model says of each label with what is known.
 pub fn evaluate_labels(
     context: &Context,
@@ -67,7 +69,7 @@ pub fn evaluate_labels(
         |score: &widemargin::Result<f64>| score.as_ref().map_or_else(|_| "-".to_owned(), |s| format!("{s:.4}"));
     let row = |label: &LabelScore| {
         let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
-        let counts = [evaluation.n_samples(), has.support].map(|count| HumanCount(count).to_string());
+        let counts = [HumanCount(evaluation.n_samples()).to_string(), support_text(has.support)];
         let of_classes = [Some(evaluation.accuracy()), has.precision, has.recall, has.f1].map(percent);
         let of_values = [number(roc_auc), number(average_precision)];
         [name.to_string()].into_iter().chain(counts).chain(of_classes).chain(of_values).collect()
@@ -93,7 +95,7 @@ fn json_of(label: &LabelScore) -> Value {
     json!({
         "label": label.name,
         "known": label.evaluation.n_samples(),
-        "support": label.has.support,
+        "support": json!(label.has)["support"],
         "accuracy": label.evaluation.accuracy(),
         "precision": label.has.precision,
         "recall": label.has.recall,

@@ -16,12 +16,13 @@ impl std::fmt::Debug for Ranking {
 }
 
 impl Ranking {
-    /// Of the decision value of each sample, whether it is of the positive class, and its weight; samples of weight 0 do not
-    /// count. The values must not be NaN.
-    pub fn new(samples: impl IntoIterator<Item = (f32, bool, f64)>) -> Self {
-        let mut ranked: Vec<(f32, bool, f64)> = samples.into_iter().filter(|sample| sample.2 > 0.0).collect();
+    /// Of the decision value or the probability of each sample, whether it is of the positive class, and its weight; samples
+    /// of weight 0 do not count. The values must not be NaN.
+    pub fn new<V: Into<f64>>(samples: impl IntoIterator<Item = (V, bool, f64)>) -> Self {
+        let samples = samples.into_iter().map(|(value, side, weight)| (value.into(), side, weight));
+        let mut ranked: Vec<(f64, bool, f64)> = samples.filter(|sample| sample.2 > 0.0).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let tie = |same: &[(f32, bool, f64)]| {
+        let tie = |same: &[(f64, bool, f64)]| {
             let weight = |side: bool| same.iter().filter(|sample| sample.1 == side).map(|sample| sample.2).sum();
             Tie { positive: weight(true), negative: weight(false) }
         };

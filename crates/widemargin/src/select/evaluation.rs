@@ -20,7 +20,7 @@ pub struct Evaluation {
 struct Counts {
     /// Of the samples of this class, by what was predicted.
     predicted_as: BTreeMap<Label, f64>,
-    support: u64,
+    n_samples: u64,
     actual: f64,
     predicted: f64,
     right: f64,
@@ -32,7 +32,11 @@ pub struct ClassScore {
     /// The class.
     pub label: Label,
     /// Number of samples of the class.
-    pub support: u64,
+    #[serde(skip)]
+    pub n_samples: u64,
+    /// The sum of the weights of the samples of the class (their number, without weights).
+    #[serde(serialize_with = "whole_or_not")]
+    pub support: f64,
     /// Correct predictions of the class / predictions of the class.
     pub precision: Option<f64>,
     /// Correct predictions of the class / samples of the class.
@@ -64,7 +68,7 @@ impl Evaluation {
         self.weight += weight;
         self.right += right;
         let counts = self.entry(actual);
-        counts.support += 1;
+        counts.n_samples += 1;
         counts.actual += weight;
         counts.right += right;
         // Looked up first, as below.
@@ -106,7 +110,8 @@ impl Evaluation {
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let score = |(label, counts): (&Label, &Counts)| ClassScore {
             label: label.clone(),
-            support: counts.support,
+            n_samples: counts.n_samples,
+            support: counts.actual,
             precision: ratio(counts.right, counts.predicted),
             recall: ratio(counts.right, counts.actual),
             f1: ratio(2.0 * counts.right, counts.actual + counts.predicted),
@@ -133,6 +138,14 @@ impl Evaluation {
     }
 }
 
+/// A whole number without its point.
+fn whole_or_not<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match number.fract() == 0.0 && *number < 9.0e15 {
+        true => serializer.serialize_u64(*number as u64),
+        false => serializer.serialize_f64(*number),
+    }
+}
+
 /// 0 of no numbers.
 fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
     let (sum, n) = numbers.fold((0.0, 0u64), |(sum, n), number| (sum + number, n + 1));
@@ -151,12 +164,26 @@ mod tests {
         }
         assert_eq!(evaluation.accuracy(), 0.6);
         let scores = evaluation.class_scores();
-        assert_eq!((scores[0].precision, scores[0].recall, scores[0].support), (Some(0.5), Some(0.5), 2));
+        assert_eq!((scores[0].precision, scores[0].recall, scores[0].support), (Some(0.5), Some(0.5), 2.0));
         assert_eq!((scores[1].precision, scores[1].recall), (Some(2.0 / 3.0), Some(1.0)));
         assert_eq!((scores[2].precision, scores[2].recall), (None, Some(0.0)));
         assert_eq!((scores[0].f1, scores[2].f1), (Some(0.5), Some(0.0)));
         let confusion = evaluation.confusion_matrix();
         assert_eq!(confusion.counts, [[1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]]);
         assert_eq!(confusion.labels, [1i64, 2, 3].map(Label::from));
+    }
+
+    #[test]
+    fn the_support_is_the_sum_of_the_confusion_matrix() {
+        let mut evaluation = Evaluation::default();
+        for (actual, predicted, weight) in [(1i64, 1i64, 2.0), (1, 2, 0.5), (2, 2, 3.0), (2, 1, 0.0)] {
+            evaluation.add_weighted(&actual.into(), &predicted.into(), weight);
+        }
+        let (scores, confusion) = (evaluation.class_scores(), evaluation.confusion_matrix());
+        assert_eq!(scores.iter().map(|score| score.support).collect::<Vec<_>>(), [2.5, 3.0]);
+        assert_eq!(scores.iter().map(|score| score.n_samples).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(confusion.counts.iter().map(|row| row.iter().sum::<f64>()).collect::<Vec<_>>(), [2.5, 3.0]);
+        let written = serde_json::to_value(&scores).unwrap();
+        assert_eq!((&written[0]["support"], &written[1]["support"]), (&2.5.into(), &3.into()));
     }
 }

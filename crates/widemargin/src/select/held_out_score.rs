@@ -68,7 +68,8 @@ impl Chosen {
         let n_values = OneVsRest::of(&known).n_problems();
         let n_classes = known.classes().len();
         let mut values = vec![0.0; rows.len() * n_values];
-        let mut probabilities = vec![0.0; if scoring.needs_probabilities() { rows.len() * n_classes } else { 0 }];
+        let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_several();
+        let mut probabilities = vec![0.0; if by_probabilities { rows.len() * n_classes } else { 0 }];
         for fold in 0..FOLDS.min(rows.len()) {
             let (test, train): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&at| folds[at] == fold);
             let of = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<usize>>();
@@ -83,7 +84,7 @@ impl Chosen {
             for (row, &at) in test.iter().enumerate() {
                 values[at * n_values..][..n_values].copy_from_slice(scores.row(row));
             }
-            if scoring.needs_probabilities() {
+            if by_probabilities {
                 let calibration = model.calibration().ok_or(Error::NotCalibrated)?;
                 for (row, &at) in test.iter().enumerate() {
                     let values: Vec<f64> = scores.row(row).iter().map(|&value| f64::from(value)).collect();
@@ -93,7 +94,7 @@ impl Chosen {
             }
         }
         let weights = weights_of(&rows);
-        if scoring.needs_probabilities() {
+        if by_probabilities {
             return scoring.score_probabilities(&known, weights.as_deref(), known.classes(), &probabilities);
         }
         if known.is_several() {

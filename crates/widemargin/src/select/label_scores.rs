@@ -144,7 +144,8 @@ impl Given<'_> {
         let score = |scoring: Scoring| scoring.score(&labels, Some(&weights), &classes, &values);
         let (roc_auc, average_precision) = (score(Scoring::RocAuc), score(Scoring::AveragePrecision));
         let has = evaluation.class_scores().into_iter().find(|score| score.label == answer(true));
-        let none = ClassScore { label: answer(true), support: 0, precision: None, recall: None, f1: None };
+        let none =
+            ClassScore { label: answer(true), n_samples: 0, support: 0.0, precision: None, recall: None, f1: None };
         LabelScore { name: name.clone(), evaluation, has: has.unwrap_or(none), roc_auc, average_precision }
     }
 

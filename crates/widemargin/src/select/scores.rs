@@ -21,7 +21,8 @@ pub enum Scoring {
     F1Macro,
     /// The area under the ROC curve of the decision values: the probability that of a sample of the second class and one
     /// of the first the former has the larger value, with ½ for equal ones. Of more classes the mean of each against
-    /// the rest.
+    /// the rest, by the probabilities of the classes (scikit-learn's `roc_auc_ovr`); by the decision values of a model
+    /// without probabilities.
     RocAuc,
     /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct decision values in descending order, with the precision P and the recall R of the
     /// second class of two among the samples down to each.
@@ -62,6 +63,11 @@ impl Scoring {
     /// Whether it judges probabilities.
     pub fn needs_probabilities(self) -> bool {
         matches!(self, Scoring::NegLogLoss | Scoring::NegBrierScore)
+    }
+
+    /// Whether it judges probabilities of a model of so many classes that has them.
+    pub fn prefers_probabilities(self, n_classes: usize) -> bool {
+        self.needs_probabilities() || (self == Scoring::RocAuc && n_classes > 2)
     }
 
     /// Whether it is defined for samples with these labels and a model with these classes.
@@ -127,16 +133,26 @@ impl Scoring {
             }
             return Ok(self.of_evaluation(&evaluation).expect("it judges predicted classes"));
         }
-        if decision_values.iter().any(|value| value.is_nan()) {
+        self.of_rankings(&self.codes(labels, classes)?, weights, (n_cols, classes.len()), decision_values)
+    }
+
+    /// The mean score of the rankings of the samples by each column of values.
+    fn of_rankings<V: Copy + Into<f64>>(
+        self,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        (n_cols, n_classes): (usize, usize),
+        values: &[V],
+    ) -> Result<f64> {
+        if values.iter().any(|&value| value.into().is_nan()) {
             return Err(self.undefined("a decision value is NaN"));
         }
-        let codes = self.codes(labels, classes)?;
-        let targets = OneVsRest::new(&codes, classes.len());
+        let targets = OneVsRest::new(codes, n_classes);
         let mut sum = 0.0;
         for problem in 0..n_cols {
-            let ranked = (0..n).map(|row| {
+            let ranked = (0..codes.len()).map(|row| {
                 let is_positive = targets.sign(row, problem) > 0.0;
-                (decision_values[row * n_cols + problem], is_positive, weight(row))
+                (values[row * n_cols + problem], is_positive, weights.map_or(1.0, |weights| weights[row]))
             });
             let ranking = Ranking::new(ranked);
             sum += if self == Scoring::RocAuc { ranking.roc_auc() } else { ranking.average_precision() };
@@ -158,12 +174,18 @@ impl Scoring {
         probabilities: &[f64],
     ) -> Result<f64> {
         self.check(labels, classes)?;
-        let loss = match self {
-            Scoring::NegLogLoss => log_loss,
-            Scoring::NegBrierScore => brier_score,
-            _ => return Err(self.undefined("it does not judge probabilities")),
-        };
-        Ok(-loss(&self.codes(labels, classes)?, classes.len(), probabilities, weights)?)
+        let (codes, k) = (self.codes(labels, classes)?, classes.len());
+        // Arrays that are inconsistent, and what are no probabilities, are refused by all alike.
+        let brier = brier_score(&codes, k, probabilities, weights);
+        match self {
+            Scoring::NegLogLoss => Ok(-log_loss(&codes, k, probabilities, weights)?),
+            Scoring::NegBrierScore => Ok(-brier?),
+            _ if self.prefers_probabilities(k) => {
+                brier?;
+                self.of_rankings(&codes, weights, (k, k), probabilities)
+            }
+            _ => Err(self.undefined("it does not judge probabilities")),
+        }
     }
 
     /// The score of a model on samples with these labels, of which it has these decision values, as for
@@ -179,10 +201,13 @@ impl Scoring {
         weights: Option<&[f64]>,
         decision_values: &[f32],
     ) -> Result<f64> {
-        if !self.needs_probabilities() {
+        let calibration = model.calibration().filter(|_| self.prefers_probabilities(model.classes().len()));
+        let Some(calibration) = calibration else {
+            if self.needs_probabilities() {
+                return Err(Error::NotCalibrated);
+            }
             return self.score(labels, weights, model.classes(), decision_values);
-        }
-        let calibration = model.calibration().ok_or(Error::NotCalibrated)?;
+        };
         let values: Vec<f64> = decision_values.iter().map(|&value| f64::from(value)).collect();
         let probabilities = calibration.probabilities(&values, model.classes().len());
         self.score_probabilities(labels, weights, model.classes(), &probabilities)
@@ -277,6 +302,25 @@ mod tests {
         agree(&found[..4], &expected);
         let refused = found[4].as_ref().unwrap_err().to_string();
         assert!(refused.contains("average-precision") && refused.contains("two classes, not for 3"), "{refused}");
+    }
+
+    #[test]
+    fn the_area_of_three_classes_is_that_of_probabilities() {
+        let labels = Labels::new([0i64, 1, 2, 0, 1, 2, 2]);
+        let p: [[f64; 3]; 7] = [
+            [0.5, 0.25, 0.25],
+            [0.375, 0.375, 0.25],
+            [0.25, 0.375, 0.375],
+            [0.125, 0.5, 0.375],
+            [0.0, 0.75, 0.25],
+            [0.125, 0.375, 0.5],
+            [0.5, 0.25, 0.25],
+        ];
+        let area = |weights: Option<&[f64]>| {
+            Scoring::RocAuc.score_probabilities(&labels, weights, labels.classes(), p.as_flattened()).unwrap()
+        };
+        assert!((area(None) - 0.7166666666666667).abs() < 1e-15);
+        assert!((area(Some(&[1.0, 2.0, 0.5, 3.0, 1.0, 0.75, 1.5])) - 0.5367143368351097).abs() < 1e-15);
     }
 
     #[test]

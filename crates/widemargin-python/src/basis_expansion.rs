@@ -1,5 +1,7 @@
 //! The basis expansion SVM.
 
+use std::time::Instant;
+
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
@@ -76,9 +78,11 @@ pub(crate) fn fit_basis_expansion(
         let samples = needed(samples)?;
         let view = samples.view()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {
+            let start = Instant::now();
             let found = search.choose(&view, &labels, weights, monitor)?;
+            let seconds = start.elapsed().as_secs_f64();
             let model = found.apply(params)?.fit_with(&view, &labels, weights, monitor)?;
-            Ok((model.with_notes(found.told()), found.tried))
+            Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
         })?;
         let model = Model::fitted(model, common.feature_names).map_err(raise)?;
         return Ok((model, tried.into_iter().map(tried_facts).collect()));

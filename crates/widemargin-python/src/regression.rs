@@ -1,5 +1,7 @@
 //! Regression on a basis expansion.
 
+use std::time::Instant;
+
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::Targets;
@@ -60,9 +62,11 @@ pub(crate) fn fit_basis_expansion_regressor(
         let samples = needed(samples)?;
         let view = samples.view()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {
+            let start = Instant::now();
             let found = search.choose(&view, &targets, weights, monitor)?;
+            let seconds = start.elapsed().as_secs_f64();
             let model = found.apply(params)?.fit_with(&view, &targets, weights, monitor)?;
-            Ok((model.with_notes(found.told()), found.tried))
+            Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
         })?;
         let model = Model::regressor(model, common.feature_names).map_err(raise)?;
         return Ok((model, tried.into_iter().map(tried_facts).collect()));

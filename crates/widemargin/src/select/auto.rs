@@ -376,11 +376,13 @@ impl AutoParams {
             AutoMethod::BasisExpansion => {
                 let params = self.basis_expansion();
                 let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
+                let start = Instant::now();
                 let found = search.choose(samples, labels, sample_weight, monitor)?;
+                let seconds = start.elapsed().as_secs_f64();
                 let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
-                let (model, behind) = (model.with_notes(found.told()), behind(&found.tried));
+                let (model, behind) = (model.with_notes(found.told()).with_search(seconds), behind(&found.tried));
                 let params = params.c(Classifier::c(&model, 0));
                 Ok(Fitted {
                     chosen: model.expansion().similarity().specs().join(" + "),

@@ -14,9 +14,9 @@ use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, Penalty};
 use crate::similarity::Similarity;
-use crate::solve::Report;
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::thin_plate::PathPoint;
+use crate::solve::{Report, Stage};
 
 /// A basis expansion SVM. It stores its bases, and compares samples with these only.
 #[derive(Clone)]
@@ -203,6 +203,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// The same model with more notes in its report.
     pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.report.notes.extend(notes);
+        self
+    }
+
+    /// The same model whose report begins with the seconds of the search for its similarity.
+    pub fn with_search(mut self, seconds: f64) -> Self {
+        self.report.stages.insert(0, Stage { name: "search".into(), seconds });
         self
     }
 

@@ -27,9 +27,9 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::RegressionLoss;
 use crate::similarity::Similarity;
-use crate::solve::Report;
 use crate::solve::residuals::{self, FeatureRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
+use crate::solve::{Report, Stage};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 #[derive(Clone)]
@@ -481,6 +481,12 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     /// The same model with more notes in its report.
     pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.report.notes.extend(notes);
+        self
+    }
+
+    /// The same model whose report begins with the seconds of the search for its similarity.
+    pub fn with_search(mut self, seconds: f64) -> Self {
+        self.report.stages.insert(0, Stage { name: "search".into(), seconds });
         self
     }
 

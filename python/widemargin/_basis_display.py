@@ -13,13 +13,14 @@ import numpy.typing as npt
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._specs import columns_of
+from ._unwrapped import unwrapped
 
 _Kind = Literal["images", "series", "vectors", "named"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BasisDisplay:
-    """The bases with the largest weights in a basis expansion SVM.
+    """The bases with the largest weights in a basis expansion.
 
     Parameters
     ----------
@@ -35,6 +36,8 @@ class BasisDisplay:
     title : str
     columns : list of str or None, default=None
         The feature names of vectors; None numbers them.
+    target : {"classes", "outputs"}, default="classes"
+        What the weights predict.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class BasisDisplay:
     signed: bool
     title: str
     columns: list[str] | None = None
+    target: Literal["classes", "outputs"] = "classes"
 
     @classmethod
     def from_estimator(
@@ -72,18 +76,20 @@ class BasisDisplay:
         image_shape: tuple[int, ...] | None = None,
         ax: Any = None,
     ) -> BasisDisplay:
-        """Draws the bases with the largest weights of a fitted `BasisExpansionSVC`.
+        """Draws the bases with the largest weights of a fitted basis expansion.
 
         Parameters
         ----------
-        estimator : BasisExpansionSVC, fitted
-            Its normalization must keep one feature per basis: not "nystrom_…".
+        estimator : BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass, fitted
+            Or a Pipeline that ends in one, or AutoSVC. Its normalization must keep one feature per basis: not
+            "nystrom_…".
         n_basis : int, default=10
             Number of bases, at least 1.
         part : int or None, default=None
             The index of one of several similarities; None combines all.
         per_class : bool, default=False
-            Select the bases of each class by the absolute weight; otherwise by the norm over all classes.
+            Select the bases of each class, or of each output of a regressor, by the absolute weight; otherwise by the
+            norm over all of them.
         image_shape : tuple of int or None, default=None
             (height, width) or (height, width, 3) of vectors to be shown as images.
         ax : matplotlib Axes or None, default=None
@@ -99,7 +105,10 @@ class BasisDisplay:
             For a normalization that mixes bases.
         """
         check_matplotlib(cls, "from_estimator")
-        check_has(estimator, "a fitted BasisExpansionSVC", "similarities_", "coef_")
+        estimator, _ = unwrapped(estimator)
+        estimator = getattr(estimator, "best_estimator_", estimator)
+        what = "a fitted BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass"
+        check_has(estimator, what, "similarities_", "report_")
         if not isinstance(n_basis, Integral) or n_basis < 1:
             raise ValueError(f"n_basis is {n_basis!r}: it must be an integer of at least 1")
         weights, similarities = _weights_of_bases(estimator), list(estimator.similarities_)
@@ -109,7 +118,8 @@ class BasisDisplay:
             weights, similarities = weights[:, part : part + 1], similarities[part : part + 1]
         bases, kind, names = _how_to_show(estimator, weights.shape[2], image_shape)
         groups = []
-        for name, signed in _rows(weights, estimator.classes_, per_class):
+        names_of_problems, target = _problems(estimator, len(weights))
+        for name, signed in _rows(weights, names_of_problems, per_class):
             order = np.argsort(-np.abs(signed), kind="stable")[:n_basis]
             groups.append((name, order, signed[order]))
         display = cls(
@@ -120,6 +130,7 @@ class BasisDisplay:
             signed=per_class,
             title=f"Bases of largest weight: {' + '.join(map(short, similarities))}",
             columns=[str(name) for name in getattr(estimator, "feature_names_in_", ())] or None,
+            target=target,
         )
         return display.plot(ax)
 
@@ -294,17 +305,18 @@ class BasisDisplay:
             panel.set_xlim(-1.05 * largest if any(w < 0 for _, _, ws in self.groups for w in ws) else 0, 1.05 * largest)
             panel.set_title(name, fontsize="small", color=INK, loc="left", pad=3)
             if number == len(self.groups) - 1:
-                panel.set_xlabel(
-                    "weight, for or against the class" if self.signed else "weight (norm over the classes)"
-                )
+                signed = "weight, for or against the class" if self.target == "classes" else "weight"
+                panel.set_xlabel(signed if self.signed else f"weight (norm over the {self.target})")
 
 
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     """Weights of shape (problems, parts, bases)."""
-    weights, specs = np.asarray(estimator.coef_, dtype=np.float64), list(estimator.similarities_)
-    if estimator.normalization_ not in ("mean_norm", "z_score", "none"):
+    weights = np.atleast_2d(np.asarray(estimator._arrays()["weights"], dtype=np.float64))
+    specs = list(estimator.similarities_)
+    normalization = getattr(estimator, "normalization_", estimator.normalization)
+    if normalization not in ("mean_norm", "z_score", "none"):
         raise ValueError(
-            f"normalization={estimator.normalization_!r} mixes the bases, so that none has a weight of its own: take "
+            f"normalization={normalization!r} mixes the bases, so that none has a weight of its own: take "
             "'mean_norm', 'z_score' or 'none'"
         )
     resolved = estimator._resolved
@@ -320,7 +332,7 @@ def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
 
 
 def _rows(
-    weights: npt.NDArray[np.float64], classes: npt.NDArray[Any], per_class: bool
+    weights: npt.NDArray[np.float64], problems: list[str], per_class: bool
 ) -> list[tuple[str, npt.NDArray[np.float64]]]:
     """The rows of the figure, with the weight of each basis."""
     if not per_class:
@@ -328,9 +340,16 @@ def _rows(
     # Of several parts the one with the largest weight.
     most = np.abs(weights).argmax(axis=1, keepdims=True)
     signed = np.take_along_axis(weights, most, axis=1)[:, 0]
-    if len(classes) == 2:
-        signed = np.concatenate([-signed[:1], signed[:1]])
-    return [(f"class {label}", row) for label, row in zip(classes.tolist(), signed, strict=True)]
+    if len(problems) == 2 and len(signed) == 1:
+        signed = np.concatenate([-signed, signed])
+    return list(zip(problems, signed, strict=True))
+
+
+def _problems(estimator: Any, n: int) -> tuple[list[str], Literal["classes", "outputs"]]:
+    """What is predicted: the names of the classes or labels, or of the outputs of other models."""
+    if hasattr(estimator, "classes_"):
+        return [f"class {label}" for label in estimator.classes_.tolist()], "classes"
+    return ([""] if n == 1 else [f"output {at}" for at in range(n)]), "outputs"
 
 
 def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) -> tuple[Any, _Kind, list[str]]:

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._base import labels_of
+from ._classes import labels_of
 from ._comparison_drawings import as_series, draw_alignment, draw_cells, draw_path, draw_shares
 from ._label_matrix import has_several, indicator, label_names
-from ._looks import HUES, INK, SOFT, axes_for, check_has, check_matplotlib, short
+from ._looks import HUES, INK, SOFT, axes_for, check_matplotlib, short
 from ._samples import count, items, pick
+from ._unwrapped import fitted_classifier, names_of_columns, unwrapped
 
 FOR, AGAINST = HUES[0], HUES[1]
 
@@ -264,7 +265,7 @@ class ExplanationDisplay:
 
         Parameters
         ----------
-        estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, fitted
+        estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
         X : samples, as in ``predict``
         index : int, default=0
             Which of the samples.
@@ -423,7 +424,7 @@ def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_term
 
     Parameters
     ----------
-    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, fitted
+    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
     X : samples, as in ``predict``
     index : int, default=0
         Which of the samples.
@@ -444,6 +445,8 @@ def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_term
         If there is no such sample.
     ValueError
         If there is no such class.
+    TypeError
+        For an estimator that is no classifier.
 
     Examples
     --------
@@ -457,15 +460,14 @@ def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_term
     >>> explanation.strongest(1)[0].comparison["quantity"]
     'cost of the edits'
     """
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    check_has(estimator, "a fitted classifier", "_model")
+    names = names_of_columns(estimator)
     n = count(X)
     if not -n <= index < n:
         raise IndexError(f"index is {index}: there are {n} samples")
-    one = pick(X, np.array([index % n]))
+    estimator, one = fitted_classifier(estimator, pick(X, np.array([index % n])))
     at = None if label is None else _position(label, _names(estimator))
     told, page = _core.explain(estimator._model, estimator._collected(one), at, n_terms)
-    return _explanation(estimator, json.loads(told), page, one)
+    return _explanation(estimator, json.loads(told), page, one, names)
 
 
 def _names(estimator: Any) -> npt.NDArray[Any]:
@@ -474,10 +476,9 @@ def _names(estimator: Any) -> npt.NDArray[Any]:
     return names
 
 
-def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any) -> Explanation:
+def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any, names: Any) -> Explanation:
     parts = told["parts"]
     classes, several_labels = _names(estimator), told["several_labels"]
-    names = getattr(estimator, "feature_names_in_", None)
     bases = getattr(estimator, "bases_", None)
 
     def name(term: dict[str, Any]) -> str:
@@ -543,7 +544,7 @@ def report(
 
     Parameters
     ----------
-    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, fitted
+    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
         Its similarities must be the library's.
     X : samples or None, default=None
         To measure it on: samples that the fit did not see.
@@ -567,7 +568,7 @@ def report(
     ValueError
         For samples that do not fit the model.
     TypeError
-        For a similarity that is a Python function.
+        For a similarity that is a Python function, and for an estimator that is no classifier.
 
     Examples
     --------
@@ -580,8 +581,8 @@ def report(
     >>> "Confusion matrix" in page
     True
     """
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    check_has(estimator, "a fitted classifier", "_model")
+    named = type(unwrapped(estimator)[0]).__name__ if title is None else title
+    estimator, X = fitted_classifier(estimator, X)
     if (X is None) != (y is None):
         raise ValueError("X and y: both are needed to measure the model, or neither")
     data = None
@@ -590,7 +591,6 @@ def report(
         if (n := len(target[1])) != count(X):
             raise ValueError(f"y has {n} labels, and X {count(X)} samples")
         data = estimator._collected(X), target, data_name
-    named = type(estimator).__name__ if title is None else title
     path = None if file is None else str(file)
     return _core.report(estimator._model, named, data, path, estimator._threads())
 

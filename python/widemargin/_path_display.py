@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_regressor
 
 from ._looks import HUES, INK, SOFT, axes_for, check_has, check_matplotlib, short
+from ._unwrapped import unwrapped
 
 #: Candidates that are drawn.
 _DRAWN = 20
@@ -32,7 +34,8 @@ class Tried:
     ----------
     name : str
     loss : float
-        The mean leave-one-out squared hinge, by which candidates are compared; NaN if there is none.
+        The mean leave-one-out squared hinge, of regression 1 − R² of left-out predictions, by which candidates are
+        compared; NaN if there is none.
     standard_error : float
         That of the loss; NaN where it was not estimated.
     error : float
@@ -76,6 +79,12 @@ class PathDisplay:
         Fraction of the training samples that are misclassified when left out.
     loo_squared_hinge : ndarray of shape (n_C,)
         The mean squared hinge loss of the left-out samples.
+    score : ndarray of shape (n_C,)
+        Of regression R² of left-out predictions, or D² of another loss than the squared one.
+    residual : ndarray of shape (n_C, n_outputs)
+        Of regression the root mean squared error of left-out predictions, or their mean loss.
+    measures : tuple of str, default=("leave-one-out R²", "leave-one-out RMSE")
+        What `score` and `residual` are.
     chosen_C : float
     tried : list of Tried
         The candidates; empty if there was nothing to choose but C.
@@ -104,6 +113,9 @@ class PathDisplay:
     C: npt.NDArray[np.float64] = field(default_factory=_none)
     loo_error: npt.NDArray[np.float64] = field(default_factory=_none)
     loo_squared_hinge: npt.NDArray[np.float64] = field(default_factory=_none)
+    score: npt.NDArray[np.float64] = field(default_factory=_none)
+    residual: npt.NDArray[np.float64] = field(default_factory=_none)
+    measures: tuple[str, str] = ("leave-one-out R²", "leave-one-out RMSE")
     chosen_C: float = math.nan
     tried: Sequence[Tried] = ()
     title: str | None = None
@@ -111,12 +123,12 @@ class PathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, label: Any = None, ax: Any = None, **kwargs: Any) -> PathDisplay:
-        """Draws what a fitted classifier tried: ``tried_``, if several candidates were compared, and ``path_``.
+        """Draws what a fit tried: ``tried_``, if several candidates were compared, and ``path_``.
 
         Parameters
         ----------
-        estimator : ThinPlateSVC, BasisExpansionSVC, PowerMeanSVC or AutoSVC, fitted
-            Of `AutoSVC` the methods that were compared, and the path of the best.
+        estimator : classifier or regressor of widemargin, fitted
+            Or a Pipeline that ends in one. Of `AutoSVC` the methods that were compared, and the path of the best.
         label : default=None
             The class whose path is drawn, where each has its own (``per_class=True``).
         ax : matplotlib Axes or None, default=None
@@ -133,7 +145,8 @@ class PathDisplay:
             If nothing was left open to the fit.
         """
         check_matplotlib(cls, "from_estimator")
-        check_has(estimator, "a fitted ThinPlateSVC, BasisExpansionSVC, PowerMeanSVC or AutoSVC", "estimated_score_")
+        estimator, _ = unwrapped(estimator)
+        check_has(estimator, "a fitted classifier or regressor of widemargin", "estimated_score_")
         best = getattr(estimator, "best_estimator_", estimator)
         path, C, of = best.path_, best.C_, ""
         if isinstance(path, list):
@@ -148,7 +161,7 @@ class PathDisplay:
         has_path = bool(path) and len(path["C"]) > 0
         if not has_path and not tried:
             raise ValueError("the path of the estimator is empty, and nothing else was tried: fit it with C='auto'")
-        told = {name: np.asarray(path[name]) for name in ("C", "loo_error", "loo_squared_hinge")} if has_path else {}
+        told = _curves(path) if has_path else {}
         display = cls(
             **told,
             chosen_C=float(C),
@@ -222,30 +235,39 @@ class PathDisplay:
         ax.set_xlim(left=0)
         ax.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.6)
         bars = any(not math.isnan(one.standard_error) for one in shown)
-        ax.set_xlabel("leave-one-out loss" + (" ± standard error" if bars else ""))
+        loss = "1 − R² of left-out predictions" if len(self.score) else "leave-one-out loss"
+        ax.set_xlabel(loss + (" ± standard error" if bars else ""))
         more = f" (the best {_DRAWN} of {len(self.tried)})" if len(self.tried) > _DRAWN else ""
         ax.set_title(f"Tried{more}", loc="left", fontsize="medium")
-        ax.set_title("estimated error", loc="right", fontsize="small", color=INK)
+        if any(not math.isnan(one.error) for one in shown):
+            ax.set_title("estimated error", loc="right", fontsize="small", color=INK)
+
+    def _lines(self) -> tuple[tuple[str, npt.NDArray[np.float64]], tuple[str, npt.NDArray[np.float64]]]:
+        """What is drawn on the left and on the right axis, with its name."""
+        if len(self.score):
+            return (self.measures[0], np.asarray(self.score)), (self.measures[1], np.asarray(self.residual))
+        first_order = ", to first order" if self.to_first_order else ""
+        error = f"leave-one-out error{first_order} (%)", 100 * np.asarray(self.loo_error)
+        return error, ("leave-one-out squared hinge loss", np.asarray(self.loo_squared_hinge))
 
     def _plot_path(self, ax: Any, kwargs: dict[str, Any]) -> None:
         right = self.ax_right_ = ax.twinx()
         right.spines[["top", "left"]].set_visible(False)
         right.spines["right"].set(linewidth=0.8, color=SOFT)
         order = np.argsort(self.C)
-        C, error_hue, loss_hue = np.asarray(self.C)[order], HUES[0], HUES[1]
-        error, loss = 100 * np.asarray(self.loo_error)[order], np.asarray(self.loo_squared_hinge)[order]
-        lines = ((ax, error, error_hue, "o"), (right, loss, loss_hue, "s"))
-        for axes, values, hue, marker in lines:
+        C = np.asarray(self.C)[order]
+        (name, values), (right_name, right_values) = self._lines()
+        lines = ((ax, name, values, HUES[0], "o"), (right, right_name, right_values, HUES[1], "s"))
+        for axes, name, values, hue, marker in lines:
             style = {"color": hue, "marker": marker, "markersize": 3.5, "linewidth": 1.4} | kwargs
-            axes.plot(C, values, **style)
+            axes.plot(C, values[order], **style)
             axes.tick_params(axis="y", colors=hue)
+            axes.set_ylabel(name, color=hue)
             if np.isfinite(values).any():
-                axes.set_ylim(0, 1.15 * max(np.nanmax(values), 1e-12))
+                # R² and D² may be below 0.
+                axes.set_ylim(min(0, 1.15 * np.nanmin(values)), 1.15 * max(np.nanmax(values), 1e-12))
         ax.set_xscale("log")
         ax.set_xlabel("C")
-        first_order = ", to first order" if self.to_first_order else ""
-        ax.set_ylabel(f"leave-one-out error{first_order} (%)", color=error_hue)
-        right.set_ylabel("leave-one-out squared hinge loss", color=loss_hue)
         ax.axvline(self.chosen_C, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
         # On the side with more space.
         on_left = self.chosen_C > math.sqrt(C[0] * C[-1])
@@ -269,11 +291,13 @@ def _tried(estimator: Any) -> list[Tried]:
     chosen, names = _chosen(estimator), [_name(one) for one in estimator.tried_]
     rows = []
     for at, one in enumerate(estimator.tried_):
-        error = one["error"] if "error" in one else one["loo_error"]
+        # Of regression neither.
+        error = one.get("error", one.get("loo_error"))
+        loss = one["loo_squared_hinge"] if "loo_squared_hinge" in one else _unexplained(one["loo_r2"])
         rows.append(
             Tried(
                 name=names[at] + (_numbers(one) if names.count(names[at]) > 1 else ""),
-                loss=_number(one["loo_squared_hinge"]),
+                loss=_number(loss),
                 standard_error=_number(one.get("standard_error")),
                 error=_number(error),
                 problem=one["problem"],
@@ -283,11 +307,32 @@ def _tried(estimator: Any) -> list[Tried]:
     return rows
 
 
+def _curves(path: dict[str, npt.NDArray[np.float64]]) -> dict[str, Any]:
+    """The parameters of the display that are columns of a path."""
+    if "loo_squared_hinge" in path:
+        return {name: np.asarray(path[name]) for name in ("C", "loo_error", "loo_squared_hinge")}
+    by = "fold" if "fold_d2" in path else "loo"
+    score, residual = ("loo_r2", "loo_rmse") if "loo_r2" in path else (f"{by}_d2", f"{by}_loss")
+    spelled = {"loo": "leave-one-out", "fold": "five-fold", "r2": "R²", "d2": "D²", "rmse": "RMSE", "loss": "loss"}
+    measures = tuple(" ".join(spelled[word] for word in name.split("_")) for name in (score, residual))
+    values = [np.asarray(path[name], dtype=np.float64) for name in ("C", score, residual)]
+    return dict(zip(("C", "score", "residual"), values, strict=True)) | {"measures": measures}
+
+
+def _unexplained(r2: float | None) -> float | None:
+    return None if r2 is None else 1.0 - r2
+
+
 def _chosen(estimator: Any) -> int | None:
     """Which of the rows became the model."""
     rows: list[dict[str, Any]] = estimator.tried_
     if hasattr(estimator, "best_estimator_"):
         wanted = [one["method"].replace("-", "_") == estimator.method_ for one in rows]
+    elif is_regressor(estimator):
+        # The least error on the most samples: candidates that are far behind on some are not tried on more.
+        most = max(one["n_samples"] for one in rows)
+        scores = [-math.inf if one["loo_r2"] is None or one["n_samples"] < most else one["loo_r2"] for one in rows]
+        wanted = [score == max(scores) for score in scores]
     elif hasattr(estimator, "similarities_"):
         found = (list(estimator.similarities_), estimator.normalization_.replace("_", "-"))
         of_spec = [(list(one["similarity"]), one["normalization"]) == found for one in rows]
@@ -317,7 +362,8 @@ def _name(one: dict[str, Any]) -> str:
     if "n_nodes" in one:
         nodes = "exact" if one["n_nodes"] is None else f"{one['n_nodes']} nodes"
         return f"{short(one['kernel'])}, {nodes}"
-    return short(one["kernel"])
+    scaled = ", standardized columns" if one.get("standardized") else ""
+    return short(one["kernel"]) + scaled
 
 
 def _numbers(one: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from ._basis_display import BasisDisplay
 from ._explanation import Explanation, ExplanationDisplay, ExplanationTerm, explain, report
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
 from ._path_display import PathDisplay, Tried
+from ._unwrapped import fitted_classifier, unwrapped
 from .similarity import resolve
 
 __all__ = [
@@ -133,7 +134,7 @@ def margins(estimator: Any) -> npt.NDArray[np.float64]:
 
     Parameters
     ----------
-    estimator : BasisExpansionSVC, PowerMeanSVC or ThinPlateSVC, fitted
+    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
 
     Returns
     -------
@@ -154,7 +155,7 @@ def margins(estimator: Any) -> npt.NDArray[np.float64]:
     >>> margins(svc).shape
     (3,)
     """
-    check_has(estimator, "a fitted classifier", "_model")
+    estimator, _ = fitted_classifier(estimator)
     with np.errstate(divide="ignore"):
         return 1.0 / np.asarray(estimator._model.squared_norms(estimator._threads()))
 
@@ -167,7 +168,7 @@ def dual_variables(estimator: Any, X: Any, y: Any, sample_weight: Any = None) ->
 
     Parameters
     ----------
-    estimator : BasisExpansionSVC, PowerMeanSVC or ThinPlateSVC, fitted
+    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
     X : samples, those of the fit
     y : array-like of shape (n_samples,), those of the fit
     sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -192,7 +193,7 @@ def dual_variables(estimator: Any, X: Any, y: Any, sample_weight: Any = None) ->
     >>> dual_variables(svc, X, y).shape
     (150, 3)
     """
-    check_has(estimator, "a fitted classifier", "_model")
+    estimator, X = fitted_classifier(estimator, X)
     return estimator._dual_variables(X, y, sample_weight)
 
 
@@ -253,7 +254,7 @@ class SpectrumDisplay:
 
         Parameters
         ----------
-        estimator : BasisExpansionSVC or BasisExpansion, fitted
+        estimator : BasisExpansionSVC or another estimator with bases, or a Pipeline that ends in one, fitted
         X : samples or None, default=None
             None means the estimator's bases.
         ax : matplotlib Axes or None, default=None
@@ -265,6 +266,8 @@ class SpectrumDisplay:
         SpectrumDisplay
         """
         check_matplotlib(cls, "from_estimator")
+        estimator, X = unwrapped(estimator, X)
+        estimator = getattr(estimator, "best_estimator_", estimator)
         check_has(estimator, "a fitted BasisExpansionSVC or BasisExpansion", "similarities_")
         resolved = estimator._resolved
         if resolved.is_precomputed and X is None:

@@ -80,6 +80,9 @@ impl Context {
         self.bar.say(format!("reading {}", shown(file)));
         let start = Instant::now();
         let table = at_once(|| self.pool.install(|| widemargin_io::read(file, options)))?;
+        for remark in &table.remarks {
+            self.note(&format!("warning: {}: {remark}", shown(file)));
+        }
         Ok((table, start.elapsed().as_secs_f64()))
     }
 

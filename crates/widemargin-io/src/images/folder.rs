@@ -1,15 +1,17 @@
 //! A folder of images: one folder per class, whose name is the label; or the images themselves, without labels; or one image.
 //!
-//! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension; hidden and
-//! other files are skipped. All images must have the same size, or are resized as they are read by the rule of
+//! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension, and turned
+//! upright as their EXIF orientation says. Hidden and other files are skipped; images in other formats are named. All images must have the same size, or are resized as they are read by the rule of
 //! [`Resize`]. If all are grey they have one channel, otherwise three; transparency is dropped, and 16 bits are
 //! reduced to 8.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use image::{DynamicImage, ImageDecoder, ImageReader};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
 use widemargin::data::{Images, Label, Labels};
 use widemargin::descriptor::Resize;
@@ -25,6 +27,15 @@ use crate::table::Table;
 /// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 1 << 27;
 
+/// Endings of images in formats that are not read.
+const UNREAD_ENDINGS: [&str; 21] = [
+    "jp2", "j2k", "jpx", "jxl", "avif", "heic", "heif", "ico", "svg", "psd", "tga", "dds", "exr", "hdr", "qoi", "dng",
+    "cr2", "cr3", "nef", "arw", "raw",
+];
+
+/// Files that are named of each format that is not read.
+const NAMED: usize = 3;
+
 /// Reads files in order, class by class and by name.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -32,6 +43,8 @@ pub(crate) struct Reader {
     /// Each file with the index of its class in `classes`.
     files: Vec<(PathBuf, usize)>,
     classes: Option<Vec<Label>>,
+    /// Images in formats that are not read.
+    unread: Vec<PathBuf>,
     next: usize,
     height: usize,
     width: usize,
@@ -45,7 +58,10 @@ impl Reader {
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
         let labelled = options.wants_labels(folder, NO_COLUMNS)?;
         let is_single = folder.is_file() || (!folder.is_dir() && is_image(folder));
-        let (images, folders) = if is_single { (vec![folder.to_owned()], Vec::new()) } else { contents(folder)? };
+        let Contents { images, folders, mut unread } = match is_single {
+            true => Contents { images: vec![folder.to_owned()], ..Contents::default() },
+            false => contents(folder)?,
+        };
         let resize = options.resize.map(|(height, width)| Resize::new(height, width)).transpose()?;
         let layout = |what| problem(folder, ImageProblem::Layout(what));
         let mut files = Vec::new();
@@ -58,10 +74,11 @@ impl Reader {
             (true, false) => {
                 let mut classes = Vec::new();
                 for class in folders {
-                    let (images, folders) = contents(&class)?;
+                    let Contents { images, folders, unread: other } = contents(&class)?;
                     if let Some(inner) = folders.first() {
                         return Err(problem(inner, ImageProblem::Layout("a folder in the folder of a class")));
                     }
+                    unread.extend(other);
                     files.extend(images.into_iter().map(|image| (image, classes.len())));
                     let name = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
                     classes.push(Label::parse(&name));
@@ -69,6 +86,10 @@ impl Reader {
                 labelled.then_some(classes)
             }
         };
+        if let (true, Some(first)) = (files.is_empty(), unread.first()) {
+            let what = format!("images of the format {} are not read: {CONVERT}", ending_of(first));
+            return Err(problem(first, ImageProblem::Undecodable(what)));
+        }
         if files.is_empty() {
             let what = "no images in the folder (.png, .jpg, .bmp, .pnm, .webp, .tif, .gif)";
             return Err(IoError::Empty { file: folder.to_owned(), what });
@@ -90,15 +111,37 @@ impl Reader {
             (height, width) = size;
         }
         let folder = if is_single { folder.parent().unwrap_or(folder) } else { folder };
-        Ok(Reader { folder: folder.to_owned(), files, classes, next: 0, height, width, grey, resize })
+        Ok(Reader { folder: folder.to_owned(), files, classes, unread, next: 0, height, width, grey, resize })
     }
 
     fn channels(&self) -> usize {
         if self.grey { 1 } else { 3 }
     }
 
+    /// A file's path in the folder.
+    fn shown(&self, file: &Path) -> String {
+        file.strip_prefix(&self.folder).unwrap_or(file).display().to_string()
+    }
+
+    /// What images are not read, if there are any.
+    fn remark(&self) -> Option<String> {
+        let mut formats: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for file in &self.unread {
+            formats.entry(ending_of(file)).or_default().push(self.shown(file));
+        }
+        let one = |(ending, files): (&String, &Vec<String>)| {
+            let named = files[..files.len().min(NAMED)].join(", ");
+            let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
+            format!("{ending} ({named}{more})")
+        };
+        let told: Vec<String> = formats.iter().map(one).collect();
+        let n = self.unread.len();
+        let what = if n == 1 { "1 image is" } else { &format!("{n} images are") };
+        (n > 0).then(|| format!("{what} left out, in formats that are not read: {}; {CONVERT}", told.join(", ")))
+    }
+
     fn decode(&self, file: &Path, pixels: &mut [u8]) -> Result<()> {
-        let image = opened(file)?.decode().map_err(|error| undecodable(file, error))?;
+        let image = upright(file)?;
         let found = (image.width() as usize, image.height() as usize);
         // The file may have been replaced since its header was read.
         if found != (self.width, self.height) && self.resize.is_none() {
@@ -139,9 +182,11 @@ impl SampleReader for Reader {
         results.into_iter().collect::<Result<Vec<()>>>()?;
         let labels = self.classes.as_ref();
         let labels = labels.map(|classes| Labels::new(files.iter().map(|(_, class)| classes[*class].clone())));
-        let shown = |file: &Path| file.strip_prefix(&self.folder).unwrap_or(file).display().to_string();
-        let names = files.iter().map(|(file, _)| shown(file)).collect();
+        let names = files.iter().map(|(file, _)| self.shown(file)).collect();
         *table = collection(&self.folder, pixels, (self.height, self.width, self.channels()), labels, Some(names))?;
+        if self.next == 0 {
+            table.remarks.extend(self.remark());
+        }
         self.next += files.len();
         Ok(true)
     }
@@ -149,18 +194,38 @@ impl SampleReader for Reader {
 
 /// True where the reader would find images.
 pub(crate) fn has_images(folder: &Path) -> bool {
-    let Ok((images, folders)) = contents(folder) else { return false };
-    !images.is_empty() || folders.iter().any(|class| contents(class).is_ok_and(|(images, _)| !images.is_empty()))
+    let Ok(Contents { images, folders, .. }) = contents(folder) else { return false };
+    !images.is_empty() || folders.iter().any(|class| contents(class).is_ok_and(|class| !class.images.is_empty()))
 }
+
+/// The cure for a format that is not read.
+const CONVERT: &str = "convert them to PNG or JPEG";
 
 /// Whether a file is an image, by its name.
 fn is_image(path: &Path) -> bool {
-    IMAGE_ENDINGS.iter().any(|known| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
+    ends_in(path, &IMAGE_ENDINGS)
 }
 
-/// The images and the folders in a folder, each sorted by name.
-fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let (mut images, mut folders) = (Vec::new(), Vec::new());
+fn ends_in(path: &Path, endings: &[&str]) -> bool {
+    path.extension().is_some_and(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// The ending of a file's name, in lower case with its point.
+fn ending_of(path: &Path) -> String {
+    format!(".{}", path.extension().unwrap_or_default().to_string_lossy().to_lowercase())
+}
+
+/// What is in a folder, each sorted by name.
+#[derive(Default)]
+struct Contents {
+    images: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+    /// Images in formats that are not read.
+    unread: Vec<PathBuf>,
+}
+
+fn contents(folder: &Path) -> Result<Contents> {
+    let mut found = Contents::default();
     let refused = |source: io::Error| IoError::Read { file: folder.to_owned(), action: "cannot list", source };
     for entry in fs::read_dir(folder).map_err(refused)? {
         let entry = entry.map_err(refused)?;
@@ -169,14 +234,17 @@ fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
             continue;
         }
         if path.is_dir() {
-            folders.push(path);
+            found.folders.push(path);
         } else if is_image(&path) {
-            images.push(path);
+            found.images.push(path);
+        } else if ends_in(&path, &UNREAD_ENDINGS) {
+            found.unread.push(path);
         }
     }
-    images.sort();
-    folders.sort();
-    Ok((images, folders))
+    for list in [&mut found.images, &mut found.folders, &mut found.unread] {
+        list.sort();
+    }
+    Ok(found)
 }
 
 fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
@@ -185,14 +253,36 @@ fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
     ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(refused)
 }
 
-/// Width and height, and whether it is grey.
+/// The image, turned as its metadata say.
+fn upright(file: &Path) -> Result<DynamicImage> {
+    let wrong = |error| undecodable(file, error);
+    let mut decoder = opened(file)?.into_decoder().map_err(wrong)?;
+    let mut limits = Limits::default();
+    limits.reserve(decoder.total_bytes()).map_err(wrong)?;
+    decoder.set_limits(limits).map_err(wrong)?;
+    let orientation = orientation(&mut decoder);
+    let mut image = DynamicImage::from_decoder(decoder).map_err(wrong)?;
+    image.apply_orientation(orientation);
+    Ok(image)
+}
+
+/// How an image is to be turned; not at all where its metadata cannot be read.
+fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+    decoder.orientation().unwrap_or(Orientation::NoTransforms)
+}
+
+/// Width and height of the upright image, and whether it is grey.
 fn header(file: &Path) -> Result<((usize, usize), bool)> {
-    let decoder = opened(file)?.into_decoder().map_err(|error| undecodable(file, error))?;
-    let (width, height) = decoder.dimensions();
+    let mut decoder = opened(file)?.into_decoder().map_err(|error| undecodable(file, error))?;
+    let (mut width, mut height) = decoder.dimensions();
     // In addition to the decoder's own memory limit; also bounds products of sizes elsewhere.
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         let what = format!("{width} × {height} pixels, at most {MAX_PIXELS} are read");
         return Err(problem(file, ImageProblem::Undecodable(what)));
+    }
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    if matches!(orientation(&mut decoder), Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) {
+        (width, height) = (height, width);
     }
     Ok(((width as usize, height as usize), !decoder.color_type().has_color()))
 }

@@ -88,6 +88,71 @@ fn jpeg_is_read_whatever_it_is_called() {
     }
 }
 
+/// A JPEG file with an EXIF orientation.
+fn oriented(image: GrayImage, orientation: u8) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    DynamicImage::from(image).write_to(&mut bytes, image::ImageFormat::Jpeg).unwrap();
+    let mut exif = b"\xff\xe1\x00\x22Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+    exif.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
+    let mut bytes = bytes.into_inner();
+    bytes.splice(2..2, exif);
+    bytes
+}
+
+#[test]
+fn photographs_are_turned_upright() {
+    let folder = tempfile::tempdir().unwrap();
+    // Dark on the left and bright on the right.
+    let image = || GrayImage::from_fn(32, 16, |x, _| image::Luma([if x < 16 { 10 } else { 240 }]));
+    for (orientation, size, dark) in
+        [(1, (16, 32), "left"), (3, (16, 32), "right"), (6, (32, 16), "top"), (8, (32, 16), "bottom")]
+    {
+        let path = folder.path().join("photo.jpg");
+        std::fs::write(&path, oriented(image(), orientation)).unwrap();
+        let table = read(&path, &ReadOptions::default()).unwrap();
+        let all = images(&table);
+        assert_eq!((all.height(), all.width()), size, "{orientation}");
+        let is_dark = |row: usize, column: usize| all.image(0)[row * size.1 + column] < 100;
+        let (last_row, last_column) = (size.0 - 1, size.1 - 1);
+        let corners = [is_dark(0, 0), is_dark(0, last_column), is_dark(last_row, 0), is_dark(last_row, last_column)];
+        let expected = match dark {
+            "left" => [true, false, true, false],
+            "right" => [false, true, false, true],
+            "top" => [true, true, false, false],
+            _ => [false, false, true, true],
+        };
+        assert_eq!(corners, expected, "{orientation}");
+    }
+}
+
+#[test]
+fn images_in_formats_that_are_not_read_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    save(folder.path(), "cat/1.png", colour(7));
+    save(folder.path(), "dog/1.png", colour(8));
+    for name in ["cat/2.HEIC", "dog/2.avif", "dog/a.heic", "dog/b.heic", "dog/c.heic", "dog/notes.txt"] {
+        std::fs::write(folder.path().join(name), "x").unwrap();
+    }
+    let table = read(folder.path(), &ReadOptions::default()).unwrap();
+    let named =
+        |names: &[&str]| names.iter().map(|name| Path::new(name).display().to_string()).collect::<Vec<_>>().join(", ");
+    let (avif, heic) = (named(&["dog/2.avif"]), named(&["cat/2.HEIC", "dog/a.heic", "dog/b.heic"]));
+    assert_eq!(
+        table.remarks,
+        [format!(
+            "5 images are left out, in formats that are not read: .avif ({avif}), .heic ({heic} and 1 more); convert them to \
+             PNG or JPEG"
+        )]
+    );
+    std::fs::remove_file(folder.path().join("cat/1.png")).unwrap();
+    std::fs::remove_file(folder.path().join("dog/1.png")).unwrap();
+    let told = message(folder.path());
+    assert!(
+        told.contains("2.HEIC") && told.contains("images of the format .heic are not read: convert them to PNG"),
+        "{told}"
+    );
+}
+
 #[test]
 fn what_is_wrong_in_a_folder_is_told() {
     let folder = tempfile::tempdir().unwrap();

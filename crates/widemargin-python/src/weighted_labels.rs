@@ -4,7 +4,6 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
 use widemargin::model::{self, PowerMeanParams, TrainingSettings};
-use widemargin::problem::OneVsRest;
 
 use crate::convert::{self, Common, Factors, Target, labelled};
 use crate::errors::raise;

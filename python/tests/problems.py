@@ -139,8 +139,8 @@ def outcome(model: Any, one: Problem) -> Outcome:
 
 
 def changes(make: Callable[[], Any], one: Problem, model: Any, seed: int) -> dict[str, float]:
-    """By how much decision values change, as a share of their spread, where they must not: with the rows in another order,
-    and with each row twice in place of each weight doubled."""
+    """By how much decision values change, as a share of their spread, where they must not: with the rows in another
+    order, and with each row twice in place of each weight doubled."""
     rng = np.random.default_rng(seed)
     values = model.decision_function(one.X_new[:200])
     order = rng.permutation(len(one.y))

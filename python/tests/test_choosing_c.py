@@ -70,7 +70,8 @@ def test_the_estimate_of_a_fit_whose_C_was_chosen_on_a_part_is_of_held_out_sampl
     # With C given each of few samples is held out once.
     given = wm.BasisExpansionSVC("rbf", C=1.0).fit(X[:300], y[:300])
     estimate = given.report_["estimate"]
-    assert estimate["method"] == "held-out" and estimate["n_samples"] > 250
+    assert estimate["method"] == "held-out"
+    assert estimate["n_samples"] > 250
     assert given.estimated_score_ == 1 - estimate["error"]
     assert abs(given.estimated_score_ - given.score(X[8000:], y[8000:])) < 3 * estimate["standard_error"]
 

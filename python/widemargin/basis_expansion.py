@@ -65,9 +65,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         and "kmedoids" it is 1,000; "features" has no bases.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="stratified"
         How bases are selected from the training samples: at random, each class in proportion to its samples
-        ("stratified") or whatever their class ("random"), or medoids under the similarity itself, all whatever the order
-        of the rows; evenly spaced in each class ("index") or among all samples ("every"); or their row numbers. "kmedoids" evaluates a
-        callable on more pairs than samples × bases.
+        ("stratified") or whatever their class ("random"), or medoids under the similarity itself, all whatever the
+        order of the rows; evenly spaced in each class ("index") or among all samples ("every"); or their row numbers.
+        "kmedoids" evaluates a callable on more pairs than samples × bases.
     normalization : str, default="auto"
         "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
         "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or

@@ -42,8 +42,8 @@ class Piece:
     first: int
 
     def units_of_others(self, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
-        """What leave-one-out takes away where these of all `n` samples are bases: nothing of them, unless the others are
-        too few to judge by."""
+        """The parts of weights that leave-one-out removes where these of all `n` samples are bases: nothing of them,
+        unless the others are too few to judge by."""
         units = self.units.copy()
         here = bases - self.first
         if 2 * len(bases) < n:

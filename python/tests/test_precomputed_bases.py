@@ -31,8 +31,8 @@ def test_features_of_a_square_matrix_are_those_of_its_bases(basis, labels):
     assert expected.shape == (20, len(rows))
     np.testing.assert_allclose(expansion.transform(ACROSS), expected, atol=1e-5)
     np.testing.assert_allclose(expansion.transform(ACROSS[:, rows]), expected, atol=1e-5)
-    if isinstance(basis, str) and basis != "kmedoids":
-        drawn = wm.BasisExpansion(SPEC, n_basis=12, basis=basis, random_state=0).fit(X, labels)
+    if isinstance(basis, str) and basis == "index":
+        drawn = wm.BasisExpansion(SPEC, n_basis=12, basis=basis).fit(X, labels)
         np.testing.assert_array_equal(np.sort(drawn.basis_indices_), np.sort(rows))
 
 

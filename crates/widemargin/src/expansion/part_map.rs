@@ -235,7 +235,7 @@ impl PartMap {
 
 /// Writes rows of features into rows of `width` numbers from column `first` on.
 fn place(out: &mut [f32], width: usize, first: usize, rows: &[f32], n_features: usize) {
-    for (out, row) in out.chunks_mut(width).zip(rows.chunks(n_features.max(1))) {
+    for (out, row) in out.chunks_mut(width.max(1)).zip(rows.chunks(n_features.max(1))) {
         out[first..first + n_features].copy_from_slice(row);
     }
 }

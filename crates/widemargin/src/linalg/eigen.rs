@@ -15,6 +15,9 @@ pub(crate) struct SymmetricEigen {
 /// Decomposes a symmetric n × n matrix, reading its lower triangle (row-major: the upper); about 4/3 n³ flops for
 /// values alone, 9 n³ with vectors. `None` for non-finite numbers.
 pub(crate) fn symmetric(matrix: &[f64], n: usize, vectors: bool) -> Option<SymmetricEigen> {
+    if n == 0 {
+        return Some(SymmetricEigen { values: Vec::new(), vectors: Vec::new() });
+    }
     if !matrix.iter().all(|x| x.is_finite()) {
         return None;
     }
@@ -39,6 +42,9 @@ pub(crate) fn symmetric(matrix: &[f64], n: usize, vectors: bool) -> Option<Symme
 /// Real and imaginary parts of the eigenvalues of a square matrix; about 10 n³ flops. `None` for non-finite numbers or
 /// if the iteration does not converge.
 pub(crate) fn general(matrix: &[f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+    if n == 0 {
+        return Some((Vec::new(), Vec::new()));
+    }
     if !matrix.iter().all(|x| x.is_finite()) {
         return None;
     }

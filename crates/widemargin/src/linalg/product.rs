@@ -24,7 +24,7 @@ pub(crate) struct Columns<'a, T> {
 impl<'a, T: Real> Columns<'a, T> {
     /// `n_cols` columns from column `from` on of a matrix with `stride` numbers per row.
     pub fn new(values: &'a [T], stride: usize, from: usize, n_cols: usize) -> Self {
-        let n_rows = values.len() / stride;
+        let n_rows = values.len() / stride.max(1);
         Columns { values, n_rows, stride, from, n_cols }
     }
 
@@ -38,6 +38,9 @@ impl<'a, T: Real> Columns<'a, T> {
 ///
 /// 2 · rows · columns of A · columns of B flops; a tile of 512 × 512 does 128 for each byte it reads.
 pub(crate) fn add_cross_product<T: Real>(tile: &mut [T], a: Columns<'_, T>, b: Columns<'_, T>) {
+    if tile.is_empty() {
+        return;
+    }
     let tile = MatMut::from_row_major_slice_mut(tile, a.n_cols, b.n_cols);
     matmul(tile, Accum::Add, a.view().transpose(), b.view(), T::one(), Par::Seq);
     clear_upper_halves();
@@ -46,6 +49,9 @@ pub(crate) fn add_cross_product<T: Real>(tile: &mut [T], a: Columns<'_, T>, b: C
 /// The lower triangle of tile += AᵀA; the upper triangle is not touched.
 pub(crate) fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
+    if tile.is_empty() {
+        return;
+    }
     let tile = MatMut::from_row_major_slice_mut(tile, a.n_cols, a.n_cols);
     let (left, right) = (a.view().transpose(), a.view());
     triangular::matmul(tile, TriangularLower, Accum::Add, left, Rectangular, right, Rectangular, T::one(), Par::Seq);

@@ -94,6 +94,9 @@ impl SingleFactor {
     /// xᵀA⁻¹x of some columns x: rows² flops each. With the condition number κ of A its relative error is about √κ · 6e-8.
     pub fn inverse_products(&self, columns: &SingleMatrix, some: Range<usize>) -> Vec<f64> {
         let n = columns.n_rows;
+        if n == 0 {
+            return vec![0.0; some.len()];
+        }
         let mut solved = columns.values[some.start * n..some.end * n].to_vec();
         let to = MatMut::from_column_major_slice_mut(&mut solved, n, some.len());
         triangular_solve::solve_lower_triangular_in_place(self.0.view(), to, Par::Seq);

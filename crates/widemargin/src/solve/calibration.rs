@@ -80,7 +80,8 @@ impl Calibration {
     /// The calibration on these scores; the assumed one if there are none, or numbers that are not finite.
     pub fn fit(scores: &UnseenScores, n_classes: usize, on: CalibratedOn) -> Self {
         let total: f64 = scores.weights.iter().sum();
-        let usable = total > 0.0 && total.is_finite() && scores.values.iter().all(|value| value.is_finite());
+        let is_finite = scores.values.iter().all(|value| value.is_finite()) && !scores.values.is_empty();
+        let usable = total > 0.0 && total.is_finite() && is_finite;
         if !usable {
             return Calibration::assumed(n_classes);
         }

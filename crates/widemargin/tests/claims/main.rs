@@ -9,6 +9,7 @@ mod choosing_c;
 mod choosing_power_mean;
 mod common;
 mod damaged_checkpoints;
+mod equal_samples;
 mod every_similarity;
 mod expansion_alone;
 mod explanations;

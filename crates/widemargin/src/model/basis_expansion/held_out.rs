@@ -186,12 +186,12 @@ pub(super) fn judge(
     (all_weights, intercepts): (&[f32], &[f64]),
 ) -> Judged {
     let Chosen { labels, weights, units } = samples;
-    let targets = OneVsRest::of(labels);
+    let (targets, d) = (OneVsRest::of(labels), rows.n_features());
     let (mut hinge, mut total) = (0.0, 0.0);
     let mut unseen = UnseenScores::default();
     for &(row, share) in &held.0 {
-        let of = |(weights, intercept): (&[f32], &f64)| rows.dot(row, weights) + intercept;
-        let scores: Vec<f64> = all_weights.chunks(rows.n_features().max(1)).zip(intercepts).map(of).collect();
+        let of = |(problem, intercept): (usize, &f64)| rows.dot(row, &all_weights[problem * d..][..d]) + intercept;
+        let scores: Vec<f64> = intercepts.iter().enumerate().map(of).collect();
         let slack = |(problem, score): (usize, &f64)| {
             targets.weight(row, problem) * (1.0 - targets.sign(row, problem) * score).max(0.0).powi(2)
         };

@@ -53,7 +53,7 @@ impl<'a> FeatureRows<'a> {
             let mut gram = products(phi)?;
             gram.mirror_lower();
             let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
-            let first = first_kept(&decomposed.values);
+            let first = first_kept(&decomposed.values, 0.0);
             let (mut rows, mut back) = (
                 Matrix::zeros(n, n - first),
                 Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first),

@@ -24,7 +24,7 @@ pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{PartedRidge, centre_of};
 pub(super) use spectrum::first_kept;
 pub(crate) use spectrum::{LeftOut, Spectrum};
-use spectrum::{RowFacts, Shrinking};
+use spectrum::{RowFacts, Shrinking, rounding_of_centre};
 
 use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
@@ -77,6 +77,11 @@ pub(crate) trait CentredRows: Sync {
 
     /// Some of the rows, row-major.
     fn block(&self, rows: Range<usize>) -> Vec<f64>;
+
+    /// A bound on the squares of rounding errors in all rows.
+    fn rounding(&self) -> f64 {
+        0.0
+    }
 }
 
 impl<T: CentredRows> CentredRows for &T {
@@ -86,6 +91,10 @@ impl<T: CentredRows> CentredRows for &T {
 
     fn block(&self, rows: Range<usize>) -> Vec<f64> {
         (**self).block(rows)
+    }
+
+    fn rounding(&self) -> f64 {
+        (**self).rounding()
     }
 }
 
@@ -119,6 +128,10 @@ impl CentredRows for CentredFeatures<'_> {
         }
         block
     }
+
+    fn rounding(&self) -> f64 {
+        rounding_of_centre(&self.centre, self.roots.iter().map(|root| root * root).sum())
+    }
 }
 
 /// The solution of a kernel problem: f = Σ α k(x, ·) + Σ β p.
@@ -142,6 +155,9 @@ impl<'a> Ridge<'a> {
             scaled.col_mut(col).iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
         }
         let q = orthonormal(&free, &roots)?.u;
+        // Of equal rows nothing else is left off the constant.
+        let largest = scaled.values().iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let rounding = if q.n_cols() > 0 { f64::EPSILON * n as f64 * largest } else { 0.0 };
         if q.n_cols() > 0 {
             // (I − QQᵀ) A (I − QQᵀ) = A − Q(AQ)ᵀ − (AQ)Qᵀ + Q(QᵀAQ)Qᵀ.
             let along = product(Side::Plain(&scaled), Side::Plain(&q));
@@ -152,7 +168,7 @@ impl<'a> Ridge<'a> {
             add_product(&mut scaled, -1.0, Side::Plain(&half), Side::Transposed(&q));
         }
         let decomposed = eigen::symmetric(scaled.values(), n, true)?;
-        let first = first_kept(&decomposed.values);
+        let first = first_kept(&decomposed.values, rounding);
         let u = Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first);
         let weighted = scaled_rows(&fitted.targets, &roots);
         let projected = product(Side::Transposed(&u), Side::Plain(&weighted));
@@ -193,7 +209,7 @@ impl<'a> Ridge<'a> {
             add(&mut along, &right);
             Ok(())
         })?;
-        let (spectrum, rotation) = Spectrum::of_products(gram, along, k, weights.iter().sum())?;
+        let (spectrum, rotation) = Spectrum::of_products(gram, along, k, (weights.iter().sum(), rows.rounding()))?;
         let rows = RotatedRows::Made { rows: Box::new(rows), rotation, pool };
         Ok(Ridge { fitted, rows, spectrum, base, leverages })
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::part::{RidgeFeatures, RidgePart, RidgeRows};
-use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum};
+use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum, rounding_of_centre};
 use super::{FeatureSolution, ROWS, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -261,7 +261,8 @@ impl PartedRidge {
         let n_features = centre.len();
         let free = Free { centre, along, n_features, n_outputs, total };
         let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;
-        let (spectrum, rotation) = Spectrum::of_products(gram, along, n_outputs, total)?;
+        let (spectrum, rotation) =
+            Spectrum::of_products(gram, along, n_outputs, (total, rounding_of_centre(&free.centre, total)))?;
         Ok(PartedRidge { free, spectrum, rotation })
     }
 

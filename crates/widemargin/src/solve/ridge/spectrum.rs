@@ -71,18 +71,24 @@ impl Spectrum {
     }
 
     /// Of the products of centred features with each other (row-major, the lower triangle) and with the residuals of k outputs
-    /// (features × k); also the rotation that makes rows of U of rows of features, row-major features × eigenvalues.
+    /// (features × k); also the rotation that makes rows of U of rows of features, row-major features × eigenvalues. A largest
+    /// eigenvalue of at most `rounding` is what centering left of equal rows.
     ///
     /// # Errors
     /// [`Error::NotFinite`].
-    pub fn of_products(gram: Vec<f64>, along: Vec<f64>, k: usize, total: f64) -> Result<(Self, Vec<f64>)> {
+    pub fn of_products(
+        gram: Vec<f64>,
+        along: Vec<f64>,
+        k: usize,
+        (total, rounding): (f64, f64),
+    ) -> Result<(Self, Vec<f64>)> {
         let d = along.len() / k.max(1);
         // The lower triangle of rows is the upper one of columns.
         let mut gram = Matrix::from_columns(gram, d, d).transposed();
         gram.mirror_lower();
         let not_finite = || Error::NotFinite { what: "a sum of the features".into(), value: f64::NAN };
         let decomposed = eigen::symmetric(gram.values(), d, true).ok_or_else(not_finite)?;
-        let first = first_kept(&decomposed.values);
+        let first = first_kept(&decomposed.values, rounding);
         let values = decomposed.values[first..].to_vec();
         let mut rotation = Matrix::from_columns(decomposed.vectors[first * d..].to_vec(), d, d - first);
         for (at, value) in values.iter().enumerate() {
@@ -184,9 +190,17 @@ impl Shrinking {
     }
 }
 
-/// The first of ascending eigenvalues that is not rounding.
-pub(in crate::solve) fn first_kept(values: &[f64]) -> usize {
+/// A bound on the squared rounding errors of rows less their mean, of this total weight.
+pub(super) fn rounding_of_centre(centre: &[f64], total: f64) -> f64 {
+    (64.0 * ROUNDING).powi(2) * total * centre.iter().map(|mean| mean * mean).sum::<f64>()
+}
+
+/// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most `rounding`.
+pub(in crate::solve) fn first_kept(values: &[f64], rounding: f64) -> usize {
     let largest = values.last().copied().unwrap_or(0.0).max(0.0);
+    if largest <= rounding {
+        return values.len();
+    }
     let least = ROUNDING * values.len() as f64 * largest;
     values.iter().position(|value| *value > least).unwrap_or(values.len())
 }

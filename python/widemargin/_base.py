@@ -238,6 +238,10 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(self.report_["iterations"], default=0)
         path = told.get("path", told.get("choice", {}).get("path", []))
         self.estimated_score_ = estimated_score(self.report_)
+        if not told.get("several_labels") and hasattr(self, "classes_"):
+            # A class without weight is absent.
+            known = set(told["classes"])
+            self.classes_ = self.classes_[[label in known for label in labels_of(self.classes_)]]
         if told.get("several_labels"):
             self.label_names_ = np.array(told["classes"], dtype=object)
             self.estimated_label_scores_ = estimated_label_scores(self.report_, len(told["classes"]))

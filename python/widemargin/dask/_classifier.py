@@ -36,7 +36,13 @@ class DaskClassifier(DaskEstimator):
         else:
             self.classes_ = np.unique(np.concatenate([one.classes for one in there]))
             codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in there]
-            target = labels_of(self.classes_), np.concatenate(codes), copies
+            of_all = np.concatenate(codes)
+            if copies is not None:
+                # A class without weight is absent; its samples have any other, which counts nothing.
+                is_present = np.bincount(of_all, weights=copies, minlength=len(self.classes_)) > 0
+                of_all = np.maximum(np.cumsum(is_present)[of_all] - 1, 0).astype(np.uint32)
+                self.classes_ = self.classes_[is_present]
+            target = labels_of(self.classes_), of_all, copies
         labels = _core.WeightedLabels(target, self._class_factors(), C)
 
         def known(ends: Any) -> Sequence[Any]:

@@ -96,14 +96,14 @@ impl Distinct {
         Ok(distinct)
     }
 
-    /// The labels of these samples, with all of the caller's classes, and their effective weights.
+    /// The labels of these samples, of the classes that have some, and their effective weights.
     pub fn labelled(&self, labels: &Labels, class_weight: &ClassWeight) -> Result<(Labels, Vec<f64>)> {
         let labels = labels.of_rows(&self.rows);
         let weights = effective_weights(&labels, Some(&self.weights), class_weight).map_err(|error| match error {
             Error::Weight { row, value } => Error::Weight { row: self.rows[row], value },
             error => error,
         })?;
-        Ok((labels.balanced(class_weight, &weights), weights))
+        Ok((labels.weighted(class_weight, &weights), weights))
     }
 
     /// The part of each effective weight that leave-one-out removes. Equal samples of one class are left out together, since

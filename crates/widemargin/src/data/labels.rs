@@ -155,15 +155,28 @@ impl Labels {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
 
-    /// The labels of the given rows: all classes if each has a row, else those that have.
+    /// The labels of the given rows, with the classes that have a row, in the same order.
     pub(crate) fn present(&self, rows: &[usize]) -> Labels {
         let kept = self.of_rows(rows);
-        if self.sets.is_some() {
-            return kept;
-        }
         let mut is_present = vec![false; self.classes.len()];
-        kept.codes.iter().for_each(|&code| is_present[code as usize] = true);
-        if is_present.iter().all(|&present| present) { kept } else { self.select(rows) }
+        if self.sets.is_none() {
+            kept.codes.iter().for_each(|&code| is_present[code as usize] = true);
+        }
+        kept.with_classes(&is_present)
+    }
+
+    /// The same with some of the classes, in the same order, and with all of several labels.
+    pub(super) fn with_classes(mut self, is_kept: &[bool]) -> Labels {
+        if self.sets.is_some() || is_kept.iter().all(|&kept| kept) {
+            return self;
+        }
+        let new = |code: u32| is_kept[..code as usize].iter().filter(|kept| **kept).count() as u32;
+        let codes: Vec<u32> =
+            (0..self.classes.len() as u32).map(|code| if is_kept[code as usize] { new(code) } else { 0 }).collect();
+        self.codes.iter_mut().for_each(|code| *code = codes[*code as usize]);
+        self.classes =
+            self.classes.into_iter().zip(is_kept).filter(|(_, kept)| **kept).map(|(class, _)| class).collect();
+        self
     }
 
     /// The labels of the given rows, keeping all classes.
@@ -198,6 +211,18 @@ impl Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_without_weight_are_absent() {
+        use crate::data::ClassWeight;
+        let classes = ["b", "z", "a"].map(Label::from).to_vec();
+        let labels = Labels::from_codes(classes, vec![0, 1, 2, 0, 1]).unwrap();
+        let kept = labels.clone().weighted(&ClassWeight::Uniform, &[1.0, 0.0, 0.5, 0.0, 0.0]);
+        assert_eq!(kept.classes(), ["b", "a"].map(Label::from));
+        assert_eq!(kept.codes(), [0, 0, 1, 0, 0]);
+        assert_eq!(labels.clone().weighted(&ClassWeight::Uniform, &[1.0; 5]), labels);
+        assert_eq!(labels.present(&[4, 2]).classes(), ["z", "a"].map(Label::from));
+    }
 
     #[test]
     fn classes_are_sorted_and_codes_follow() {

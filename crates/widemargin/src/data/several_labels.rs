@@ -118,6 +118,17 @@ impl Labels {
         Ok(())
     }
 
+    /// The labels with the weights of several labels, and without classes whose samples all have weight 0. Samples of such a
+    /// class, which no sum counts, get the first of the others.
+    pub fn weighted(self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
+        let mut is_present = vec![false; self.classes.len()];
+        if self.sets.is_none() {
+            let present = self.codes.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+            present.for_each(|(&code, _)| is_present[code as usize] = true);
+        }
+        self.with_classes(&is_present).balanced(class_weight, weights)
+    }
+
     /// With balanced weights, for each label by itself the samples that have it weigh as much as those that have it not,
     /// and together as much as before. Classes are left as they are: their weights are those of their samples.
     pub fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {

@@ -7,6 +7,7 @@ mod basis_expansion;
 mod basis_expansion_blocks;
 mod choosing_c;
 mod choosing_power_mean;
+mod classes_without_weight;
 mod common;
 mod damaged_checkpoints;
 mod equal_samples;

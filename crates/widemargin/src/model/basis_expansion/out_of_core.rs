@@ -76,7 +76,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
         };
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let labels = &labels.clone().balanced(&self.class_weight, &weights);
+        let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
         let (parameters, asked) = (self.told(), self.training());

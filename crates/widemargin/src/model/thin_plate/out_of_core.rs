@@ -71,7 +71,7 @@ impl ThinPlateParams {
         }
         let stream = Stream::new(samples)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let labels = &labels.clone().balanced(&self.class_weight, &weights);
+        let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let pool = Pool::new(self.threads)?;
         let mut clock = Clock::start(monitor);

@@ -76,7 +76,7 @@ impl PowerMeanParams {
         labels.check(n)?;
         check_number(n)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let labels = &labels.clone().balanced(&self.class_weight, &weights);
+        let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c, &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 

@@ -7,8 +7,9 @@
 //! `wl/cosine` the same normalised. Isomorphic graphs have equal vectors.
 //!
 //! Colours are hashes, so that they are the same in every graph and every process. Those of the training graphs become
-//! columns; others, which no weight could be learned for, are left out. An iteration takes a hash of 8 or 16 bytes a
-//! vertex and end of an edge, and a sort of each vertex's neighbours.
+//! columns; one more column has the norm of the counts of all others, which no training graph has: it is in x·x alone, so that
+//! `cosine` and `tanimoto` of a new graph and a training graph are those of all their patterns. An iteration takes a hash of 8
+//! or 16 bytes a vertex and end of an edge, and a sort of each vertex's neighbours.
 //!
 //! A graph is a string of JSON.
 
@@ -37,7 +38,7 @@ const WL: DescriptorRow = DescriptorRow {
               from them",
     about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and \
             its edges: {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, an edge perhaps with a label as its third. Patterns \
-            that no training graph has are left out.",
+            that no training graph has share a last column, the norm of their counts.",
     parameters: &[
         Parameter::new("iterations", Values::Whole(0, 20), "Edges from a vertex; 0 counts the labels alone.")
             .or("3")
@@ -177,16 +178,27 @@ impl WeisfeilerLehman {
         if self.columns.is_empty() {
             return Err(Error::similarity(self.spec(), "its patterns have not been learned yet: fit it first"));
         }
-        let mut matrix = CsrMatrix::empty(self.columns.len());
-        let mut columns: Vec<u32> = Vec::new();
+        let new = self.columns.len() as u32;
+        let mut matrix = CsrMatrix::empty(self.columns.len() + 1);
+        let mut columns: Vec<(u32, u64)> = Vec::new();
         for (number, text) in graphs.iter().enumerate() {
+            let colours = self.colours(&self.read(number, text)?);
             columns.clear();
-            columns
-                .extend(self.colours(&self.read(number, text)?).iter().filter_map(|colour| self.columns.get(colour)));
+            columns.extend(colours.iter().map(|colour| (self.columns.get(colour).copied().unwrap_or(new), *colour)));
             columns.sort_unstable();
+            let mut squares = 0.0;
             for same in columns.chunk_by(|a, b| a == b) {
-                matrix.indices.push(same[0]);
-                matrix.values.push(same.len() as f32);
+                let count = same.len() as f32;
+                if same[0].0 == new {
+                    squares += count * count;
+                } else {
+                    matrix.indices.push(same[0].0);
+                    matrix.values.push(count);
+                }
+            }
+            if squares > 0.0 {
+                matrix.indices.push(new);
+                matrix.values.push(squares.sqrt());
             }
             matrix.indptr.push(matrix.values.len());
         }

@@ -35,7 +35,7 @@ const MISMATCH: SimilarityRow = SimilarityRow {
         Parameter::new(
             "alphabet",
             Values::Whole(2, 1 << 20),
-            "How many letters there are; without one those of the training strings.",
+            "How many letters there are, or those of the training strings if these are more; without one these.",
         )
         .optional(),
         Unit::PARAMETER,
@@ -158,7 +158,7 @@ impl Similarity for Mismatch {
         self.step.to_string()
     }
 
-    /// Counts the distinct letters of the training strings.
+    /// Counts the distinct letters of the training strings; a larger alphabet stays.
     fn fit(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
         let mut letters = BTreeSet::new();
         let n = training.samples.n_samples();
@@ -174,18 +174,11 @@ impl Similarity for Mismatch {
                 });
             }
         }
-        match self.alphabet {
-            Some(given) if given < letters.len() => {
-                let problem =
-                    format!("the training strings have {} distinct letters, more than {given}", letters.len());
-                return Err(Error::similarity(self.spec(), problem));
-            }
-            Some(_) => {}
-            None => {
-                let alphabet = letters.len().max(2);
-                self.alphabet = Some(alphabet);
-                self.step.set("alphabet", alphabet);
-            }
+        // An alphabet that was learned on some of the strings may be too small for all of them.
+        let alphabet = letters.len().max(self.alphabet.unwrap_or(2));
+        if self.alphabet != Some(alphabet) {
+            self.alphabet = Some(alphabet);
+            self.step.set("alphabet", alphabet);
         }
         Ok(())
     }
@@ -270,7 +263,7 @@ mod tests {
         let mut s = of("mismatch:alphabet=3", Mismatch::from_step);
         let monitor = crate::monitor::Monitor::none();
         let training = Training { samples: &words, weights: &[1.0], threads: 1, monitor: &monitor };
-        let told = s.fit(&training).unwrap_err().to_string();
-        assert!(told.contains("4 distinct letters"), "{told}");
+        s.fit(&training).unwrap();
+        assert_eq!(s.spec(), "mismatch:alphabet=4");
     }
 }

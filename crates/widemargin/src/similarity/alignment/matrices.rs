@@ -31,11 +31,14 @@ impl Matrix {
         MATRICES.iter().find(|matrix| matrix.name == name)
     }
 
-    /// The code of a letter, small or capital. Among nucleotides U is T.
+    /// The code of a letter, small or capital. Among nucleotides U is T, and X, I, gaps and stops are N; among amino acids U, O,
+    /// J, gaps and stops are X.
     pub fn code(&self, letter: char) -> Option<i32> {
-        let capital = match letter.to_ascii_uppercase() {
-            'U' if self.letters == NUCLEOTIDES => 'T',
-            capital => capital,
+        let capital = match (letter.to_ascii_uppercase(), self.letters == NUCLEOTIDES) {
+            ('U', true) => 'T',
+            ('X' | 'I' | '*' | '-' | '.', true) => 'N',
+            ('U' | 'O' | 'J' | '*' | '-' | '.', false) => 'X',
+            (capital, _) => capital,
         };
         self.letters.find(capital).map(|place| place as i32)
     }

@@ -45,7 +45,8 @@ const ALIGN: SimilarityRow = SimilarityRow {
         Parameter::new(
             "matrix",
             Values::Words(matrices::NAMES),
-            "Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are capitals.",
+            "Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are capitals, gaps, \
+             stops and letters that it lacks are X, or N.",
         )
         .optional(),
         Parameter::new("open", Values::Whole(-1000, 0), "Without one −2, with a matrix −11.").optional(),

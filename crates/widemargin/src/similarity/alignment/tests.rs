@@ -69,6 +69,17 @@ proptest! {
 }
 
 #[test]
+fn letters_that_a_matrix_does_not_know_are_any() {
+    for (matrix, unusual, any) in [("blosum62", "U*-oj.", "XXXXXX"), ("nuc44", "X*-i.", "NNNNN")] {
+        let s = of(&format!("align:matrix={matrix},mode=global"), Alignment::from_step);
+        let words = |middle: &str| vec![format!("ACG{middle}TCA")];
+        let known = vec!["ACGTTCA".to_owned(), "GATTACA".to_owned()];
+        assert_eq!(pairwise(&s, &known, &words(unusual)).unwrap(), pairwise(&s, &known, &words(any)).unwrap());
+        assert_eq!(pairwise(&s, &words(unusual), &known).unwrap(), pairwise(&s, &words(any), &known).unwrap());
+    }
+}
+
+#[test]
 fn every_instruction_set_agrees() {
     let words = ["HEAGAWGHEE", "PAWHEAE", "", "WWWWWWWWWWWWWWWWWWWWWWWW", "heagawghee"].map(str::to_owned);
     let s = of("align:matrix=blosum62", Alignment::from_step);
@@ -128,8 +139,8 @@ fn what_is_wrong_is_told() {
         assert!(message.contains(word), "{message}");
     }
     let s = of("align:matrix=blosum62", Alignment::from_step);
-    let message = pairwise(&s, &vec!["ACD".into()], &vec!["A".into(), "AC-D".into()]).unwrap_err().to_string();
-    assert!(message.contains("sample 1 (from 0) has '-', which is not a letter of blosum62"), "{message}");
+    let message = pairwise(&s, &vec!["ACD".into()], &vec!["A".into(), "AC D".into()]).unwrap_err().to_string();
+    assert!(message.contains("sample 1 (from 0) has ' ', which is not a letter of blosum62"), "{message}");
     let s = of("align:matrix=nuc44", Alignment::from_step);
     let message = pairwise(&s, &vec!["ACD".into()], &vec!["ACE".into()]).unwrap_err().to_string();
     assert!(message.contains("'E', which is not a letter of nuc44: ATGC"), "{message}");

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from widemargin._kinds import kind_of
 from widemargin._samples import count, from_other, from_vectors, items, pick
 
 IMAGES, GRIDS, SERIES, STRINGS, SETS = ["images"], ["grids of cells"], ["time series"], ["strings"], ["bit sets"]
@@ -108,7 +109,7 @@ def test_images(shape):
         (
             np.zeros((2, 8, 8)),
             TypeError,
-            r"pixels of float64: pixels are uint8, 0 to 255.*astype\(np.uint8\).*255 \* X",
+            r"pixels of float64: pixels are uint8, 0 to 255.*\(255 \* X\)\.round\(\)\.astype\(np\.uint8\)",
         ),
         (np.zeros((2, 8, 8), np.int64), TypeError, "pixels of int64: pixels are uint8, 0 to 255"),
         (np.zeros((2, 64), np.uint8), ValueError, r"shape \(2, 64\): images are \(n, height, width\)"),
@@ -484,3 +485,33 @@ def test_picking_leaves_the_kind():
 def test_what_cannot_be_counted(X, message):
     with pytest.raises(TypeError, match=message):
         count(X)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "largest"),
+    [
+        (np.linspace(0, 1, 2 * 25 * 25).reshape(2, 25, 25), 255),
+        (np.linspace(0, 65535, 2 * 25 * 25).astype(np.uint16).reshape(2, 25, 25), 255),
+        (np.arange(2 * 25 * 25).reshape(2, 25, 25) % 256, 255),
+        (np.linspace(0, 4095, 2 * 25 * 25).round().reshape(2, 25, 25), 255),
+        (np.linspace(0, 200, 2 * 25 * 25 * 3).round().astype(np.float32).reshape(2, 25, 25, 3), 200),
+    ],
+)
+def test_advice_on_pictures_of_other_numbers_scales_them(pixels, largest):
+    for convert in (kind_of, lambda X: from_other(X, ["images"])):
+        with pytest.raises(TypeError, match="pixels are uint8") as caught:
+            convert(pixels)
+        advice = re.search(r"Convert them: (.*?astype\(np\.uint8\))", str(caught.value))
+        scaled = eval(advice[1], {"X": pixels, "np": np})
+        assert scaled.dtype == np.uint8
+        assert scaled.max() == largest
+        # None wraps: the order of the pixels is kept.
+        assert (np.diff(scaled.ravel()[np.argsort(pixels.ravel(), kind="stable")].astype(int)) >= 0).all()
+        assert kind_of(scaled) == "images"
+
+
+def test_series_of_few_channels_and_of_any_sign_are_no_pictures():
+    rng = np.random.default_rng(0)
+    assert kind_of(rng.random((4, 30, 3))) == "time series"
+    assert kind_of(rng.normal(size=(4, 30, 20))) == "time series"
+    assert kind_of(rng.random((4, 144, 20))) == "time series"

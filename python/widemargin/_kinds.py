@@ -5,6 +5,7 @@ Data frames and columns of pandas and polars are recognized by their methods, so
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Number
 from typing import Any
@@ -17,6 +18,9 @@ from .graphs import is_graph
 
 # Kinds in the order in which they are tried; what looks like none of them may be vectors.
 _KINDS = ("graphs", "strings", "images", "bit sets", "grids of cells", "time series")
+
+# The least height and width of what may be a picture.
+_PICTURE = 16
 
 
 def kind_of(X: Any, name: str = "X") -> str:
@@ -37,10 +41,16 @@ def kind_of(X: Any, name: str = "X") -> str:
     Raises
     ------
     TypeError
-        For a list of other objects.
+        For a list of other objects, and for pictures of other numbers than uint8.
     """
     refuse_one(X, name)
     X = plain(X)
+    if _are_pictures(X):
+        raise TypeError(
+            f"{name} is an array of {X.dtype} of shape {X.shape}, which looks like pictures: pixels are uint8, 0 to 255. "
+            f"Convert them: {as_pixels(X)}. For series or grids of cells name a similarity, such as 'dtw' or "
+            "'rigid:radius=1'"
+        )
     kind = _known_kind(X)
     if kind is None:
         first = next((x for x in X if x is not None), None)
@@ -50,6 +60,30 @@ def kind_of(X: Any, name: str = "X") -> str:
             "function f(a, b) decorated with widemargin.similarity.pairs"
         )
     return kind
+
+
+def as_pixels(X: npt.NDArray[Any]) -> str:
+    """How numbers become pixels from 0 to 255, none of which wraps."""
+    largest = X.max(initial=0)
+    if X.dtype.kind == "f" and largest <= 1:
+        return "(255 * X).round().astype(np.uint8)"
+    if largest <= 255:
+        return "X.round().astype(np.uint8)" if X.dtype.kind == "f" else "X.astype(np.uint8)"
+    # Of 12 or 16 bits the upper eight.
+    return f"(X // {2 ** math.ceil(math.log2(float(largest) + 1)) // 256}).astype(np.uint8)"
+
+
+def _are_pictures(X: Any) -> bool:
+    """Whether an array of other numbers than uint8 looks like pictures, of about the same height and width, from 0 to 1
+    or of whole numbers: as series they would have about as many channels as time steps."""
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "kind", "O") not in "iuf" or dtype == np.uint8 or X.ndim not in (3, 4) or X.size == 0:
+        return False
+    sides = X.shape[1:3]
+    if min(sides) < _PICTURE or max(sides) > 2 * min(sides) or (X.ndim == 4 and X.shape[3] not in (1, 3)):
+        return False
+    least, most = X.min(), X.max()
+    return bool(least >= 0 and (most <= 1 or (X.round() == X).all()))
 
 
 def kind_for(X: Any, takes: Sequence[str]) -> str | None:

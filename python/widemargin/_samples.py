@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._kinds import is_nested, kind_for, plain, refuse_one
+from ._kinds import as_pixels, is_nested, kind_for, plain, refuse_one
 from .graphs import to_strings
 
 # Sets with up to this many possible elements are counted exactly by the library.
@@ -263,9 +263,8 @@ def _images(X: Any, name: str) -> Any:
                 )
     pixels = _array(X, name, form)
     if pixels.dtype != np.uint8:
-        hint = "" if pixels.dtype.kind != "f" else ", or (255 * X).astype(np.uint8) where they are from 0 to 1"
         raise TypeError(
-            f"{name} has pixels of {pixels.dtype}: pixels are uint8, 0 to 255. Convert them: X.astype(np.uint8){hint}"
+            f"{name} has pixels of {pixels.dtype}: pixels are uint8, 0 to 255. Convert them: {as_pixels(pixels)}"
         )
     if pixels.ndim not in (3, 4):
         form = "(n, height, width) or (n, height, width, channels)"

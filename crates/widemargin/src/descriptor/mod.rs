@@ -29,6 +29,7 @@ pub use colors::Colors;
 pub use derivative::Derivative;
 pub use feature_range::{FeatureMax, LargestValues, largest_values};
 pub use hog::Hog;
+pub(crate) use hog::near_multiple;
 pub use hydra::Hydra;
 pub use minirocket::MiniRocket;
 pub use moments::Spread;

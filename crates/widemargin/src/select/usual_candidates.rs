@@ -2,6 +2,7 @@
 
 use super::candidate::Candidate;
 use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
+use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{Definite, Normalization};
 
@@ -56,11 +57,15 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
             [convolved(is_part)].into_iter().chain(warped).collect()
         }
         AnySamples::Images(images) => {
-            let specs = ["hog:cell=4/rbf", "hog:cell=8/rbf", "hog:cell=4/rigid:radius=1", "hog:cell=8/rigid:radius=1"];
-            let mut all = specs.map(usual).to_vec();
+            let cells = cells_of(images.height(), images.width());
+            let specs = ["rbf", "rigid:radius=1"]
+                .into_iter()
+                .flat_map(|name| cells.iter().map(move |cells| format!("{cells}/{name}")));
+            let mut all: Vec<Candidate> = specs.map(|spec| usual(&spec)).collect();
             if images.channels() == 3 {
                 // Colours alone say little, but what shapes do not.
-                let Candidate { mut similarity, normalization } = usual("hog:cell=8/rbf");
+                let largest = cells.last().map_or("hog", String::as_str);
+                let Candidate { mut similarity, normalization } = usual(&format!("{largest}/rbf"));
                 similarity.push("colors:cells=4/chi2".to_owned());
                 all.push(Candidate { similarity, normalization });
             }
@@ -70,6 +75,19 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
         AnySamples::BitSets(_) => ["tanimoto", "cosine"].map(usual).to_vec(),
         AnySamples::Described(_) => Vec::new(),
     }
+}
+
+/// Descriptors with cells of 4 and 8 pixels, of those that divide the sides of the images. Images whose sides neither
+/// divides are resized to multiples of 8, by at most 4 pixels unless they are smaller than a cell.
+fn cells_of(height: usize, width: usize) -> Vec<String> {
+    let fits = |cell: usize| height.is_multiple_of(cell) && width.is_multiple_of(cell);
+    let cells: Vec<String> =
+        [4, 8].into_iter().filter(|&cell| fits(cell)).map(|cell| format!("hog:cell={cell}")).collect();
+    if !cells.is_empty() {
+        return cells;
+    }
+    let (height, width) = (near_multiple(height, 8), near_multiple(width, 8));
+    [4, 8].map(|cell| format!("resize:height={height},width={width}/hog:cell={cell}")).to_vec()
 }
 
 /// MiniRocket and Hydra side by side: a fourth of their usual numbers of features says as much of a thousand series
@@ -171,6 +189,31 @@ mod tests {
         };
         assert!(specs(vec![graph.clone(); 4]).iter().all(|spec| spec.starts_with("wl:")));
         assert!(specs(vec![graph, "CO".to_owned()]).iter().all(|spec| !spec.starts_with("wl:")));
+    }
+
+    #[test]
+    fn images_of_any_size_have_candidates() {
+        use crate::data::Images;
+        use crate::similarity::{AnySimilarity, Similarity};
+        for (height, width, channels, first) in [
+            (25, 25, 1, "resize:height=24,width=24/hog:cell=4/rbf"),
+            (3, 50, 3, "resize:height=8,width=48/hog:cell=4/rbf"),
+            (28, 28, 1, "hog:cell=4/rbf"),
+            (32, 40, 3, "hog:cell=4/rbf"),
+        ] {
+            let pixels = (0..2 * height * width * channels).map(|at| (at * 37 % 251) as u8).collect();
+            let images = AnySamples::Images(Images::new(pixels, height, width, channels).unwrap());
+            let candidates = candidates_for(&images, false);
+            assert_eq!(candidates[0].similarity, [first]);
+            for candidate in candidates {
+                let mut similarity = AnySimilarity::new(&candidate.similarity).unwrap();
+                let monitor = crate::monitor::Monitor::none();
+                let training =
+                    crate::data::Training { samples: &images, weights: &[1.0; 2], threads: 1, monitor: &monitor };
+                similarity.fit(&training).unwrap();
+                assert!(similarity.describe(images.clone()).is_ok(), "{:?}", candidate.similarity);
+            }
+        }
     }
 
     #[test]

@@ -117,7 +117,12 @@ impl Hog {
         if !height.is_multiple_of(self.cell_size) || !width.is_multiple_of(self.cell_size) {
             return wrong(
                 format!("{height} × {width} pixels"),
-                format!("sides that the cell size {} divides", self.cell_size),
+                format!(
+                    "sides that the cell size {} divides, as after resize:height={},width={}",
+                    self.cell_size,
+                    near_multiple(height, self.cell_size),
+                    near_multiple(width, self.cell_size),
+                ),
             );
         }
         let (rows, cols) = (height / self.cell_size, width / self.cell_size);
@@ -129,6 +134,11 @@ impl Hog {
         }
         Grids::new(values, rows, cols, DEPTH)
     }
+}
+
+/// The multiple of a cell size nearest to the side of an image, at least one cell.
+pub(crate) fn near_multiple(side: usize, cell: usize) -> usize {
+    (side + cell / 2).max(cell) / cell * cell
 }
 
 impl fmt::Display for Hog {

@@ -328,8 +328,9 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
 
     Minimises ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalised, as
     `scipy.interpolate.RBFInterpolator` does with ``smoothing=1 / (2 * C)``, with C by leave-one-out, which has a closed
-    form. The result is invariant to translation, rotation and scaling of the data, but not to scaling of single
-    columns: standardise columns with different units (``standardize=True``).
+    form. The result is invariant to translation of the data and to scaling as a whole, and with a kernel of the
+    Euclidean distance and ``standardize=False`` to rotation. Without standardization it is not invariant to scaling of
+    single columns: standardize columns with different units (``standardize=True``).
 
     Parameters
     ----------

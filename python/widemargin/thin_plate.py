@@ -31,8 +31,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     """A nonlinear SVM without a length scale, which selects its C by leave-one-out: nothing to tune.
 
     Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
-    Transformation Invariant Kernels*, NIPS 2007). The result is invariant to translation, rotation and scaling of the
-    data, but not to scaling of single columns: standardise columns with different units (``standardize=True``).
+    Transformation Invariant Kernels*, NIPS 2007). The result is invariant to translation of the data and to scaling as
+    a whole, and with a kernel of the Euclidean distance and ``standardize=False`` to rotation: "cityblock", which
+    ``kernel="auto"`` may select, and standardized columns depend on the axes. Without standardization it is not
+    invariant to scaling of single columns: standardize columns with different units (``standardize=True``).
 
     Parameters
     ----------

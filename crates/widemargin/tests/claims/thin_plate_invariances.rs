@@ -3,7 +3,7 @@
 use crate::thin_plate_common::{blobs, kernel, relative, rotation, view};
 use proptest::prelude::*;
 use widemargin::data::Labels;
-use widemargin::model::ThinPlateParams;
+use widemargin::model::{Standardize, ThinPlateParams};
 use widemargin::solve::thin_plate::NullSpace;
 
 fn decisions(spec: &str, values: &[f64], d: usize, labels: &[i64], c: f64, null_space: NullSpace) -> Vec<f64> {
@@ -67,4 +67,43 @@ fn the_choice_of_c_does_not_notice_either() {
     assert!((model.lambda() - scaled.lambda()).abs() <= 1e-9 * model.lambda());
     assert!((model.c() - scaled.c() * 1e8).abs() <= 1e-6 * model.c());
     assert_eq!(model.path().len(), scaled.path().len());
+}
+
+/// Decision values with C selected, and the kernel too unless it is given.
+fn selected(values: &[f64], d: usize, labels: &[i64], spec: Option<&str>, standardize: Standardize) -> Vec<f64> {
+    let params = ThinPlateParams::new(kernel(spec.unwrap_or("distance"))).standardize(standardize).threads(1);
+    let params = if spec.is_none() { params.kernel_auto() } else { params };
+    let samples = view(values, d);
+    params.fit(&samples, &Labels::new(labels.iter().copied())).unwrap().decision_values(&samples, 1).unwrap()
+}
+
+#[test]
+fn rotation_makes_no_difference_to_euclidean_distances_of_columns_as_they_are() {
+    let (d, n) = (4, 150);
+    let (mut values, labels) = blobs(n, d, 2, 5);
+    // Columns of two units.
+    values.iter_mut().skip(1).step_by(2).for_each(|x| *x *= 20.0);
+    let turn = rotation(d, 5);
+    let turned: Vec<f64> = values
+        .chunks(d)
+        .flat_map(|row| turn.chunks(d).map(move |axis| axis.iter().zip(row).map(|(a, x)| a * x).sum::<f64>()))
+        .collect();
+    let moved: Vec<f64> = values.iter().enumerate().map(|(at, x)| 1000.0 * x + (at % d) as f64 * 500.0).collect();
+    let change = |to: &[f64], spec, standardize| {
+        relative(&selected(&values, d, &labels, spec, standardize), &selected(to, d, &labels, spec, standardize))
+    };
+    // At defaults the axes matter, which city block and standardized columns depend on.
+    for (spec, standardize) in
+        [(None, Standardize::Auto), (Some("cityblock"), Standardize::No), (Some("distance"), Standardize::Yes)]
+    {
+        assert!(change(&turned, spec, standardize) > 1e-2, "{spec:?} {standardize:?}");
+        let error = change(&moved, spec, standardize);
+        assert!(error <= 1e-8, "{spec:?} {standardize:?}: {error}");
+    }
+    for spec in ["distance", "thin-plate", "cubic"] {
+        for to in [&turned, &moved] {
+            let error = change(to, Some(spec), Standardize::No);
+            assert!(error <= 1e-8, "{spec}: {error}");
+        }
+    }
 }

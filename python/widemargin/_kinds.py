@@ -47,8 +47,8 @@ def kind_of(X: Any, name: str = "X") -> str:
     X = plain(X)
     if _are_pictures(X):
         raise TypeError(
-            f"{name} is an array of {X.dtype} of shape {X.shape}, which looks like pictures: pixels are uint8, 0 to 255. "
-            f"Convert them: {as_pixels(X)}. For series or grids of cells name a similarity, such as 'dtw' or "
+            f"{name} is an array of {X.dtype} of shape {X.shape}, which looks like pictures: pixels are uint8, 0 to "
+            f"255. Convert them: {as_pixels(X)}. For series or grids of cells name a similarity, such as 'dtw' or "
             "'rigid:radius=1'"
         )
     kind = _known_kind(X)

@@ -37,6 +37,11 @@ def check(told: dict[str, Any]) -> None:
         if foreign:
             reason = SIMILARITIES.get(foreign[0].partition(":")[0], {}).get("declined")
             raise _refused(spec, f"'{foreign[0]}'", reason or _NO_OPERATOR)
+    if kind == "far":
+        raise ValueError(
+            "columns far from 0 cannot be exported: the graph of a basis expansion is in single precision, which has "
+            "too few digits for them; fit a pipeline of StandardScaler() and this estimator, and export that"
+        )
     if kind not in _VECTORS:
         raise _refused(specs[0], f"a similarity of {kind}")
 

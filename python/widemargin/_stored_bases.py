@@ -36,6 +36,8 @@ def bases_of(model: _core.Model, layout: str = "auto") -> Any:
         case "bit-sets":
             bits = np.unpackbits(arrays["bases"].view(np.uint8).reshape(shape["n"], -1), axis=1, bitorder="little")
             return bits[:, : shape["n_bits"]].astype(bool)
+        case "far":
+            return arrays["bases"] + arrays["bases.offsets"]
         case _:
             return arrays["bases"]
 

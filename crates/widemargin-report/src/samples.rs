@@ -31,6 +31,7 @@ impl Shown<'_> {
             AnySamples::Series(series) => series_svg(series, at),
             AnySamples::Strings(strings) => html! { div class="wm-text" { (beginning(&strings[at], CHARACTERS)) } },
             AnySamples::Vectors(vectors) => self.row(&values(vectors, at)),
+            AnySamples::Far(vectors) => self.row(&non_zeros(vectors, at)),
             AnySamples::BitSets(sets) => {
                 let n: u32 = sets.set(at).iter().map(|word| word.count_ones()).sum();
                 html! { span class="wm-small" { (n) " elements" } }
@@ -57,6 +58,10 @@ impl Shown<'_> {
                 let row = values(vectors, at);
                 Some(row.iter().find(|(known, _)| *known == column).map_or(0.0, |(_, value)| *value))
             }
+            AnySamples::Far(vectors) => {
+                let row = non_zeros(vectors, at);
+                Some(row.iter().find(|(known, _)| *known == column).map_or(0.0, |(_, value)| *value))
+            }
             _ => None,
         }
     }
@@ -76,19 +81,15 @@ impl Shown<'_> {
 
 /// What is not 0 in a row.
 fn values(vectors: &Vectors, at: usize) -> Vec<(usize, f64)> {
-    let mut all = Vec::new();
     match vectors {
-        Vectors::Dense(matrix) => {
-            if let Ok(view) = matrix.view() {
-                view.for_each_nonzero(at, |column, value| all.push((column, value)));
-            }
-        }
-        Vectors::Sparse(matrix) => {
-            if let Ok(view) = matrix.view() {
-                view.for_each_nonzero(at, |column, value| all.push((column, value)));
-            }
-        }
+        Vectors::Dense(matrix) => matrix.view().map_or_else(|_| Vec::new(), |view| non_zeros(&view, at)),
+        Vectors::Sparse(matrix) => matrix.view().map_or_else(|_| Vec::new(), |view| non_zeros(&view, at)),
     }
+}
+
+fn non_zeros(rows: &impl Rows, at: usize) -> Vec<(usize, f64)> {
+    let mut all = Vec::new();
+    rows.for_each_nonzero(at, |column, value| all.push((column, value)));
     all
 }
 

@@ -46,7 +46,7 @@ impl Element {
         number
     }
 
-    fn for_each(&self, bytes: &[u8], mut visit: impl FnMut(f64)) {
+    pub fn for_each(&self, bytes: &[u8], mut visit: impl FnMut(f64)) {
         macro_rules! each {
             ($t:ty) => {
                 numbers(bytes, self.dtype.big_endian, <$t>::from_le_bytes, <$t>::from_be_bytes)

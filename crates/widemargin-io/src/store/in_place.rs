@@ -107,8 +107,26 @@ impl InPlace {
         })
     }
 
+    /// Whether the numbers are in double precision.
+    pub fn is_double(&self) -> bool {
+        self.arrays.iter().any(|array| array.element.size() == size_of::<f64>())
+    }
+
     /// The rows of a range.
     pub fn read(&self, rows: Range<usize>) -> Result<DenseMatrix<f32>> {
+        self.read_as(rows, |element, bytes, values| element.append_singles(bytes, values))
+    }
+
+    /// The same in double precision.
+    pub fn read_double(&self, rows: Range<usize>) -> Result<DenseMatrix<f64>> {
+        self.read_as(rows, |element, bytes, values| element.for_each(bytes, |value| values.push(value)))
+    }
+
+    fn read_as<T: widemargin::data::Element>(
+        &self,
+        rows: Range<usize>,
+        append: impl Fn(&Element, &[u8], &mut Vec<T>),
+    ) -> Result<DenseMatrix<T>> {
         let n_cols = self.n_cols();
         let mut values = Vec::with_capacity(rows.len() * n_cols);
         let mut buffer = Vec::new();
@@ -126,7 +144,7 @@ impl InPlace {
                 buffer.resize(n * row_bytes, 0);
                 let from = array.start + (next - array.first_row) as u64 * row_bytes as u64;
                 read_exact_at(&file, from, &mut buffer).map_err(refused)?;
-                self.decode(&buffer, row_bytes, &array.element, next, &mut values)?;
+                self.decode(&buffer, (row_bytes, next), &array.element, &append, &mut values)?;
                 next += n;
             }
         }
@@ -134,27 +152,29 @@ impl InPlace {
     }
 
     /// Appends the features of whole rows, the first of which is row `first_row` overall.
-    fn decode(
+    fn decode<T: widemargin::data::Element>(
         &self,
         bytes: &[u8],
-        row_bytes: usize,
+        (row_bytes, first_row): (usize, usize),
         element: &Element,
-        first_row: usize,
-        values: &mut Vec<f32>,
+        append: impl Fn(&Element, &[u8], &mut Vec<T>),
+        values: &mut Vec<T>,
     ) -> Result<()> {
         let before = values.len();
         match self.label {
-            None => element.append_singles(bytes, values),
+            None => append(element, bytes, values),
             Some(column) => {
                 let (start, end) = (column * element.size(), (column + 1) * element.size());
                 for row in bytes.chunks_exact(row_bytes) {
-                    element.append_singles(&row[..start], values);
-                    element.append_singles(&row[end..], values);
+                    append(element, &row[..start], values);
+                    append(element, &row[end..], values);
                 }
             }
         }
         let n_cols = self.n_cols();
-        let Some(at) = values[before..].iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let Some(at) = values[before..].iter().position(|value| !(Into::<f64>::into(*value) as f32).is_finite()) else {
+            return Ok(());
+        };
         let (row, column) = (at / n_cols, at % n_cols);
         let stored = column + usize::from(self.label.is_some_and(|label| label <= column));
         let from = row * row_bytes + stored * element.size();

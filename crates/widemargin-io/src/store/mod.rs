@@ -11,7 +11,10 @@ mod written;
 use std::ops::Range;
 use std::path::Path;
 
-use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _, Source, Vectors};
+use widemargin::data::{
+    AnySamples, ColumnRanges, CsrMatrix, DenseMatrix, FarVectors, Labels, Offsets, Samples as _, SamplesView, Source,
+    Vectors,
+};
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result};
 
@@ -129,6 +132,25 @@ impl Store {
         }
     }
 
+    /// The rows of a range that has been checked, in double precision; none where they are in single.
+    fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
+        match &self.rows {
+            Rows::InPlace(array) => array.is_double().then(|| array.read_double(rows)),
+            Rows::Written(written) => written.is_double().then(|| written.read_double(rows)),
+        }
+    }
+
+    /// Some rows of a range less the offsets of their columns.
+    fn far(&self, rows: Range<usize>, picked: &[usize], offsets: &Offsets) -> Result<AnySamples> {
+        match self.read_double(rows.clone()) {
+            Some(read) => SamplesView::from(read?.view()?).select_about(picked, offsets),
+            None => {
+                Ok(AnySamples::Vectors(widemargin::data::Samples::select(&self.read(rows)?, picked))
+                    .about(Some(offsets)))
+            }
+        }
+    }
+
     /// Bytes of an average row on disk.
     fn row_bytes(&self) -> usize {
         (self.bytes() / self.n_samples.max(1) as u64).max(1) as usize
@@ -163,6 +185,35 @@ impl Source for Store {
             Vectors::Dense(DenseMatrix { n_cols: self.n_features(), ..DenseMatrix::default() })
         };
         Ok(AnySamples::Vectors(pick::pick(rows, self.row_bytes(), none, |range| self.read(range))?))
+    }
+
+    /// In one pass, where numbers are in double precision.
+    fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
+        let mut ranges = ColumnRanges::new(self.n_features());
+        let rows_a_piece = (pick::SPAN / self.row_bytes()).max(1);
+        for first in (0..self.n_samples).step_by(rows_a_piece) {
+            let rows = first..self.n_samples.min(first + rows_a_piece);
+            let Some(read) = self.read_double(rows.clone()) else { return Ok(None) };
+            ranges.add(&read?.view()?, &weights[rows]);
+        }
+        Ok(ranges.offsets())
+    }
+
+    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {
+        self.check(rows.end)?;
+        self.far(rows.clone(), &(0..rows.len()).collect::<Vec<_>>(), offsets)
+    }
+
+    fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {
+        self.check(rows.iter().max().map_or(0, |last| last + 1))?;
+        let mut all = FarVectors::none(offsets);
+        for &row in rows {
+            match self.far(row..row + 1, &[0], offsets)? {
+                AnySamples::Far(one) => all.append(&one),
+                other => return Ok(other),
+            }
+        }
+        Ok(AnySamples::Far(all))
     }
 
     /// Computed from the rows in single precision, in pieces.

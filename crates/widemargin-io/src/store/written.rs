@@ -1,11 +1,11 @@
-//! Rows in a scratch file, in single precision, for every format but NPY.
+//! Rows in a scratch file, for every format but NPY: in single precision, unless dense columns far from 0 need double.
 //!
 //! Dense rows are contiguous. Sparse ones are stored in blocks of some thousand rows: the end of each row, all columns,
 //! all values, four bytes each; an in-memory index has the start of each block.
 
 use std::ops::Range;
 
-use widemargin::data::{CsrMatrix, DenseMatrix, Element, Scratch, Vectors};
+use widemargin::data::{CsrMatrix, DenseMatrix, Element, Scratch, Vectors, offsets_of};
 use widemargin::{Error, Result};
 
 use crate::ScratchFile;
@@ -39,6 +39,8 @@ pub(super) struct Written {
     n_rows: usize,
     n_cols: usize,
     bytes: u64,
+    /// Whether dense rows are in double precision: those whose first block has columns far from 0.
+    is_double: bool,
     /// For sparse rows.
     blocks: Option<Vec<Block>>,
 }
@@ -66,7 +68,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub fn new(scratch: ScratchFile, block_bytes: usize) -> Writer {
-        let written = Written { scratch, n_rows: 0, n_cols: 0, bytes: 0, blocks: None };
+        let written = Written { scratch, n_rows: 0, n_cols: 0, bytes: 0, is_double: false, blocks: None };
         let (dense, ends, indices, values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Writer { written, block_bytes, dense, ends, indices, values }
     }
@@ -74,6 +76,9 @@ impl Writer {
     /// Appends rows: either all tables of a file are sparse, or none.
     pub fn append(&mut self, samples: &Samples) -> Result<(), Failure> {
         self.written.n_cols = self.written.n_cols.max(samples.n_cols());
+        if let (Samples::DenseF64(matrix), 0) = (samples, self.written.n_rows) {
+            self.written.is_double = offsets_of(&matrix.view()?, &vec![1.0; matrix.n_rows]).is_some();
+        }
         match samples {
             Samples::SparseF32(matrix) => self.append_sparse(matrix, |value| value),
             Samples::SparseF64(matrix) => self.append_sparse(matrix, |value| value as f32),
@@ -98,7 +103,11 @@ impl Writer {
         for (row, values) in matrix.values.chunks_exact(matrix.n_cols.max(1)).enumerate() {
             for (column, &value) in values.iter().enumerate() {
                 let narrow = finite(single(value), row, column, value)?;
-                self.dense.extend_from_slice(&narrow.to_le_bytes());
+                let wide: f64 = value.into();
+                match self.written.is_double {
+                    true => self.dense.extend_from_slice(&wide.to_le_bytes()),
+                    false => self.dense.extend_from_slice(&narrow.to_le_bytes()),
+                }
             }
             self.written.n_rows += 1;
             if self.dense.len() >= self.block_bytes {
@@ -181,6 +190,11 @@ impl Written {
     pub fn read(&self, rows: Range<usize>) -> Result<Vectors> {
         match &self.blocks {
             Some(blocks) => Ok(Vectors::Sparse(self.read_sparse(blocks, rows)?)),
+            None if self.is_double => {
+                let DenseMatrix { values, n_rows, n_cols } = self.read_double(rows)?;
+                let values = values.into_iter().map(|value| value as f32).collect();
+                Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
+            }
             None => {
                 let mut values = Vec::with_capacity(rows.len() * self.n_cols);
                 self.read_words(4 * rows.start as u64 * self.n_cols as u64, rows.len() * self.n_cols, |word| {
@@ -189,6 +203,22 @@ impl Written {
                 Ok(Vectors::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }))
             }
         }
+    }
+
+    /// Whether rows are dense, in double precision.
+    pub fn is_double(&self) -> bool {
+        self.is_double
+    }
+
+    /// The rows of a range within all, where they are in double precision.
+    pub fn read_double(&self, rows: Range<usize>) -> Result<DenseMatrix<f64>> {
+        let n = rows.len() * self.n_cols;
+        let (mut values, mut low) = (Vec::with_capacity(n), None);
+        self.read_words(8 * rows.start as u64 * self.n_cols as u64, 2 * n, |word| match low.take() {
+            None => low = Some(u64::from(u32::from_le_bytes(word))),
+            Some(low) => values.push(f64::from_bits(u64::from(u32::from_le_bytes(word)) << 32 | low)),
+        })?;
+        Ok(DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols })
     }
 
     fn read_sparse(&self, blocks: &[Block], rows: Range<usize>) -> Result<CsrMatrix<f32>> {

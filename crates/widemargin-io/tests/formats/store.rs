@@ -316,3 +316,32 @@ proptest! {
         }
     }
 }
+
+/// Unix times and coordinates beside numbers near 0: their differences from the middle are exact, from text and in place.
+#[test]
+fn columns_far_from_0_keep_their_digits() {
+    let row = |at: usize| [1.7e9 + at as f64 / 8.0, at as f64, 5_300_000.0 + (at % 7) as f64 / 16.0];
+    let n = 50;
+    let text: String = (0..n).map(|at| format!("{},{},{},c{}\n", row(at)[0], row(at)[1], row(at)[2], at % 2)).collect();
+    let text = file("far.csv", format!("time,near,north,label\n{text}"));
+    let numbers: Vec<f64> = (0..n).flat_map(row).collect();
+    let array = file("far.npy", npy("<f8", false, "(50, 3)", &le(&numbers, f64::to_le_bytes)));
+    let plain = ReadOptions { label: LabelColumn::None, ..ReadOptions::default() };
+    for (path, options) in [(&text.path, &ReadOptions::default()), (&array.path, &plain)] {
+        let (store, table) = (open(path, options).unwrap(), read(path, options).unwrap());
+        let offsets = store.needed_offsets(&vec![1.0; n]).unwrap().unwrap();
+        let view = table.samples.view().unwrap();
+        assert_eq!(view.needed_offsets(&vec![1.0; n]).unwrap().unwrap(), offsets);
+        assert!(offsets[0] > 1.69e9 && offsets[1] == 0.0 && offsets[2] > 5e6);
+        let chunk = store.chunk_about(3..n, &offsets).unwrap();
+        assert_eq!(chunk, view.chunk_about(3..n, &offsets).unwrap());
+        let AnySamples::Far(vectors) = chunk else { panic!() };
+        let differences = &vectors.differences().values;
+        for (at, difference) in differences.iter().enumerate() {
+            assert_eq!(f64::from(*difference), row(3 + at / 3)[at % 3] - offsets[at % 3]);
+        }
+        let picked = store.select_about(&[7, 2, 7], &offsets).unwrap();
+        assert_eq!(picked, view.select_about(&[7, 2, 7], &offsets).unwrap());
+        assert_eq!(store.chunk(0..n).unwrap(), view.chunk(0..n).unwrap());
+    }
+}

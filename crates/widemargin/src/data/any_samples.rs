@@ -1,8 +1,13 @@
 //! Samples whose kind is known only at run time.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{BitSets, Fingerprint, Grids, Images, Rows, Samples, Series, Source, Vectors};
+use super::far_vectors::shifted;
+use super::{
+    BitSets, FarVectors, Fingerprint, Grids, Images, Offsets, Rows, Samples, Series, Source, Vectors, offsets_of,
+};
 use crate::error::Result;
 
 /// Samples of one of the library's kinds.
@@ -21,6 +26,8 @@ pub enum AnySamples {
     Strings(Vec<String>),
     /// Sets as bit vectors.
     BitSets(BitSets),
+    /// Vectors with columns far from 0.
+    Far(FarVectors),
     /// The same samples in the representation of each of several similarities.
     Described(Vec<AnySamples>),
 }
@@ -35,6 +42,7 @@ macro_rules! on_kind {
             AnySamples::Series($samples) => $body,
             AnySamples::Strings($samples) => $body,
             AnySamples::BitSets($samples) => $body,
+            AnySamples::Far($samples) => $body,
             AnySamples::Described($views) => $described,
         }
     };
@@ -65,6 +73,39 @@ impl Samples for AnySamples {
         })
     }
 
+    fn offsets(&self) -> Option<&Offsets> {
+        match self {
+            AnySamples::Far(vectors) => Some(vectors.offsets()),
+            _ => None,
+        }
+    }
+
+    fn about(self, offsets: Option<&Offsets>) -> Self {
+        let fits = |n_cols: usize| offsets.is_none_or(|offsets| offsets.len() == n_cols);
+        match (self, offsets) {
+            (AnySamples::Far(vectors), None) => AnySamples::Vectors(Vectors::Dense(vectors.rounded())),
+            (AnySamples::Far(vectors), Some(offsets))
+                if !Arc::ptr_eq(vectors.offsets(), offsets) && fits(vectors.n_cols()) =>
+            {
+                AnySamples::Far(FarVectors::new(vectors.differences_from(offsets), offsets.clone()))
+            }
+            (AnySamples::Vectors(Vectors::Dense(matrix)), Some(offsets)) if fits(matrix.n_cols) => {
+                let back: Vec<f64> = offsets.iter().map(|offset| -offset).collect();
+                AnySamples::Far(FarVectors::new(shifted(&matrix, &back), offsets.clone()))
+            }
+            (AnySamples::Vectors(Vectors::Sparse(mut matrix)), Some(offsets)) if matrix.n_cols <= offsets.len() => {
+                // A sparse sample may have fewer columns than the training samples.
+                matrix.n_cols = offsets.len();
+                let vectors = Vectors::Sparse(matrix);
+                match vectors.dense().map(Cow::into_owned) {
+                    Ok(dense) => AnySamples::Vectors(Vectors::Dense(dense)).about(Some(offsets)),
+                    Err(_) => AnySamples::Vectors(vectors),
+                }
+            }
+            (samples, _) => samples,
+        }
+    }
+
     fn fingerprint(&self, at: usize) -> Option<u128> {
         match self {
             AnySamples::Strings(samples) => Some(Fingerprint::of_bytes(samples[at].as_bytes())),
@@ -93,7 +134,7 @@ pub trait Kind: Samples {
 }
 
 macro_rules! kind {
-    ($kind:ty, $variant:ident, $name:literal $(, also $other:ty: $pattern:pat => $converted:expr)?) => {
+    ($kind:ty, $variant:ident, $name:literal $(, also $other:ty: $($pattern:pat => $converted:expr),+)?) => {
         impl Kind for $kind {
             const NAME: &'static str = $name;
             $(const TAKES: &'static [&'static str] = &[$name, <$other>::NAME];)?
@@ -108,7 +149,7 @@ macro_rules! kind {
             fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
                 match any {
                     AnySamples::$variant(samples) => Ok(samples),
-                    $($pattern => $converted,)?
+                    $($($pattern => $converted,)+)?
                     other => Err(other),
                 }
             }
@@ -121,15 +162,22 @@ macro_rules! kind {
 }
 
 kind!(Images, Images, "images");
+kind!(FarVectors, Far, "vectors");
 kind!(Grids, Grids, "grids of cells");
 kind!(Vec<String>, Strings, "strings");
 kind!(BitSets, BitSets, "bit sets");
 // A grid is a vector if its shape does not matter.
-kind!(Vectors, Vectors, "vectors", also Grids: AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())));
+kind!(Vectors, Vectors, "vectors", also Grids:
+    AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())),
+    AnySamples::Far(vectors) => Ok(Vectors::Dense(vectors.rounded()))
+);
 // A dense row is a series of one channel; a sparse row has no definite length.
-kind!(Series, Series, "time series", also Vectors: AnySamples::Vectors(Vectors::Dense(rows)) => {
-    Series::of_rows(rows).map_err(|rows| AnySamples::Vectors(Vectors::Dense(rows)))
-});
+kind!(Series, Series, "time series", also Vectors:
+    AnySamples::Vectors(Vectors::Dense(rows)) => {
+        Series::of_rows(rows).map_err(|rows| AnySamples::Vectors(Vectors::Dense(rows)))
+    },
+    AnySamples::Far(vectors) => Series::of_rows(vectors.rounded()).map_err(|_| AnySamples::Far(vectors))
+);
 
 /// A view of rows as a source of [`AnySamples::Vectors`], copied a chunk at a time.
 #[derive(Clone, Copy, Debug)]
@@ -150,8 +198,33 @@ impl<R: Rows> Source for VectorSource<'_, R> {
         Ok(AnySamples::Vectors(Vectors::of(self.0, rows.iter().copied())?))
     }
 
+    fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
+        Ok(offsets_of(self.0, weights))
+    }
+
+    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {
+        far_or_sparse(self.0, rows, offsets)
+    }
+
+    fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {
+        far_or_sparse(self.0, rows.iter().copied(), offsets)
+    }
+
     /// Computed from the rows in single precision, in which they are compared, without a copy.
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
         Ok(Some(rows.iter().map(|&row| Fingerprint::of_single_row(self.0, row)).collect()))
     }
+}
+
+/// Some rows about offsets, unless they are sparse or have other columns.
+fn far_or_sparse(
+    rows: &impl Rows,
+    picked: impl ExactSizeIterator<Item = usize>,
+    offsets: &Offsets,
+) -> Result<AnySamples> {
+    if rows.is_sparse() || rows.n_cols() != offsets.len() {
+        return Ok(AnySamples::Vectors(Vectors::of(rows, picked)?));
+    }
+    let differences = Vectors::differences(rows, picked, offsets)?;
+    Ok(AnySamples::Far(FarVectors::new(differences, offsets.clone())))
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::offsets::Offsets;
 use crate::error::Result;
 
 /// An owned collection of samples of one kind: vectors, images, strings, or user-defined objects.
@@ -24,6 +25,16 @@ pub trait Samples: Clone + Send + Sync {
     /// does not depend on the order of samples, bit for bit.
     fn fingerprint(&self, _at: usize) -> Option<u128> {
         None
+    }
+
+    /// What was subtracted from the columns of vectors far from 0 ([`FarVectors`](super::FarVectors)); none of others.
+    fn offsets(&self) -> Option<&Offsets> {
+        None
+    }
+
+    /// The same vectors with other offsets, or with none; samples that are no dense vectors as they are.
+    fn about(self, _offsets: Option<&Offsets>) -> Self {
+        self
     }
 
     /// The first sample that no similarity can compare and what is wrong with it, such as a non-finite number.
@@ -63,6 +74,31 @@ pub trait Source: Sync {
     /// As for [`Source::chunk`].
     fn select(&self, rows: &[usize]) -> Result<Self::Samples>;
 
+    /// The offsets that dense vectors need because some columns are far from 0, of samples of weight above 0; none if they need
+    /// none, and of other samples.
+    ///
+    /// # Errors
+    /// As for [`Source::chunk`].
+    fn needed_offsets(&self, _weights: &[f64]) -> Result<Option<Offsets>> {
+        Ok(None)
+    }
+
+    /// As [`Source::chunk`], with these offsets subtracted from dense vectors before they are rounded to single precision.
+    ///
+    /// # Errors
+    /// As for [`Source::chunk`].
+    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<Self::Samples> {
+        Ok(self.chunk(rows)?.about(Some(offsets)))
+    }
+
+    /// The same of the given samples, in the given order.
+    ///
+    /// # Errors
+    /// As for [`Source::chunk`].
+    fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<Self::Samples> {
+        Ok(self.select(rows)?.about(Some(offsets)))
+    }
+
     /// The fingerprints of the given samples, in the given order; `None` if they have none.
     ///
     /// # Errors
@@ -86,6 +122,10 @@ impl<S: Samples> Source for S {
 
     fn select(&self, rows: &[usize]) -> Result<S> {
         Ok(Samples::select(self, rows))
+    }
+
+    fn needed_offsets(&self, _weights: &[f64]) -> Result<Option<Offsets>> {
+        Ok(self.offsets().cloned())
     }
 
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Samples, Source};
+use super::{Offsets, Samples, Source};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
@@ -63,6 +63,57 @@ impl<S: Samples> Source for Picked<'_, S> {
 
     fn select(&self, rows: &[usize]) -> Result<S> {
         self.source.select(&rows.iter().map(|&row| self.rows[row]).collect::<Vec<_>>())
+    }
+
+    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<S> {
+        self.source.select_about(&self.rows[rows], offsets)
+    }
+}
+
+/// A source of vectors with the offsets that they need.
+pub(crate) struct About<'a, S> {
+    source: &'a dyn Source<Samples = S>,
+    offsets: Option<Offsets>,
+}
+
+impl<'a, S: Samples> About<'a, S> {
+    /// With the offsets of the samples of weight above 0.
+    pub fn new(source: &'a dyn Source<Samples = S>, weights: &[f64]) -> Result<Self> {
+        Ok(About { source, offsets: source.needed_offsets(weights)? })
+    }
+}
+
+impl<S: Samples> Source for About<'_, S> {
+    type Samples = S;
+
+    fn n_samples(&self) -> usize {
+        self.source.n_samples()
+    }
+
+    fn chunk(&self, rows: Range<usize>) -> Result<S> {
+        match &self.offsets {
+            Some(offsets) => self.source.chunk_about(rows, offsets),
+            None => self.source.chunk(rows),
+        }
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<S> {
+        match &self.offsets {
+            Some(offsets) => self.source.select_about(rows, offsets),
+            None => self.source.select(rows),
+        }
+    }
+
+    fn needed_offsets(&self, _weights: &[f64]) -> Result<Option<Offsets>> {
+        Ok(self.offsets.clone())
+    }
+
+    fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
+        if self.offsets.is_none() {
+            return self.source.fingerprints(rows);
+        }
+        let picked = self.select(rows)?;
+        Ok((0..picked.len()).map(|at| picked.fingerprint(at)).collect())
     }
 }
 

@@ -90,6 +90,33 @@ impl Vectors {
         Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
     }
 
+    /// The given rows of a dense view less an offset of each column, subtracted in double precision.
+    ///
+    /// # Errors
+    /// As for [`Vectors::of`].
+    pub(super) fn differences(
+        rows: &impl Rows,
+        picked: impl ExactSizeIterator<Item = usize>,
+        offsets: &[f64],
+    ) -> Result<DenseMatrix<f32>> {
+        let n_rows = picked.len();
+        let origin = offsets.iter().map(|offset| -offset as f32).collect::<Vec<f32>>();
+        let mut values = Vec::with_capacity(n_rows * offsets.len());
+        for row in picked {
+            let (at, mut bad) = (values.len(), None);
+            values.extend_from_slice(&origin);
+            rows.for_each_nonzero(row, |column, value| {
+                let difference = (value - offsets[column]) as f32;
+                values[at + column] = difference;
+                if !difference.is_finite() {
+                    bad.get_or_insert((column, value));
+                }
+            });
+            not_finite(row, bad)?;
+        }
+        Ok(DenseMatrix { values, n_rows, n_cols: offsets.len() })
+    }
+
     /// The vectors as dense rows; sparse ones are expanded.
     ///
     /// # Errors

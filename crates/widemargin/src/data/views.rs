@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{AnySamples, CsrView, DenseView, Rows, Source, VectorSource, Vectors};
+use super::{AnySamples, CsrView, DenseView, FarVectors, Offsets, Rows, Source, VectorSource, Vectors};
 use crate::error::{Error, Result};
 
 /// Rows of numbers, dense or sparse, in single or double precision.
@@ -16,6 +16,8 @@ pub enum AnyRows<'a> {
     SparseF32(CsrView<'a, f32>),
     /// Sparse rows in double precision.
     SparseF64(CsrView<'a, f64>),
+    /// Dense rows with columns far from 0.
+    Far(&'a FarVectors),
 }
 
 /// Evaluates an expression on the rows, whatever their form.
@@ -26,6 +28,7 @@ macro_rules! on_rows {
             AnyRows::DenseF64($rows) => $body,
             AnyRows::SparseF32($rows) => $body,
             AnyRows::SparseF64($rows) => $body,
+            AnyRows::Far($rows) => $body,
         }
     };
 }
@@ -87,6 +90,7 @@ impl<'a> SamplesView<'a> {
             SamplesView::Rows(rows) => Ok(*rows),
             SamplesView::Other(AnySamples::Vectors(Vectors::Dense(matrix))) => Ok(matrix.view()?.into()),
             SamplesView::Other(AnySamples::Vectors(Vectors::Sparse(matrix))) => Ok(matrix.view()?.into()),
+            SamplesView::Other(AnySamples::Far(vectors)) => Ok(AnyRows::Far(vectors)),
             SamplesView::Other(other) => {
                 Err(Error::Kind { given: other.kind(), method: method.to_owned(), wanted: "vectors" })
             }
@@ -115,6 +119,18 @@ impl Source for SamplesView<'_> {
 
     fn select(&self, rows: &[usize]) -> Result<AnySamples> {
         self.on_source(|source| source.select(rows))
+    }
+
+    fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
+        self.on_source(|source| source.needed_offsets(weights))
+    }
+
+    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {
+        self.on_source(|source| source.chunk_about(rows, offsets))
+    }
+
+    fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {
+        self.on_source(|source| source.select_about(rows, offsets))
     }
 
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {

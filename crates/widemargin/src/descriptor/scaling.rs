@@ -1,6 +1,6 @@
 //! Centring and scaling by statistics of the training samples: mean norm, z-score, min-max.
 
-use crate::data::{AnySamples, DenseMatrix, Grids, Kind, Training, Vectors};
+use crate::data::{AnySamples, DenseMatrix, Grids, Kind, Offsets, Samples, Training, Vectors};
 use crate::descriptor::moments::{Spread, mean, spread_about, variances};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
@@ -40,6 +40,9 @@ const Z_SCORE: DescriptorRow = DescriptorRow {
 
 pub(crate) const ROWS: &[DescriptorRow] = &[MEAN_NORM, Z_SCORE];
 
+/// The part of its mean below which the deviation of a column in single precision is rounding.
+const ROUNDING: f64 = 1e-7;
+
 /// The kind of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaling {
@@ -54,6 +57,8 @@ pub enum Scaling {
 pub struct Scaler {
     scaling: Scaling,
     centre: Vec<f32>,
+    /// What is added to the centre of columns far from 0, which needs more digits; empty if none is.
+    centre_low: Vec<f32>,
     /// One factor for all features, or one per feature.
     factors: Vec<f32>,
     /// What each standardised feature is multiplied by; empty for 1.
@@ -63,13 +68,18 @@ pub struct Scaler {
 impl Scaler {
     /// A scaling that is not fitted yet.
     pub fn new(scaling: Scaling) -> Self {
-        Scaler { scaling, centre: Vec::new(), factors: Vec::new(), weights: Vec::new() }
+        Scaler { scaling, centre: Vec::new(), centre_low: Vec::new(), factors: Vec::new(), weights: Vec::new() }
     }
 
-    fn apply(&self, rows: &mut [f32], n_cols: usize) -> Result<()> {
+    /// Scales rows from which these offsets were subtracted.
+    fn apply(&self, rows: &mut [f32], n_cols: usize, offsets: Option<&Offsets>) -> Result<()> {
         if self.centre.len() != n_cols {
             let (found, trained) = (n_cols, self.centre.len());
             return Err(Error::FeatureCount { found, trained, hint: ": they were centred with as many" });
+        }
+        if offsets.is_some() || !self.centre_low.is_empty() {
+            self.apply_precisely(rows, offsets);
+            return Ok(());
         }
         for row in rows.chunks_mut(n_cols.max(1)) {
             let centred = row.iter_mut().zip(&self.centre);
@@ -79,6 +89,19 @@ impl Scaler {
             }
         }
         Ok(())
+    }
+
+    /// The same with centers and offsets in double precision.
+    fn apply_precisely(&self, rows: &mut [f32], offsets: Option<&Offsets>) {
+        let low = |column: usize| f64::from(self.centre_low.get(column).copied().unwrap_or(0.0));
+        let offset = |column: usize| offsets.map_or(0.0, |offsets| offsets[column]);
+        let high = self.centre.iter().enumerate();
+        let moved: Vec<f64> = high.map(|(column, high)| offset(column) - f64::from(*high) - low(column)).collect();
+        for row in rows.chunks_mut(moved.len().max(1)) {
+            let factors = self.factors.iter().cycle();
+            let columns = row.iter_mut().zip(&moved).zip(factors);
+            columns.for_each(|((x, moved), factor)| *x = (f64::from(*x) + moved) as f32 * factor);
+        }
     }
 }
 
@@ -100,16 +123,19 @@ impl Descriptor for Scaler {
     }
 
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        let first = training.samples.chunk(0..training.samples.n_samples().min(1))?;
+        let offset = |column: usize| first.offsets().map_or(0.0, |offsets| offsets[column]);
+        // Of differences from the offsets.
         let centre = mean(training, dense_of_any)?;
         let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
         self.factors = match self.scaling {
             Scaling::MeanNorm => vec![inverse(spread_about(training, dense_of_any, &centre, Spread::Norm)?)],
             Scaling::ZScore => {
                 let variances = variances(training, dense_of_any, &centre)?;
-                // Below this a column differs from a constant only by rounding.
-                let constant = |variance: f64, centre: f64| variance.sqrt() <= 1e-6 * centre.abs();
-                let factor = |(v, c): (&f64, &f64)| if constant(*v, *c) { 0.0 } else { inverse(v.sqrt()) };
-                variances.iter().zip(&centre).map(factor).collect()
+                // Below this a column differs from a constant only by rounding to single precision.
+                let is_constant = |at: usize| offset(at) == 0.0 && variances[at].sqrt() <= ROUNDING * centre[at].abs();
+                let factor = |at: usize| if is_constant(at) { 0.0 } else { inverse(variances[at].sqrt()) };
+                (0..centre.len()).map(factor).collect()
             }
         };
         if !self.weights.is_empty() {
@@ -119,7 +145,10 @@ impl Descriptor for Scaler {
             }
             self.factors.iter_mut().zip(&self.weights).for_each(|(factor, weight)| *factor *= weight);
         }
-        self.centre = centre.into_iter().map(|mean| mean as f32).collect();
+        let wide: Vec<f64> = centre.iter().enumerate().map(|(column, mean)| offset(column) + mean).collect();
+        self.centre = wide.iter().map(|centre| *centre as f32).collect();
+        let low = wide.iter().zip(&self.centre).map(|(wide, high)| (wide - f64::from(*high)) as f32);
+        self.centre_low = if first.offsets().is_some() { low.collect() } else { Vec::new() };
         Ok(())
     }
 
@@ -127,7 +156,7 @@ impl Descriptor for Scaler {
         match samples {
             AnySamples::Grids(mut grids) => {
                 let n_cols = grids.cells().n_cols;
-                self.apply(grids.values_mut(), n_cols)?;
+                self.apply(grids.values_mut(), n_cols, None)?;
                 Ok(AnySamples::Grids(grids))
             }
             AnySamples::Vectors(vectors) => {
@@ -140,7 +169,14 @@ impl Descriptor for Scaler {
                     }
                 };
                 let n_cols = matrix.n_cols;
-                self.apply(&mut matrix.values, n_cols)?;
+                self.apply(&mut matrix.values, n_cols, None)?;
+                Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
+            }
+            AnySamples::Far(vectors) => {
+                let offsets = vectors.offsets().clone();
+                let mut matrix = vectors.into_differences();
+                let n_cols = matrix.n_cols;
+                self.apply(&mut matrix.values, n_cols, Some(&offsets))?;
                 Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
             }
             other => Err(refused(&self.spec(), &other)),
@@ -148,12 +184,15 @@ impl Descriptor for Scaler {
     }
 
     fn state(&self) -> Vec<(&'static str, &[f32])> {
-        vec![("centre", &self.centre), ("factors", &self.factors)]
+        let low = (!self.centre_low.is_empty()).then_some(("centre_low", &self.centre_low[..]));
+        [("centre", &self.centre[..]), ("factors", &self.factors[..])].into_iter().chain(low).collect()
     }
 
     fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
         self.centre = state("centre")?;
         self.factors = state("factors")?;
+        // Files of models whose columns are near 0 have none.
+        self.centre_low = state("centre_low").unwrap_or_default();
         if self.factors.len() == 1 || self.factors.len() == self.centre.len() {
             return Ok(());
         }
@@ -169,6 +208,7 @@ impl Descriptor for Scaler {
 fn dense_of_any(samples: &AnySamples) -> Result<Cow<'_, DenseMatrix<f32>>> {
     match samples {
         AnySamples::Vectors(vectors) => vectors.dense(),
+        AnySamples::Far(vectors) => Ok(Cow::Borrowed(vectors.differences())),
         AnySamples::Grids(grids) => Ok(Cow::Borrowed(grids.cells())),
         other => Err(refused("scaling", other)),
     }

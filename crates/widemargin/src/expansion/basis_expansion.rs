@@ -166,6 +166,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// # Errors
     /// What the similarity meets.
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
+        let bases = bases.about(self.bases.offsets());
         let described = Arc::new(self.similarity.describe(bases.clone())?);
         let sparse = sparse_rows::sparse_parts(&*self.similarity, &described)?;
         Ok(BasisExpansion { bases: Arc::new(bases), described, sparse, ..self })
@@ -247,6 +248,25 @@ impl<S: Similarity> BasisExpansion<S> {
         (notes, warnings)
     }
 
+    /// Samples of a source, with the offsets of the bases.
+    ///
+    /// # Errors
+    /// As for [`Source::chunk`].
+    pub(crate) fn read(&self, samples: &dyn Source<Samples = S::Samples>, rows: Range<usize>) -> Result<S::Samples> {
+        match self.bases.offsets() {
+            Some(offsets) => samples.chunk_about(rows, offsets),
+            None => samples.chunk(rows),
+        }
+    }
+
+    /// Samples as the similarity compares them.
+    ///
+    /// # Errors
+    /// As for [`Similarity::describe`].
+    pub(crate) fn describe(&self, samples: S::Samples) -> Result<S::Samples> {
+        self.similarity.describe(samples.about(self.bases.offsets()))
+    }
+
     /// The bases as the similarity compares them.
     pub(crate) fn described(&self) -> &S::Samples {
         &self.described
@@ -319,7 +339,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let work = |at: usize, out: &mut &mut [f32]| {
             count.go_on()?;
             let rows = at * a_chunk..((at + 1) * a_chunk).min(n_rows);
-            self.features_into(samples.chunk(rows.clone())?, rows.start, out)?;
+            self.features_into(self.read(samples, rows.clone())?, rows.start, out)?;
             count.add(rows.len());
             Ok(())
         };

@@ -87,7 +87,7 @@ impl<S: Similarity> BasisExpansion<S> {
     fn compared(&self, samples: S::Samples, first_row: usize) -> Result<Compared> {
         let n_samples = samples.len();
         self.check_sound(&samples, first_row)?;
-        let samples = self.similarity.describe(samples).map_err(|error| error.in_part_from(first_row))?;
+        let samples = self.describe(samples).map_err(|error| error.in_part_from(first_row))?;
         let double = (0..self.maps.len()).map(|part| self.precise_values(part, &samples, first_row));
         let double = double.collect::<Result<Vec<Option<Vec<f64>>>>>()?;
         let is_left_out: Vec<bool> = double.iter().map(Option::is_some).collect();
@@ -173,9 +173,9 @@ impl<S: Similarity> BasisExpansion<S> {
         let mut all = Vec::with_capacity(n_rows * self.columns_of(part).len());
         let chunk = |rows: std::ops::Range<usize>| {
             monitor.go_on("similarity")?;
-            let (first, samples) = (rows.start, samples.chunk(rows)?);
+            let (first, samples) = (rows.start, self.read(samples, rows)?);
             self.check_sound(&samples, first)?;
-            let samples = self.similarity.describe(samples).map_err(|error| error.in_part_from(first))?;
+            let samples = self.describe(samples).map_err(|error| error.in_part_from(first))?;
             Ok(self.in_double_precision(part, &samples, first)?.unwrap_or_default())
         };
         Pool::new(threads)?.fold_chunks(n_rows, a_chunk, chunk, |values| {

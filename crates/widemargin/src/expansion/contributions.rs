@@ -37,7 +37,7 @@ impl<S: Similarity> BasisExpansion<S> {
         row: usize,
     ) -> Result<Vec<WeighedColumns>> {
         self.check_sound(&sample, row)?;
-        let sample = self.similarity.describe(sample).map_err(|error| error.in_part_from(row))?;
+        let sample = self.describe(sample).map_err(|error| error.in_part_from(row))?;
         let is_sparse = self.is_sparse();
         let own = |part: usize| match self.sparse[part] && is_sparse {
             true => self.similarity.sparse_block(part, &self.described, &sample),

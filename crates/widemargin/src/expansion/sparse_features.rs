@@ -39,7 +39,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let (pool, count) = (Pool::new(threads)?, RowCount::new(monitor, "similarity", n_rows));
         let chunk = |rows: Range<usize>| {
             count.go_on()?;
-            let part = self.sparse_rows(samples.chunk(rows.clone())?, rows.start)?;
+            let part = self.sparse_rows(self.read(samples, rows.clone())?, rows.start)?;
             count.add(rows.len());
             Ok(part)
         };
@@ -53,7 +53,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The same of a chunk of samples; `first_row` is their offset among all, for messages.
     pub(crate) fn sparse_rows(&self, samples: S::Samples, first_row: usize) -> Result<CsrMatrix<f32>> {
         self.check_sound(&samples, first_row)?;
-        let samples = self.similarity.describe(samples).map_err(|error| error.in_part_from(first_row))?;
+        let samples = self.describe(samples).map_err(|error| error.in_part_from(first_row))?;
         let n = samples.len();
         let mut own: Vec<Option<CsrMatrix<f32>>> = Vec::with_capacity(self.sparse.len());
         for (part, &is_sparse) in self.sparse.iter().enumerate() {

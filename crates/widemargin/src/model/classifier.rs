@@ -345,6 +345,7 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
     fn n_features(&self) -> Option<usize> {
         match self.expansion.bases() {
             AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+            AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
             _ => None,
         }
     }

@@ -110,7 +110,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ) -> Result<Explanation> {
         let rows = checked_row(row, samples.n_samples())?;
         check_class(class, self.classes.len())?;
-        let sample = samples.chunk(rows)?;
+        let sample = self.expansion().read(samples, rows)?;
         let k = self.origin.n_problems(self.classes.len());
         let scores = self.decision_function_with(&sample, 1, &Monitor::none())?;
         let (expansion, similarity) = (self.expansion(), self.expansion().similarity());
@@ -122,6 +122,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             let is_own = similarity.own_features(part, expansion.described()).is_some();
             let of_part = expansion.columns_of(part);
             let meaning = if is_own { similarity.column_meaning(part, &sample)? } else { ColumnMeaning::Unknown };
+            let is_plain = is_own && similarity.part(part).starts_with("features");
+            let offsets = sample.offsets().filter(|_| is_plain);
             for (at, &column) in columns.iter().enumerate() {
                 let weights = weights[at * k..(at + 1) * k].to_vec();
                 let distance = values[at] - references[at];
@@ -135,7 +137,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
                     TermSource::Basis { index: basis, row: self.basis_rows().get(basis).copied() }
                 };
                 let contributions = weights.iter().map(|weight| weight * distance).collect();
-                let (value, reference) = (values[at], references[at]);
+                let offset = offsets.map_or(0.0, |offsets| offsets[column]);
+                let (value, reference) = (values[at] + offset, references[at] + offset);
                 terms.push(Term { part, source, value, reference, weights, contributions, comparison: None });
             }
         }
@@ -147,7 +150,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         };
         let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
         let mut explanation = decided.explanation(class, self.intercepts().to_vec(), parts, terms);
-        let described = similarity.describe(sample.clone())?;
+        let described = expansion.describe(sample.clone())?;
         for (at, basis) in told_at_length(&explanation, compared) {
             if basis >= expansion.described().len() {
                 continue;

@@ -145,6 +145,7 @@ impl OneClass for BasisExpansionOneClass<AnySimilarity> {
     fn n_features(&self) -> Option<usize> {
         match self.expansion.bases() {
             AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+            AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
             _ => None,
         }
     }

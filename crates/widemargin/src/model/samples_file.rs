@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::{Array, Reader, array};
-use crate::data::{AnySamples, BitSets, CsrMatrix, CsrView, DenseMatrix, Grids, Images, Samples, Series, Vectors};
+use crate::data::{
+    AnySamples, BitSets, CsrMatrix, CsrView, DenseMatrix, FarVectors, Grids, Images, Samples, Series, Vectors,
+};
 use crate::error::{Error, Result};
 
 /// The header's description of samples: their kind, and the sizes of the tensors.
@@ -43,6 +45,11 @@ pub(super) enum Shape {
     BitSets {
         n: usize,
         n_bits: usize,
+    },
+    /// Dense vectors as differences from an offset of each column.
+    Far {
+        n: usize,
+        n_features: usize,
     },
     /// Not in the file: the caller stores them.
     Elsewhere {
@@ -111,6 +118,13 @@ pub(super) fn to_arrays<'a>(name: &str, samples: &'a AnySamples) -> Result<(Shap
             let n_bits = sets.n_bits();
             (Shape::BitSets { n, n_bits }, vec![array(name, vec![n, n_bits.div_ceil(64)], sets.words())])
         }
+        AnySamples::Far(vectors) => {
+            let (matrix, offsets) = (vectors.differences(), vectors.offsets());
+            let n_features = matrix.n_cols;
+            let differences = array(name, vec![n, n_features], &matrix.values);
+            let offsets = array(&sub("offsets"), vec![n_features], &offsets[..]);
+            (Shape::Far { n, n_features }, vec![differences, offsets])
+        }
         AnySamples::Described(_) => {
             return Err(Error::similarity(name, "described samples have no place in a model file"));
         }
@@ -178,6 +192,12 @@ pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Res
         Shape::BitSets { n, n_bits } => {
             let words = reader.tensor(name, &[n, n_bits.div_ceil(64)])?;
             AnySamples::BitSets(BitSets::new(words, n, n_bits).map_err(retold)?)
+        }
+        Shape::Far { n, n_features } => {
+            let values = reader.tensor(name, &[n, n_features])?;
+            let offsets: Vec<f64> = reader.tensor(&sub("offsets"), &[n_features])?;
+            let differences = DenseMatrix { values, n_rows: n, n_cols: n_features };
+            AnySamples::Far(FarVectors::new(differences, offsets.into()))
         }
         Shape::Elsewhere { n } => {
             return Err(reader.wrong(format!(

@@ -18,7 +18,7 @@ use super::similarity_search::SimilaritySearch;
 use super::similarity_trial::Tried;
 use super::time_left::TimeLeft;
 use super::usual_candidates::is_histogram;
-use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
+use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
@@ -76,7 +76,12 @@ impl AutoMethod {
     /// Whether it takes these samples.
     fn takes(self, samples: &AnySamples) -> bool {
         match (self, samples) {
-            (AutoMethod::BasisExpansion, _) | (AutoMethod::ThinPlate, AnySamples::Vectors(_)) => true,
+            (AutoMethod::BasisExpansion, _) | (AutoMethod::ThinPlate, AnySamples::Vectors(_) | AnySamples::Far(_)) => {
+                true
+            }
+            (AutoMethod::PowerMean, AnySamples::Far(vectors)) => {
+                vectors.rounded().values.iter().all(|value| *value >= 0.0)
+            }
             (AutoMethod::PowerMean, AnySamples::Vectors(vectors)) => match vectors {
                 Vectors::Dense(matrix) => matrix.values.iter().all(|value| *value >= 0.0),
                 Vectors::Sparse(matrix) => matrix.values.iter().all(|value| *value >= 0.0),
@@ -177,7 +182,7 @@ impl AutoParams {
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
-        let some = samples.select(&rows)?;
+        let some = About::new(samples, &weights)?.select(&rows)?;
         let mut methods: Vec<AutoMethod> = self.methods.iter().copied().filter(|method| method.takes(&some)).collect();
         if let (AnySamples::Vectors(vectors), true) = (&some, methods.contains(&AutoMethod::BasisExpansion)) {
             methods.retain(|method| *method != AutoMethod::ThinPlate || !is_histogram(vectors));

@@ -19,7 +19,7 @@ use super::candidate::{Candidate, name_of, scale_of, with_scale};
 use super::column_scales::{Difference, Likely, Scales, Table};
 use super::similarity_trial::mean_and_error;
 use super::usual_candidates::candidates_for;
-use crate::data::{AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
+use crate::data::{About, AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Definite, Normalization};
 use crate::instant::Instant;
@@ -187,6 +187,7 @@ impl RegressionSearch {
         monitor: &Monitor<'_>,
     ) -> Result<RegressionChoice> {
         let weights = targets.weights(samples.n_samples(), sample_weight)?;
+        let samples = &About::new(samples, &weights)?;
         if let [only] = &self.candidates[..] {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
             return Ok(RegressionChoice { best, beside: Vec::new(), tried: Vec::new() });
@@ -526,7 +527,11 @@ impl<'a> Trial<'a> {
     /// The scales of columns that make the targets most likely, for both kernels of distances; after a first look, from the scales
     /// found there, and only where as much evidence a sample would do on all.
     fn learn_columns(&self, before: &[Learned]) -> Result<Vec<Learned>> {
-        let AnySamples::Vectors(Vectors::Dense(matrix)) = &self.samples else { return Ok(Vec::new()) };
+        let matrix = match &self.samples {
+            AnySamples::Vectors(Vectors::Dense(matrix)) => matrix,
+            AnySamples::Far(vectors) => vectors.differences(),
+            _ => return Ok(Vec::new()),
+        };
         if !COLUMNS.contains(&matrix.n_cols) {
             return Ok(Vec::new());
         }

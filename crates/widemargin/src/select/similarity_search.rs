@@ -21,7 +21,7 @@
 use super::candidate::{Candidate, compares, name_of};
 use super::similarity_trial::{All, BASES, Finalist, SAMPLES, SURE, Trial, TrialSettings, Tried, WITHIN, WORTH};
 use super::time_left::Work;
-use crate::data::{AnySamples, ClassWeight, Labels, Source};
+use crate::data::{About, AnySamples, ClassWeight, Labels, Source, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
@@ -206,6 +206,8 @@ impl SimilaritySearch {
         let (start, whole) = (Instant::now(), monitor);
         let monitor = &whole.with_part_of_time(TIME);
         let settings = self.settings();
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let samples = &About::new(samples, &weights)?;
         let all = All::new(samples, labels, sample_weight, &settings, monitor)?;
         let counts = self.counts_bases && all.weights.len() > SAMPLES;
         if let [only] = &self.candidates[..] {

@@ -330,7 +330,16 @@ impl<'a> Trial<'a> {
     /// What is tried where nothing is given.
     pub fn candidates(&self) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
-        if let AnySamples::Vectors(vectors) = &self.samples {
+        let differences;
+        let vectors = match &self.samples {
+            AnySamples::Vectors(vectors) => Some(vectors),
+            AnySamples::Far(vectors) => {
+                differences = Vectors::Dense(vectors.differences().clone());
+                Some(&differences)
+            }
+            _ => None,
+        };
+        if let Some(vectors) = vectors {
             if let Vectors::Dense(matrix) = vectors
                 && (2..=MOST_WEIGHTED).contains(&matrix.n_cols)
                 && matrix.n_rows >= MIN_ROWS_TO_WEIGH

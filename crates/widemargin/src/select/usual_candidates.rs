@@ -38,6 +38,9 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
             }
             all
         }
+        AnySamples::Far(vectors) => {
+            candidates_for(&AnySamples::Vectors(Vectors::Dense(vectors.differences().clone())), is_part)
+        }
         AnySamples::Strings(strings) if are_graphs(strings) => {
             ["wl:iterations=1/cosine", "wl:iterations=3/cosine", "wl:iterations=5/cosine"].map(usual).to_vec()
         }

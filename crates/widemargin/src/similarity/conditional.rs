@@ -479,6 +479,10 @@ impl Similarity for ConditionalKernel {
         Comparison::of_columns(quantity, bases, samples, share).map(Some)
     }
 
+    fn depends_on_differences(&self) -> bool {
+        true
+    }
+
     fn is_symmetric(&self, _part: usize) -> bool {
         true
     }

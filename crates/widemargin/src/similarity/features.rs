@@ -13,7 +13,8 @@ const FEATURES: SimilarityRow = SimilarityRow {
     class: "Features",
     samples: &["vectors"],
     formula: "y itself: its features, on which the machine is linear",
-    about: "It needs no bases; normalise it by mean-norm, z-score, covariance or none.",
+    about: "It needs no bases; normalise it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range \
+            count from their middle.",
     parameters: &[],
     examples: &["features"],
     definite: Definite::No,
@@ -59,6 +60,11 @@ impl Similarity for Features {
 
     fn compares(&self) -> bool {
         false
+    }
+
+    /// A shift of columns far from 0 is left to the centering of a normalization, or to the intercept.
+    fn depends_on_differences(&self) -> bool {
+        true
     }
 
     fn own_features(&self, _part: usize, bases: &Vectors) -> Option<usize> {

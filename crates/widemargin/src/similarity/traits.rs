@@ -175,6 +175,11 @@ pub trait Similarity: Send + Sync {
         Ok(())
     }
 
+    /// Whether it is the same of samples of which both have the same offsets subtracted: those of vectors far from 0.
+    fn depends_on_differences(&self) -> bool {
+        false
+    }
+
     /// True if s(x, y) = s(y, x) for all x and y by definition, so that a Gram matrix need not be checked.
     fn is_symmetric(&self, _part: usize) -> bool {
         false
@@ -291,6 +296,10 @@ impl<S: Similarity> Similarity for &S {
         (**self).is_symmetric(part)
     }
 
+    fn depends_on_differences(&self) -> bool {
+        (**self).depends_on_differences()
+    }
+
     fn comparison(
         &self,
         part: usize,
@@ -384,6 +393,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
         (**self).set_weight(part, weight);
     }
 
+    fn depends_on_differences(&self) -> bool {
+        (**self).depends_on_differences()
+    }
+
     fn is_symmetric(&self, part: usize) -> bool {
         (**self).is_symmetric(part)
     }
@@ -410,7 +423,8 @@ pub fn pairwise<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::
             "one",
         ));
     }
-    let (bases, samples) = (similarity.describe(bases.clone())?, similarity.describe(samples.clone())?);
+    let samples = similarity.describe(samples.clone().about(bases.offsets()))?;
+    let bases = similarity.describe(bases.clone())?;
     let mut block = vec![0.0; similarity.n_columns(&bases) * samples.len()];
     similarity.block(&bases, &samples, &mut block)?;
     Ok(block)

@@ -268,6 +268,10 @@ impl Similarity for VectorSimilarity {
         .map(Some)
     }
 
+    fn depends_on_differences(&self) -> bool {
+        matches!(self.kernel, VectorKernel::Rbf | VectorKernel::Laplacian)
+    }
+
     fn is_symmetric(&self, _part: usize) -> bool {
         true
     }

@@ -8,6 +8,7 @@ mod basis_expansion_blocks;
 mod choosing_c;
 mod choosing_power_mean;
 mod classes_without_weight;
+mod columns_far_from_0;
 mod common;
 mod damaged_checkpoints;
 mod equal_samples;

@@ -152,6 +152,7 @@ impl<S: Similarity> Expander<S> {
                 let expected = "at least one sample".into();
                 return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
             }
+            let given = given.about(learned.samples.needed_offsets(learned.weights)?.as_ref());
             return Ok((given, Bases { rows: Vec::new(), warning: None }));
         }
         let distinct = learned.distinct;

@@ -5,7 +5,7 @@ use std::fmt;
 use super::expand::Learned;
 use super::features_of_all::features_of_all;
 use super::learn_weights::unweighted;
-use crate::data::{ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, Vectors, effective_weights};
+use crate::data::{About, ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionParams;
@@ -71,6 +71,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             None => vec![1.0; n],
         };
         let mut clock = Clock::start(monitor);
+        let samples = &About::new(samples, &effective)?;
         let given = Given { codes: &codes, weights: None, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
         let weights = match weighed {

@@ -62,7 +62,7 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         let work = |at: usize, out: &mut &mut [f32]| {
             let from = rows.start + at * a_chunk;
             let chunk = from..(from + a_chunk).min(rows.end);
-            self.expansion.features_into(self.samples.chunk(chunk)?, from, out)
+            self.expansion.features_into(self.expansion.read(self.samples, chunk)?, from, out)
         };
         self.pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
         self.made.add(since, rows.len());

@@ -16,7 +16,7 @@ use super::prune::{heaviest, next_size};
 use super::solver::Solver;
 use super::start::Start;
 use crate::basis::BasisChoice;
-use crate::data::{ClassWeight, Distinct, Given, Labels, Source, Vectors, check_costs, effective_weights};
+use crate::data::{About, ClassWeight, Distinct, Given, Labels, Source, Vectors, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::{Normalization, NystromCut};
 use crate::model::clock::Clock;
@@ -307,6 +307,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c.or_one(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
+        let samples = &About::new(samples, &effective)?;
 
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;

@@ -14,7 +14,7 @@ use super::products::precise_products;
 use super::regressor_solution::of_closed_form;
 use super::threshold::threshold;
 use crate::basis::BasisChoice;
-use crate::data::{ABSENT, Distinct, Given, Source, Targets};
+use crate::data::{ABSENT, About, Distinct, Given, Source, Targets};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Definite, Normalization, NystromCut};
 use crate::linalg::factor::Matrix;
@@ -138,6 +138,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let (n, seed, threads) = (samples.n_samples(), self.expander.seed, self.threads);
         let effective = Targets::single(vec![1.0; n])?.weights(n, sample_weight)?;
         let mut clock = Clock::start(monitor);
+        let samples = &About::new(samples, &effective)?;
         let given = Given { codes: &vec![0; n], weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, threads, monitor)?;
         let weights = &distinct.weights;

@@ -17,7 +17,7 @@ use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
 use super::wanted_bases::Wanted;
-use crate::data::{DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
+use crate::data::{About, DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
@@ -80,6 +80,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
         let (parameters, asked) = (self.told(), self.training());
+        let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
 
         let (settings, expander) = (self.newton(), self.expander);

@@ -13,7 +13,7 @@ use super::feature_pieces::FeaturePieces;
 use super::hessian_sample::{HessianSample, Learner};
 use super::regressor_solution::RegressorFacts;
 use super::wanted_bases::Wanted;
-use crate::data::{Label, Labels, Resources, Source, Targets, Training};
+use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::memory;
@@ -70,6 +70,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let weights = targets.weights(n, sample_weight)?;
         let targets = PartedTargets::new(targets, sample_weight, self.has_intercept)?;
         let mut clock = Clock::start(monitor);
+        let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
         let parameters = self.told(&targets);
         let (c, loss, threads, expander) = (self.c, self.loss, self.threads, self.expander);

@@ -37,7 +37,7 @@ pub(super) fn products<S: Similarity>(
     let work = |at: usize, out: &mut &mut [f32]| {
         count.go_on()?;
         let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
-        let chunk = || samples.chunk(rows.clone());
+        let chunk = || expansion.read(samples, rows.clone());
         match decision {
             Some(Decision::Folded(folded)) => {
                 let mut mapped = vec![0.0; rows.len() * folded.width()];

@@ -14,7 +14,7 @@ use super::learn_weights::unweighted;
 use super::products::precise_products;
 use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_closed_form};
 use crate::basis::BasisChoice;
-use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
+use crate::data::{ABSENT, About, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Normalization, NystromCut};
 use crate::linalg::factor::Matrix;
@@ -222,6 +222,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self.check()?;
         let weights = targets.weights(samples.n_samples(), sample_weight)?;
         let mut clock = Clock::start(monitor);
+        let samples = &About::new(samples, &weights)?;
         let codes = targets.codes();
         let given = Given { codes: &codes, weights: sample_weight, effective: &weights };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;

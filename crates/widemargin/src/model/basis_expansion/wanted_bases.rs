@@ -27,6 +27,7 @@ impl<T: Samples> Wanted<'_, T> {
                 let expected = "at least one sample".into();
                 return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
             }
+            let given = given.about(training.samples.needed_offsets(training.weights)?.as_ref());
             return Ok((given, Bases { rows: Vec::new(), warning: None }));
         }
         let mut chosen = if similarity.brings_columns() {

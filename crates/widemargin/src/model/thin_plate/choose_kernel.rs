@@ -7,7 +7,7 @@
 use super::fit::{Fit, Taken};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
-use crate::data::{AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
+use crate::data::{About, AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::model::{CChoice, choose_rows};
@@ -92,7 +92,7 @@ impl ThinPlateParams {
         monitor: &Monitor<'_>,
     ) -> Result<Comparison> {
         let rows = &some.rows;
-        let picked: AnySamples = samples.select(rows)?;
+        let picked: AnySamples = About::new(samples, &some.weights)?.select(rows)?;
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
@@ -183,6 +183,8 @@ impl Fit<'_, '_> {
 /// The samples on which kernels are compared.
 struct Compared {
     rows: Vec<usize>,
+    /// Effective weights of all samples.
+    weights: Vec<f64>,
     /// Whether there are more.
     is_part: bool,
 }
@@ -196,7 +198,8 @@ impl Compared {
         }
         let weights = effective_weights(labels, sample_weight, &params.class_weight)?;
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
-        Ok(Compared { rows: choose_rows(labels, &weights, SAMPLES.min(weights.len()), params.seed), is_part })
+        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), params.seed);
+        Ok(Compared { rows, weights, is_part })
     }
 }
 

@@ -10,7 +10,7 @@ use super::params::{Standardize, ThinPlateParams};
 use super::remarks::scaling_warning;
 use super::remote::ModelFacts;
 use super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, KernelRows, RowSource, Stream, drawn};
-use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
+use crate::data::{About, AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::CChoice;
 use crate::model::clock::Clock;
@@ -69,8 +69,9 @@ impl ThinPlateParams {
             let expected = "false for samples in blocks: C for each class by itself needs all samples in memory";
             return Err(Error::Parameter { name: "per_class", value: "true".into(), expected: expected.into() });
         }
-        let stream = Stream::new(samples)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let about = About::new(samples, &weights)?;
+        let stream = Stream::new(&about)?;
         let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let pool = Pool::new(self.threads)?;

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::kernel_blocks::{weighted_block, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, choose};
-use crate::data::{AnySamples, Fingerprint, Kind, Source, Vectors};
+use crate::data::{AnySamples, Fingerprint, Kind, Rows, Source, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::scale_rows::scale_rows;
@@ -65,7 +65,16 @@ impl<'a> Stream<'a> {
     /// # Errors
     /// Read errors; [`Error::Value`] for a non-finite number, [`Error::Shape`] for rows of a different width.
     pub fn rows(&self, range: Range<usize>) -> Result<Vec<f64>> {
-        let read = vectors(self.samples.chunk(range.clone())?)?;
+        let read = match self.samples.chunk(range.clone())? {
+            AnySamples::Far(far) if far.n_cols() == self.n_features => {
+                let mut rows = vec![0.0; range.len() * self.n_features];
+                for (row, out) in rows.chunks_mut(self.n_features).enumerate() {
+                    far.for_each_nonzero(row, |column, x| out[column] = x);
+                }
+                return Ok(rows);
+            }
+            read => vectors(read)?,
+        };
         let dense = read.dense()?;
         if dense.n_cols != self.n_features || dense.n_rows != range.len() {
             return Err(Error::Shape {

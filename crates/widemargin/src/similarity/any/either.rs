@@ -88,6 +88,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         true
     }
 
+    fn depends_on_differences_any(&self) -> bool {
+        self.0.depends_on_differences_any() && self.1.depends_on_differences_any()
+    }
+
     fn is_symmetric_any(&self) -> bool {
         self.0.is_symmetric_any() && self.1.is_symmetric_any()
     }

@@ -38,6 +38,9 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
     fn compares_any(&self) -> bool;
 
     fn n_polynomials_any(&self) -> usize;
+
+    fn depends_on_differences_any(&self) -> bool;
+
     fn is_symmetric_any(&self) -> bool;
 
     fn comparison_any(&self, bases: (&AnySamples, usize), samples: (&AnySamples, usize)) -> Result<Option<Comparison>>;
@@ -64,15 +67,18 @@ where
     }
 
     fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
-        Ok(typed::<S>(self, samples)?.into_any())
+        Ok(typed::<S>(self, without_offsets(self, samples))?.into_any())
     }
 
     fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         // Taken before `fit` borrows the similarity mutably.
-        let spec = self.spec();
+        let (spec, has_differences) = (self.spec(), self.depends_on_differences());
         let source = Mapped {
             source: training.samples,
-            map: |samples| S::Samples::from_any(samples).map_err(|met| other_kind(&spec, S::Samples::NAME, &met)),
+            map: |samples| {
+                let samples = if has_differences { differences_of(samples) } else { samples };
+                S::Samples::from_any(samples).map_err(|met| other_kind(&spec, S::Samples::NAME, &met))
+            },
         };
         self.fit(&training.of(&source))
     }
@@ -117,6 +123,10 @@ where
         self.n_polynomials()
     }
 
+    fn depends_on_differences_any(&self) -> bool {
+        self.depends_on_differences()
+    }
+
     fn is_symmetric_any(&self) -> bool {
         self.is_symmetric(0)
     }
@@ -128,6 +138,18 @@ where
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// Vectors far from 0 as a similarity compares them: their differences from the offsets, where it depends on nothing else.
+fn without_offsets<S: Similarity>(similarity: &S, samples: AnySamples) -> AnySamples {
+    if similarity.depends_on_differences() { differences_of(samples) } else { samples }
+}
+
+fn differences_of(samples: AnySamples) -> AnySamples {
+    match samples {
+        AnySamples::Far(vectors) => AnySamples::Vectors(Vectors::Dense(vectors.into_differences())),
+        samples => samples,
     }
 }
 

@@ -35,9 +35,12 @@ struct Node {
 }
 
 /// The input of some similarities: the output of a node, as the kind they accept.
+#[derive(PartialEq)]
 struct Leaf {
     node: Option<usize>,
     kind: &'static str,
+    /// Whether they depend on differences between samples alone.
+    has_differences: bool,
 }
 
 struct Part {
@@ -98,10 +101,10 @@ impl AnySimilarity {
                 return Err(Error::parameter("similarity", spec.to_string(), expected));
             }
         }
-        let kind = kernel.kind();
-        let known = self.leaves.iter().position(|leaf| leaf.node == node && leaf.kind == kind);
+        let input = Leaf { node, kind: kernel.kind(), has_differences: kernel.depends_on_differences_any() };
+        let known = self.leaves.iter().position(|leaf| *leaf == input);
         let leaf = known.unwrap_or_else(|| {
-            self.leaves.push(Leaf { node, kind });
+            self.leaves.push(input);
             self.leaves.len() - 1
         });
         self.parts.push(Part { spec: spec.clone(), leaf, kernel, options });
@@ -450,7 +453,11 @@ impl Similarity for AnySimilarity {
             }
             node = *parent;
         }
-        Ok(if matches!(samples, AnySamples::Vectors(_)) { ColumnMeaning::Given } else { ColumnMeaning::Unknown })
+        Ok(if matches!(samples, AnySamples::Vectors(_) | AnySamples::Far(_)) {
+            ColumnMeaning::Given
+        } else {
+            ColumnMeaning::Unknown
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::choose::Choice;
 use super::of_parts::SplineFacts;
 use super::task::Task;
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
-use crate::data::{AnySamples, DenseView, Label, Labels, Resources, Source, Targets};
+use crate::data::{About, AnySamples, DenseView, Label, Labels, Resources, Source, Targets};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::PartedTargets;
@@ -70,6 +70,7 @@ impl ThinPlateRegressorParams {
         let (n, pool) = (samples.n_samples(), Pool::new(self.threads)?);
         let weights = targets.weights(n, sample_weight)?;
         let parted = PartedTargets::new(targets, sample_weight, true)?;
+        let samples = &About::new(samples, &weights)?;
         let stream = Stream::new(samples)?;
         let mut clock = Clock::start(monitor);
 

@@ -1,0 +1,69 @@
+"""Columns far from 0 beside their range, such as map coordinates and Unix times, lose no digits in double precision."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import widemargin
+from widemargin import (
+    AutoSVC,
+    BasisExpansionOneClass,
+    BasisExpansionRegressor,
+    BasisExpansionSVC,
+    ThinPlateRegressor,
+    ThinPlateSVC,
+)
+
+OFFSETS = [1e7, 1.7e9]
+
+
+@pytest.fixture(scope="module")
+def points():
+    rng = np.random.default_rng(0)
+    # Multiples of 1/1024 are the same near 0 and far from it, to the last digit.
+    X = rng.integers(0, 2048, (400, 2)) / 1024
+    radius = np.hypot(X[:, 0] - 1, X[:, 1] - 1)
+    return X, (radius < 0.7).astype(int), np.sin(3 * X[:, 0]) + X[:, 1]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("estimator", [BasisExpansionSVC, ThinPlateSVC, AutoSVC])
+def test_classes_are_those_of_columns_near_0(points, offset, estimator):
+    X, y, _ = points
+    near = estimator(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    far = estimator(random_state=0).fit(X[::2] + offset, y[::2])
+    score = far.score(X[1::2] + offset, y[1::2])
+    assert score > 0.95
+    assert abs(score - near) <= 0.02
+    one = far.decision_function(X[5:6] + offset)
+    assert one == far.decision_function(X[:9] + offset)[5]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("estimator", [BasisExpansionRegressor, ThinPlateRegressor])
+def test_numbers_are_those_of_columns_near_0(points, offset, estimator):
+    X, _, y = points
+    assert estimator().fit(X[::2] + offset, y[::2]).score(X[1::2] + offset, y[1::2]) > 0.995
+
+
+def test_z_score_and_files(points, tmp_path):
+    X, y, _ = points
+    X = 1 + 1e-6 * X
+    model = BasisExpansionSVC("z-score>rbf", n_basis=60).fit(X, y)
+    assert model.score(X, y) > 0.97
+    np.testing.assert_allclose(model.bases_, X[model.basis_indices_], rtol=0, atol=1e-13)
+    widemargin.save(model, tmp_path / "far.wm")
+    again = widemargin.load(tmp_path / "far.wm")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    inside = BasisExpansionOneClass("z-score>rbf").fit(X).score_samples(X)
+    assert BasisExpansionOneClass("z-score>rbf").fit(X).score_samples(X[:1] + 1e-5)[0] < inside.min()
+
+
+def test_onnx_names_the_cure(points):
+    pytest.importorskip("onnx")
+    X, y, _ = points
+    X = X + 1e7
+    with pytest.raises(ValueError, match=r"StandardScaler\(\)"):
+        widemargin.to_onnx(BasisExpansionSVC("rbf").fit(X, y))
+    widemargin.to_onnx(make_pipeline(StandardScaler(), BasisExpansionSVC("rbf")).fit(X, y))

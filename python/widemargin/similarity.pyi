@@ -938,7 +938,7 @@ class Align(Named, Similarity):
         From -1000 to 0. What a pair of others scores.
     matrix : {"blosum45", "blosum62", "blosum80", "pam250", "nuc44"} or None, default=None
         Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are
-        capitals.
+        capitals, gaps, stops and letters that it lacks are X, or N.
     open : int or None, default=None
         From -1000 to 0. Without one −2, with a matrix −11.
     extend : int or None, default=None
@@ -1010,7 +1010,8 @@ class Mismatch(Named, Similarity):
     m : int, default=1
         From 0 to 8. At most k.
     alphabet : int or None, default=None
-        From 2 to 1048576. How many letters there are; without one those of the training strings.
+        From 2 to 1048576. How many letters there are, or those of the training strings if these are more; without
+        one these.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1110,7 +1111,8 @@ class Precomputed(Named, Similarity):
 class Features(Named, Similarity):
     """y itself: its features, on which the machine is linear, of vectors.
 
-    It needs no bases; normalise it by mean-norm, z-score, covariance or none.
+    It needs no bases; normalise it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range
+    count from their middle.
 
     Examples
     --------
@@ -1406,7 +1408,7 @@ class WeisfeilerLehman(Named, DescriptorMixin):
 
     Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and
     its edges: {"nodes": ["C", "O"], "edges": [[0, 1]]}, an edge perhaps with a label as its third. Patterns that no
-    training graph has are left out.
+    training graph has share a last column, the norm of their counts.
 
     Parameters
     ----------

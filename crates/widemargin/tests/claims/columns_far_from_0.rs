@@ -111,7 +111,6 @@ fn defaults_keep_their_scores() {
         let (of_train, of_test) = (labels.select(&rows(0)), labels.select(&rows(1)));
         let found = SimilaritySearch::default().choose(&train, &of_train, None, &monitor).unwrap();
         let any = || AnySimilarity::new(&["rbf"]).unwrap();
-        let any = || AnySimilarity::new(&["rbf"]).unwrap();
         let params = found.apply(BasisExpansionParams::new(any()).c(CChoice::Auto)).unwrap();
         let model = params.fit(&train, &of_train).unwrap();
         let score = accuracy(model.decision_function(&test, 1).unwrap().values(), &of_test);

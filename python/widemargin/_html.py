@@ -33,8 +33,9 @@ def facts_of(report: Mapping[str, Any]) -> dict[str, str]:
         "relative duality gap": f"{max(gaps, default=0.0):.1e}",
         "iterations": _range(steps),
         "samples inside the margin": _range(support),
-        "seconds": f"{sum(stage['seconds'] for stage in stages):.3g}",
     }
+    if stages:
+        facts["seconds"] = f"{sum(stage['seconds'] for stage in stages):.3g}"
     spent = ", ".join(f"{stage['name']} {stage['seconds']:.2g}" for stage in stages if stage["seconds"] >= 0.005)
     if spent:
         facts["of these"] = spent

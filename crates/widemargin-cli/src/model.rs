@@ -106,7 +106,7 @@ pub fn stages(report: &Report) -> String {
     stages.join(", ")
 }
 
-/// A report as `--json` prints it.
+/// A report as `--json` prints it; without seconds for a model that was loaded.
 pub fn report_json(report: &Report) -> Value {
     let seconds: serde_json::Map<_, _> =
         report.stages.iter().map(|stage| (stage.name.clone(), stage.seconds.into())).collect();
@@ -120,7 +120,7 @@ pub fn report_json(report: &Report) -> Value {
         "gaps": report.gaps,
         "n_support": report.n_support,
         "seconds": seconds,
-        "seconds_total": report.seconds(),
+        "seconds_total": (!report.stages.is_empty()).then(|| report.seconds()),
         "notes": report.notes,
         "warnings": report.warnings,
         "library": report.library,

@@ -10,7 +10,7 @@ use widemargin::solve::{CalibratedOn, Report};
 
 use crate::context::Context;
 use crate::details::details;
-use crate::model::{load_any, report_json, stages};
+use crate::model::{load_any, report_json};
 use crate::output::{print, print_json};
 use crate::report::Failure;
 
@@ -104,8 +104,7 @@ impl Inspect {
 
 /// Prints lines, and what is told of all fits in closed form.
 fn print_of_closed_form(mut lines: Lines, n_weights: usize, size: u64, report: &Report) -> Result<(), Failure> {
-    let seconds = format!("{:.2}: {}", report.seconds(), stages(report));
-    lines.extend([weights(n_weights, size), ("seconds".to_owned(), seconds)]);
+    lines.push(weights(n_weights, size));
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     print(&aligned(&lines))
 }
@@ -149,7 +148,6 @@ fn text(model: &dyn Classifier, size: u64) -> String {
             format!("{} after {} {}", report.status.as_str(), report.max_iterations(), model.iterations()),
         ),
         ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
-        ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages(report))),
     ]);
     if let Some(margins) = margins(model) {
         lines.push((

@@ -43,9 +43,20 @@ impl Compared {
 impl<S: Similarity> BasisExpansion<S> {
     /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
     pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
+        self.mapped_into(&self.maps, samples, first_row, out)
+    }
+
+    /// The same by other maps of its parts.
+    pub(crate) fn mapped_into(
+        &self,
+        maps: &[PartMap],
+        samples: S::Samples,
+        first_row: usize,
+        out: &mut [f32],
+    ) -> Result<()> {
         let mut compared = self.compared(samples, first_row)?;
-        let (width, mut first) = (n_joined(&self.maps), 0);
-        compared.each(&self.maps, |map, similarities| {
+        let (width, mut first) = (n_joined(maps), 0);
+        compared.each(maps, |map, similarities| {
             match similarities {
                 OfPart::Single(rows) => map.apply(rows, out, width, first),
                 OfPart::Double(rows) => map.apply_precisely(rows, out, width, first),

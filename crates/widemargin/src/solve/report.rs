@@ -32,6 +32,9 @@ impl Status {
     }
 }
 
+/// The largest relative duality gap at which the model of a stopped solver is much like the complete one.
+const NEAR: f64 = 0.1;
+
 /// One stage of a fit and its duration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
@@ -41,7 +44,8 @@ pub struct Stage {
     pub seconds: f64,
 }
 
-/// The report of a fit: every fit returns one, and the model file stores it.
+/// The report of a fit: every fit returns one, and the model file stores it, except for
+/// the times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The worst status of the two-class problems.
@@ -56,9 +60,10 @@ pub struct Report {
     pub gaps: Vec<f64>,
     /// Number of samples with a dual variable above 0 in each two-class problem.
     pub n_support: Vec<u32>,
-    /// The stages in order.
+    /// The stages in order; of a model that was loaded none, so that its file depends on the data alone.
+    #[serde(default, skip_serializing)]
     pub stages: Vec<Stage>,
-    /// How the work was done if there was a choice, such as whether features were cached or recomputed.
+    /// How the work was done if there was a choice, such as the number of samples that stayed in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Warnings; may be empty.
@@ -120,12 +125,20 @@ impl Report {
         };
         let asked = asked.map(|gap| format!(", {gap:.2e} was asked for")).unwrap_or_default();
         let gap = self.gap();
-        self.warnings.push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}"));
+        let unknown = if self.is_far_from_solved() { "; the error of this model is not estimated" } else { "" };
+        self.warnings
+            .push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}{unknown}"));
     }
 
     /// Whether the time limit passed before some two-class problems were begun.
     pub(crate) fn has_unbegun(&self) -> bool {
         self.status == Status::TimeLimit && self.iterations.contains(&0)
+    }
+
+    /// Whether the time limit stopped the solver far from the solution, of which any estimated error would be.
+    pub fn is_far_from_solved(&self) -> bool {
+        let is_near = self.gap() <= NEAR;
+        self.status == Status::TimeLimit && !is_near
     }
 
     /// The largest relative gap of the two-class problems; NaN if any is unknown.

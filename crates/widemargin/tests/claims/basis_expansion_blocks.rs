@@ -92,13 +92,17 @@ fn it_is_the_machine_that_memory_gives() {
         let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
         // Copies are none here, so the same bases are chosen.
         let truth = of().fit(&samples, &labels).unwrap();
+        let mut files = Vec::new();
         for room in [None, Some(1 << 30)] {
             let disk = Disk::new(room);
             let ours = in_blocks(of(), &samples, &labels, &disk);
             assert_same(&ours, &truth, &samples, 1e-5, &format!("{normalization} {room:?}"));
             let note = &ours.report().notes[0];
             assert!(note.contains(" passes of the solver"), "{note}");
+            files.push(ours.to_bytes().unwrap());
         }
+        // Features that are computed anew and those that are cached are the same.
+        assert!(files[0] == files[1], "{normalization}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Features of out-of-core samples: recomputed in every pass, or cached on disk.
+//! Features of out-of-core samples: recomputed in every pass, or cached on disk, whichever is faster. Both give the same
+//! features, to the last bit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::data::{Scratch, Source};
 use crate::error::Result;
-use crate::expansion::BasisExpansion;
+use crate::expansion::{BasisExpansion, PartMap};
 use crate::instant::Instant;
 use crate::par::Pool;
 use crate::problem::Pieces;
@@ -15,6 +16,8 @@ use crate::similarity::Similarity;
 /// Features, one piece at a time.
 pub(crate) struct FeaturePieces<'a, S: Similarity> {
     pub expansion: BasisExpansion<S>,
+    /// The maps of the parts before the normalization was learned, once it is.
+    raw: Option<Vec<PartMap>>,
     pub samples: &'a dyn Source<Samples = S::Samples>,
     pub pool: Arc<Pool>,
     /// Where all raw features are cached, from byte 0 on.
@@ -51,7 +54,14 @@ impl Clocked {
 
 impl<'a, S: Similarity> FeaturePieces<'a, S> {
     pub fn new(expansion: BasisExpansion<S>, samples: &'a dyn Source<Samples = S::Samples>, pool: Arc<Pool>) -> Self {
-        FeaturePieces { expansion, samples, pool, kept: None, made: Clocked::default(), read: Clocked::default() }
+        let (made, read) = (Clocked::default(), Clocked::default());
+        FeaturePieces { expansion, raw: None, samples, pool, kept: None, made, read }
+    }
+
+    /// The same with the maps of a normalization that was learned.
+    pub fn normalized(self, maps: Vec<PartMap>) -> Self {
+        let raw = Some(self.expansion.maps().to_vec());
+        FeaturePieces { expansion: self.expansion.with_maps(maps), raw, ..self }
     }
 
     /// Computes raw features by comparing the samples with the bases.
@@ -62,7 +72,8 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         let work = |at: usize, out: &mut &mut [f32]| {
             let from = rows.start + at * a_chunk;
             let chunk = from..(from + a_chunk).min(rows.end);
-            self.expansion.features_into(self.expansion.read(self.samples, chunk)?, from, out)
+            let maps = self.raw.as_deref().unwrap_or(self.expansion.maps());
+            self.expansion.mapped_into(maps, self.expansion.read(self.samples, chunk)?, from, out)
         };
         self.pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
         self.made.add(since, rows.len());
@@ -110,8 +121,13 @@ impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
     }
 
     fn fill(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
-        let Some(scratch) = self.kept else { return self.make(rows, out) };
-        self.read(scratch, &rows, out)?;
+        match self.kept {
+            Some(scratch) => self.read(scratch, &rows, out)?,
+            None => self.make(rows, out)?,
+        }
+        if self.raw.is_none() && self.kept.is_none() {
+            return Ok(());
+        }
         let width = self.expansion.n_features().max(1);
         let mut chunks: Vec<&mut [f32]> = out.chunks_mut(ROWS_APPLIED * width).collect();
         self.pool.map_mut(&mut chunks, |_, rows| self.expansion.apply_in_place(rows));

@@ -101,7 +101,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         if self.pieces.read.seconds_a_row() > self.pieces.made.seconds_a_row() && self.pieces.read.is_known() {
             self.pieces.kept = None;
         }
-        self.pieces.expansion = self.pieces.expansion.with_maps(affine.maps(&mean, &spread, total)?);
+        self.pieces = self.pieces.normalized(affine.maps(&mean, &spread, total)?);
         let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
         let expansion = &self.pieces.expansion;
         self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));

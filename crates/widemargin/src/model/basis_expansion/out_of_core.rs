@@ -253,7 +253,7 @@ impl<S: Similarity> Blocks<'_, S> {
                 (first.weights, first.intercepts)
             }
         };
-        let (n, megabytes) = (self.plan.n_rows, |bytes: usize| bytes as f64 / 1e6);
+        let n = self.plan.n_rows;
         drop(of_resident);
 
         let room = Room {
@@ -274,18 +274,9 @@ impl<S: Similarity> Blocks<'_, S> {
         let start = NewtonStart { weights: &weights, intercepts: &intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
         let n_passes = objective.into_parts().0.inner.n_passes();
-        let how = match self.pieces.kept {
-            Some(_) => format!("kept on disk ({:.0} MB)", megabytes(4 * n * d)),
-            None => "recomputed in each pass".to_owned(),
-        };
-        let speed = |clocked: f64| if clocked.is_finite() { format!("{:.1} µs", clocked * 1e6) } else { "-".into() };
-        let note = format!(
-            "features were {how}: computing them takes {} per sample, reading {}; {n_passes} passes of the solver, \
-             {} samples stayed in memory",
-            speed(self.pieces.made.seconds_a_row()),
-            speed(self.pieces.read.seconds_a_row()),
-            self.hessian_sample.rows.len(),
-        );
+        // Whether features were cached depends on the speed of the disk, and does not belong to the model.
+        let n_held = self.hessian_sample.rows.len();
+        let note = format!("{n_passes} passes of the solver; the features of {n_held} of {n} samples stayed in memory");
         Ok((solution, note))
     }
 }

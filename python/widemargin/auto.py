@@ -56,8 +56,9 @@ class AutoSVC(MarginClassifier):
         Seed of the samples on which methods are compared.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the comparison, or the fit of the best, ends with what it has. So does Ctrl-C, once a method
-        has been fitted, with a warning.
+        Seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all samples, the
+        model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the same way, once
+        a method has been fitted.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 

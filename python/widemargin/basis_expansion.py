@@ -96,7 +96,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the solver stops with its current solution, and a warning that states the gap reached.
+        Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
+        reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
+        warning states how many.
     warm_start : bool, default=False
         Start from the weights of the last fit, if it had as many features and classes: for another C, or a few more
         samples with the same bases. Not supported with the hinge loss.

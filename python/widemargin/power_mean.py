@@ -71,7 +71,9 @@ class PowerMeanSVC(VectorClassifier):
         Seed of the order of the samples.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the fit stops with its current solution, and a warning that states the gap reached.
+        Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
+        reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
+        warning states how many.
     shrinking : bool, default=True
         Temporarily skip samples that stay outside the margin: faster, with the same solution.
 

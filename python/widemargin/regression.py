@@ -88,9 +88,10 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds, half of which the search for a similarity may take. The fit with the squared loss cannot be cut short;
-        of the others, the choice of ε and C takes at most half of the time that is left, and the solution ends with
-        what it has.
+        Seconds, half of which the search for a similarity may take. If the limit does not allow a fit on all samples,
+        the model is fitted to as many as it allows, and a warning states how many. With a loss other than the squared
+        one the choice of ε and C takes at most half of the time that is left, and the solver stops with its current
+        solution.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
 
@@ -353,7 +354,8 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         Seed of the selection of landmarks.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which no further kernel or scaling is tried. The fit itself cannot be cut short.
+        Seconds after which no further kernel or scaling is tried. If the limit does not allow a fit on all samples, the
+        model is fitted to as many as it allows, and a warning states how many.
     standardize : bool or "auto", default="auto"
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
         more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (with a

@@ -55,7 +55,8 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         under a time limit it penalises them.
     n_basis : int, "auto" or None, default="auto"
         Number of landmarks; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
-        error if it does not fit. "auto" is exact for up to 10,000 samples, otherwise 1,000.
+        error if it does not fit. "auto" is exact for up to 5,000 samples of two classes (of more, divided by the
+        cube root of their number: 2,300 of ten), otherwise 1,000.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
         How landmarks are selected.
     class_weight : dict, "balanced" or None, default=None
@@ -69,7 +70,9 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         Seed of the selection of landmarks.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the fit stops with its current solution, and a warning that states the gap reached.
+        Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
+        reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
+        warning states how many.
     standardize : bool or "auto", default="auto"
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
         more than a factor of 3, selects the variant with the lower leave-one-out loss (with a given C columns stay as

@@ -241,6 +241,14 @@ impl Similarity for CompositeSimilarity {
         (0..self.n_parts()).map(|part| self.part(part)).collect::<Vec<_>>().join(" ")
     }
 
+    fn unfitted(&self) -> Option<Self> {
+        let ours = match &self.ours {
+            Some(ours) => Some(ours.unfitted()?),
+            None => None,
+        };
+        Some(CompositeSimilarity { ours, calls: self.calls.clone() })
+    }
+
     fn fit(&mut self, training: &Training<'_, CompositeSamples>) -> Result<()> {
         match &mut self.ours {
             None => Ok(()),

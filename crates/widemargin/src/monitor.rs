@@ -61,7 +61,19 @@ pub struct Monitor<'a> {
     sink: Option<&'a (dyn Fn(Progress) + Sync)>,
     cancel: Option<&'a AtomicBool>,
     deadline: Option<Instant>,
+    last: Option<Last>,
 }
+
+/// When stages end too whose partial result is useless.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    begun: Instant,
+    deadline: Instant,
+}
+
+/// How far a stage whose partial result is useless may go beyond a time limit, to complete a solution that is all but
+/// there.
+const GRACE: Duration = Duration::from_millis(500);
 
 impl<'a> Monitor<'a> {
     /// A monitor that never stops anything and reports nothing.
@@ -90,9 +102,31 @@ impl<'a> Monitor<'a> {
         self.deadline.is_some()
     }
 
-    /// The same monitor without its time limit: for what must be done before there is a solution to keep.
+    /// The same monitor without its time limit: for what must be done before there is a solution to keep. A
+    /// [strict limit](Monitor::with_strict_limit) remains.
     pub(crate) fn without_time_limit(self) -> Self {
         Monitor { deadline: None, ..self }
+    }
+
+    /// The same monitor, whose time limit also ends the stages that have no partial result: [`Monitor::go_on`] is then an
+    /// error. For computations that need not be completed, because a smaller one can take their place. Of two strict
+    /// limits the earlier one counts.
+    pub(crate) fn with_strict_limit(self) -> Self {
+        self.with_strict_part(1.0)
+    }
+
+    /// The same after a part of the time that is left; the time limit of what has a partial result remains.
+    pub(crate) fn with_strict_part(self, part: f64) -> Self {
+        let begun = Instant::now();
+        let end = |deadline: Instant| begun + deadline.saturating_duration_since(begun).mul_f64(part) + GRACE;
+        let last = self.deadline.map(|deadline| Last { begun, deadline: end(deadline) });
+        let earlier = |last: Last| self.last.is_none_or(|known| last.deadline < known.deadline);
+        Monitor { last: last.filter(|last| earlier(*last)).or(self.last), ..self }
+    }
+
+    /// The seconds until the time limit, 0 after it; none without a limit.
+    pub(crate) fn seconds_left(&self) -> Option<f64> {
+        Some(self.deadline?.saturating_duration_since(Instant::now()).as_secs_f64())
     }
 
     /// The same monitor with a part of the time that is left, for what precedes a fit.
@@ -121,14 +155,18 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
-    /// Checks whether to continue a stage whose partial result is useless, so that the time limit does not apply.
+    /// Checks whether to continue a stage whose partial result is useless, to which only a
+    /// [strict limit](Monitor::with_strict_limit) applies.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], naming the stage.
+    /// [`Error::Cancelled`], naming the stage; [`Error::TooShort`] after a strict limit.
     pub(crate) fn go_on(&self, stage: &'static str) -> Result<()> {
-        match self.ask() {
-            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
-            _ => Ok(()),
+        if self.ask() == Err(Stopped::Cancelled) {
+            return Err(Error::Cancelled { stage });
+        }
+        match self.last.filter(|last| Instant::now() >= last.deadline) {
+            Some(last) => Err(Error::TooShort { stage, needs: last.begun.elapsed().as_secs_f64() }),
+            None => Ok(()),
         }
     }
 
@@ -168,7 +206,7 @@ impl<'a> RowCount<'a> {
 
 impl fmt::Debug for Monitor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch")
+        f.debug_struct("Monitor")
             .field("progress", &self.sink.is_some())
             .field("cancel", &self.cancel)
             .field("deadline", &self.deadline)

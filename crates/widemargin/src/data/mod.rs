@@ -45,6 +45,7 @@ pub use labels::{Label, Labels};
 pub use offsets::{ColumnRanges, Offsets, offsets_of};
 pub use resources::{Checkpoint, Resources, Scratch};
 pub(crate) use resources::{load as load_checkpoint, save as save_checkpoint};
+pub(crate) use rows::PickedRows;
 pub use rows::{Rows, visit_histogram};
 pub use samples::{Samples, Source};
 pub use series::Series;

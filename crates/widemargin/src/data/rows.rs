@@ -25,6 +25,39 @@ pub trait Rows: Sync {
     fn is_sparse(&self) -> bool;
 }
 
+/// Some rows of others, in this order.
+pub(crate) struct PickedRows<'a, R> {
+    pub source: &'a R,
+    pub rows: &'a [usize],
+}
+
+impl<R: Rows> Rows for PickedRows<'_, R> {
+    fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn n_cols(&self) -> usize {
+        self.source.n_cols()
+    }
+
+    #[inline]
+    fn for_each_nonzero(&self, row: usize, visit: impl FnMut(usize, f64)) {
+        self.source.for_each_nonzero(self.rows[row], visit);
+    }
+
+    fn prefetch(&self, row: usize) {
+        self.source.prefetch(self.rows[row]);
+    }
+
+    fn max_nonzeros(&self) -> usize {
+        self.source.max_nonzeros()
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.source.is_sparse()
+    }
+}
+
 /// Checks that every feature of a row is finite and at least 0, as additive kernels need, and passes its non-zeros to
 /// `visit` as [`Rows::for_each_nonzero`] does.
 ///

@@ -25,6 +25,7 @@ mod samples_file;
 mod scale_rows;
 mod scores;
 mod thin_plate;
+mod within_limit;
 
 pub use any_model::AnyModel;
 pub use assess::assess;

@@ -39,6 +39,10 @@ const TIME: f64 = 0.5;
 /// Samples beyond which the thin plate SVM has landmarks: its exact solver takes n² numbers and n³ operations.
 const EXACT_UP_TO: usize = 4000;
 
+/// A search on all samples takes about this multiple of one on those compared, with the fit that follows; if less of the
+/// time limit is left, it is not done again.
+const SEARCHED_AGAIN: f64 = 5.0;
+
 /// The thin plate SVM is not tried where its kernels are this much behind the best similarity in the expansion.
 const BEHIND: f64 = 0.05;
 
@@ -165,7 +169,7 @@ impl AutoParams {
 
     /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far, where not all
     /// samples are compared after half of the time; so does cancelling once there is one, and the report warns of what was
-    /// left out.
+    /// left out. If the limit does not allow a fit on all samples, the model is of as many as it allows.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
@@ -192,7 +196,7 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), expected));
         }
         if let ([only], true) = (&methods[..], is_part) {
-            let fitted = self.fit_method(*only, samples, labels, sample_weight, monitor)?;
+            let fitted = self.fit_method(*only, samples, labels, sample_weight, [monitor, monitor])?;
             return Ok(AutoFit { model: fitted.model, tried: Vec::new() });
         }
         let of_part = labels.present(&rows);
@@ -202,23 +206,22 @@ impl AutoParams {
         let weights_of_part: Option<Vec<f64>> =
             sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
         let view = SamplesView::Other(&some);
-        let whole = monitor;
+        let whole = &monitor.with_strict_limit();
         let monitor = &if is_part { whole.with_part_of_time(TIME) } else { *whole };
         let mut tried = Vec::new();
         let mut best: Option<(AutoMethod, Fitted)> = None;
-        let (mut left_out, mut reached) = (None, 0);
+        let mut left_out = None;
         let more = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
         let time_left = TimeLeft::of(methods.iter().map(|method| method.cost()).collect(), more);
-        for (done, &method) in methods.iter().enumerate() {
+        for &method in &methods {
             monitor.tell(time_left.begin());
-            reached = done;
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
             let behind = best.as_ref().and_then(|(_, best)| best.behind).filter(|behind| *behind > BEHIND);
             if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
                 let told = "thin-plate was left out: in the expansion the loss of its kernels is";
-                left_out = Some(format!("{told} {:.0} % above the least", 100.0 * behind));
+                left_out = Some((method, format!("{told} {:.0} % above the least", 100.0 * behind)));
                 time_left.end(false);
                 continue;
             }
@@ -229,19 +232,24 @@ impl AutoParams {
                 }
             };
             let quiet = monitor.with_progress(&part_done);
+            // The first is fitted even if that leaves no time for the others.
+            let of_fit = if best.is_none() { whole.with_progress(&part_done) } else { quiet };
             let found = match is_part {
-                true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), &quiet),
-                false => self.fit_method(method, samples, labels, sample_weight, &quiet),
+                true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), [&quiet, &of_fit]),
+                false => self.fit_method(method, samples, labels, sample_weight, [&quiet, &of_fit]),
             };
             let found = found.and_then(|mut fitted| {
-                fitted.loss.ok_or_else(unsolved)?;
-                let Some(scoring) = self.scoring else { return Ok(fitted) };
+                let is_cut = best.is_none() && monitor.ask() == Err(Stopped::TimeLimit);
+                if fitted.loss.is_none() && !is_cut {
+                    return Err(unsolved());
+                }
+                let Some(scoring) = self.scoring.filter(|_| fitted.loss.is_some()) else { return Ok(fitted) };
                 let settings = (self.seed, self.threads);
                 let quiet = monitor.without_progress();
                 let weights = weights_of_part.as_deref();
                 fitted.score = match fitted.params.score(scoring, &view, &of_part, weights, settings, &quiet) {
                     // The first is better than nothing, if without a score.
-                    Err(Error::Cancelled { .. }) if best.is_none() => None,
+                    Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_none() => None,
                     score => Some(score?),
                 };
                 Ok(fitted)
@@ -250,21 +258,20 @@ impl AutoParams {
             let seconds = start.elapsed().as_secs_f64();
             let n_samples = rows.len();
             let fitted = match found {
-                Err(Error::Cancelled { .. }) if best.is_some() => break,
-                Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+                Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_some() => break,
+                Err(problem @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(problem),
                 Err(problem) => {
                     let (chosen, loss) = (String::new(), Err(problem.to_string()));
                     tried.push(TriedMethod { method, chosen, loss, error: None, score: None, n_samples, seconds });
-                    if let (Error::TooShort { .. }, None) = (&problem, &best) {
-                        return Err(problem);
-                    }
                     continue;
                 }
                 Ok(fitted) => fitted,
             };
             let Fitted { chosen, loss, error, score, .. } = &fitted;
-            let (chosen, loss, error, score) = (chosen.clone(), loss.ok_or_else(unsolved)?, *error, *score);
-            tried.push(TriedMethod { method, chosen, loss: Ok(loss), error, score, n_samples, seconds });
+            let (chosen, loss, error, score) = (chosen.clone(), *loss, *error, *score);
+            let told = loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
+            tried.push(TriedMethod { method, chosen, loss: told, error, score, n_samples, seconds });
+            let loss = loss.unwrap_or(f64::INFINITY);
             let is_better = |best: &Fitted| {
                 if let Some((score, other)) = score.zip(best.score).filter(|(score, other)| score != other) {
                     return score > other;
@@ -276,9 +283,9 @@ impl AutoParams {
                 best = Some((method, fitted));
             }
         }
-        if tried.last().is_some_and(|tried| Some(&tried.method) == methods.last()) {
-            reached = methods.len();
-        }
+        let is_tried = |method: &AutoMethod| tried.iter().any(|tried| tried.method == *method);
+        let is_left_out = |method: &AutoMethod| left_out.as_ref().is_some_and(|(left, _)| left == method);
+        methods.retain(|method| !is_tried(method) && !is_left_out(method));
         let Some((method, fitted)) = best else {
             let reason = |tried: &TriedMethod| {
                 format!("{}: {}", tried.method, tried.loss.as_ref().err().map_or("", String::as_str))
@@ -288,9 +295,9 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), expected));
         };
         let on_all = match is_part {
-            true => match self.fit_method(method, samples, labels, sample_weight, whole) {
+            true => match self.fit_on_all((method, &fitted), &tried, samples, labels, sample_weight, whole) {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
-                found => Some(found?.model),
+                found => Some(found?),
             },
             false => None,
         };
@@ -298,10 +305,11 @@ impl AutoParams {
         let model = on_all.unwrap_or(fitted.model);
         let warning = match whole.ask() {
             Err(Stopped::Cancelled) => Some("interrupted"),
-            _ if reached < methods.len() || !is_whole => Some("the time limit passed"),
+            _ if !methods.is_empty() || !is_whole => Some("the time limit passed"),
             _ => None,
         };
-        let warning = warning.map(|why| ended_early(why, &tried, &methods[reached..], is_whole));
+        let warning = warning.map(|why| ended_early(why, &tried, &methods, is_whole));
+        let left_out = left_out.map(|(_, told)| told);
         let notes = [told(&tried, self.scoring)].into_iter().chain(left_out).collect();
         Ok(AutoFit { model: model.with_remarks(notes, warning.into_iter().collect()), tried })
     }
@@ -350,21 +358,39 @@ impl AutoParams {
             .threads(self.threads)
     }
 
-    /// A fit of one method, with all its parameters chosen by itself.
+    /// The fit on all samples of the method that was best on some: what it chooses itself on all of them, or, if the time
+    /// limit is short for that, with what it chose on some.
+    fn fit_on_all(
+        &self,
+        (method, on_some): (AutoMethod, &Fitted),
+        tried: &[TriedMethod],
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Box<dyn Classifier>> {
+        let seconds = tried.iter().find(|tried| tried.method == method).map_or(0.0, |tried| tried.seconds);
+        if monitor.seconds_left().is_some_and(|left| left < SEARCHED_AGAIN * seconds) {
+            return on_some.params.fit_choosing_c(samples, labels, sample_weight, monitor);
+        }
+        Ok(self.fit_method(method, samples, labels, sample_weight, [monitor, monitor])?.model)
+    }
+
+    /// A fit of one method, with all its parameters chosen by itself; the first monitor is for a search before the fit.
     fn fit_method(
         &self,
         method: AutoMethod,
         samples: &SamplesView<'_>,
         labels: &Labels,
         sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
+        monitors: [&Monitor<'_>; 2],
     ) -> Result<Fitted> {
         let start = Instant::now();
         // Where the time is up, that nothing could be solved says nothing of the samples.
         let too_short = || Error::TooShort { stage: "fit", needs: 2.0 * start.elapsed().as_secs_f64() };
-        match self.fitted(method, samples, labels, sample_weight, monitor) {
+        match self.fitted(method, samples, labels, sample_weight, monitors) {
             Ok(fitted) if fitted.model.report().has_unbegun() => Err(too_short()),
-            Err(Error::Parameter { .. }) if monitor.ask() == Err(Stopped::TimeLimit) => Err(too_short()),
+            Err(Error::Parameter { .. }) if monitors[1].ask() == Err(Stopped::TimeLimit) => Err(too_short()),
             found => found,
         }
     }
@@ -375,14 +401,14 @@ impl AutoParams {
         samples: &SamplesView<'_>,
         labels: &Labels,
         sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
+        [of_search, monitor]: [&Monitor<'_>; 2],
     ) -> Result<Fitted> {
         match method {
             AutoMethod::BasisExpansion => {
                 let params = self.basis_expansion();
                 let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
                 let start = Instant::now();
-                let found = search.choose(samples, labels, sample_weight, monitor)?;
+                let found = search.choose(samples, labels, sample_weight, of_search)?;
                 let seconds = start.elapsed().as_secs_f64();
                 let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
@@ -546,6 +572,7 @@ mod tests {
         assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
         let notes = &found.model.report().notes;
         assert!(notes.iter().any(|note| note.starts_with("thin-plate was left out")), "{notes:?}");
+        assert!(found.model.report().warnings.is_empty(), "{:?}", found.model.report().warnings);
     }
 
     #[test]

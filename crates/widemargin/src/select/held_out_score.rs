@@ -4,7 +4,7 @@
 
 use crate::data::{Labels, SamplesView, Source, stratified_folds};
 use crate::error::{Error, Result};
-use crate::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinPlateParams};
+use crate::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::similarity::AdditiveKernel;
@@ -41,6 +41,28 @@ impl Chosen {
                 Box::new(params.fit_with(&samples.rows("the power mean SVM")?, labels, sample_weight, monitor)?)
             }
         })
+    }
+
+    /// The fit with C, which depends on the samples, chosen again.
+    ///
+    /// # Errors
+    /// Those of the fit.
+    pub fn fit_choosing_c(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Box<dyn Classifier>> {
+        let chosen = match self {
+            Chosen::BasisExpansion(found, params) => {
+                Chosen::BasisExpansion(found.clone(), Box::new(BasisExpansionParams::clone(params).c(CChoice::Auto)))
+            }
+            Chosen::ThinPlate(params) => Chosen::ThinPlate(params.clone().c(CChoice::Auto)),
+            // Its choice has seen as many samples as any would.
+            Chosen::PowerMean(params) => Chosen::PowerMean(params.clone()),
+        };
+        chosen.fit(samples, labels, sample_weight, monitor)
     }
 
     /// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller: the

@@ -25,7 +25,7 @@ use crate::expansion::{BasisExpansion, Definite, Normalization};
 use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
 use crate::model::{BasisExpansionRegressorParams, ChosenRegression, StandardTargets};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stopped};
 use crate::parameters::List;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::ridge::{Fitted, Ridge};
@@ -192,7 +192,7 @@ impl RegressionSearch {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
             return Ok(RegressionChoice { best, beside: Vec::new(), tried: Vec::new() });
         }
-        let monitor = &monitor.with_part_of_time(TIME);
+        let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
         let given = (targets, &weights[..], sample_weight);
         let mut trial = Trial::new(self, samples, given, SAMPLES, monitor)?;
         let mut candidates = match &self.candidates[..] {
@@ -361,13 +361,14 @@ impl<'a> Trial<'a> {
 
     /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
     fn run(&mut self, candidate: Candidate) -> Result<Option<usize>> {
-        self.monitor.go_on("similarity search")?;
-        if self.monitor.ask().is_err() && !self.tried.is_empty() {
+        if !self.tried.is_empty() && self.monitor.ask() == Err(Stopped::TimeLimit) {
             return Ok(None);
         }
+        self.monitor.go_on("similarity search")?;
         let (start, mut learned) = (Instant::now(), candidate);
         let (left_out, problem) = match self.left_out(&mut learned) {
-            Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+            Err(Error::TooShort { .. }) if !self.tried.is_empty() => return Ok(None),
+            Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
             Err(problem) => {
                 let problem = problem.of_rows(&self.rows);
                 let told = problem.to_string();
@@ -551,15 +552,22 @@ impl<'a> Trial<'a> {
                 continue;
             }
             let table = Table { columns: &columns, targets: &self.standard.values, weights: &self.weights, difference };
-            let go_on = || self.monitor.go_on("similarity search");
+            let go_on = || match self.monitor.ask() {
+                Err(Stopped::TimeLimit) => Err(Error::TooShort { stage: "similarity search", needs: 0.0 }),
+                _ => self.monitor.go_on("similarity search"),
+            };
+            let in_time = |found| match found {
+                Err(Error::TooShort { .. }) => Ok(None),
+                found => found,
+            };
             let first = || Scales { columns: vec![0.5 / columns.len() as f64; columns.len()], noise: NOISE };
             let start = known.map_or_else(first, |known| known.tied.scales.clone());
-            let Some(tied) = table.likely(&start, true, TIED_EVALUATIONS, go_on)? else { continue };
+            let Some(tied) = in_time(table.likely(&start, true, TIED_EVALUATIONS, go_on))? else { continue };
             let (start, most) = match known {
                 Some(known) => (&known.each.scales, FURTHER_EVALUATIONS),
                 None => (&tied.scales, EVALUATIONS),
             };
-            let Some(mut each) = table.likely(start, false, most, go_on)? else { continue };
+            let Some(mut each) = in_time(table.likely(start, false, most, go_on))? else { continue };
             for (scale, _) in each.scales.columns.iter_mut().zip(&columns).filter(|(_, column)| is_constant(column)) {
                 *scale = 0.0;
             }

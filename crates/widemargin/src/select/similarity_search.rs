@@ -24,7 +24,6 @@ use super::time_left::Work;
 use crate::data::{About, AnySamples, ClassWeight, Labels, Source, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
-use crate::instant::Instant;
 use crate::model::BasisExpansionParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::problem::{Intercept, Penalty, SmoothLoss};
@@ -111,6 +110,28 @@ impl Default for SimilaritySearch {
     }
 }
 
+/// What was found on a quarter of the samples.
+#[derive(Default)]
+struct Screened {
+    /// The candidates to try on all of the samples.
+    promising: Vec<Finalist>,
+    /// The others.
+    left: Vec<Tried>,
+    /// The one with the least loss, if any could be tried.
+    best: Option<Tried>,
+}
+
+impl Screened {
+    /// The best as the result, where the time limit ends the search here.
+    fn choice(&self, best: &Tried) -> SimilarityChoice {
+        let (candidate, lambda, mut tried) = (best.candidate.clone(), best.lambda, self.left.clone());
+        if !tried.contains(best) {
+            tried.push(best.clone());
+        }
+        SimilarityChoice { best: candidate, n_basis: None, loss: None, lambda, tried }
+    }
+}
+
 impl SimilarityChoice {
     /// The parameters with what was found.
     ///
@@ -190,7 +211,7 @@ impl SimilaritySearch {
     }
 
     /// Searches. A single candidate is taken without being tried, unless its bases are counted. The search takes half of the
-    /// time that is left and then ends with the best so far; the first candidate is always tried.
+    /// time that is left and then ends with the best so far; the first candidate may take all of the time.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
@@ -203,8 +224,7 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
         labels.check(samples.n_samples())?;
-        let (start, whole) = (Instant::now(), monitor);
-        let monitor = &whole.with_part_of_time(TIME);
+        let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
         let settings = self.settings();
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let samples = &About::new(samples, &weights)?;
@@ -231,14 +251,18 @@ impl SimilaritySearch {
         if let Some(normalization) = self.normalization {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
         }
-        let mut earlier = Vec::new();
+        let (mut earlier, mut cut) = (Vec::new(), None);
         // What may be tried on more samples.
         let after = if all.weights.len() > SAMPLES { 3.0 * cost_on(n_to_count(all.weights.len())) } else { 0.0 };
         let mut promising: Vec<Finalist> = Vec::new();
         if trial.labels.len() >= SCREENED_FROM {
             let n = candidates.len() as f64;
             trial.work.expect(n * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
-            (promising, earlier) = self.promising(&all, &settings, &candidates, &mut trial.work, monitor)?;
+            let screened = self.screened(&all, &settings, &candidates, &mut trial.work, monitor)?;
+            if let (Some(best), Err(Stopped::TimeLimit)) = (&screened.best, monitor.ask()) {
+                return Ok(screened.choice(best));
+            }
+            (promising, earlier, cut) = (screened.promising.clone(), screened.left.clone(), Some(screened));
         }
         let is_explored = !promising.is_empty();
         if !is_explored {
@@ -246,16 +270,14 @@ impl SimilaritySearch {
         }
         let n_bases = BASES.min(trial.labels.len());
         trial.work.expect(promising.len() as f64 + TO_FOLLOW + after);
-        for (at, (candidate, lambda)) in promising.into_iter().enumerate() {
+        for (candidate, lambda) in promising {
             let n_parts = candidate.similarity.len();
             trial.near = lambda.or(trial.near);
-            trial.run(candidate, if trial.is_part { n_bases / n_parts } else { n_bases })?;
-            if at == 0 && whole.ask() == Err(Stopped::TimeLimit) {
-                // A fit on all takes at least as long for each sample.
-                let of_fit = trial.tried[0].seconds * all.weights.len() as f64 / trial.labels.len() as f64;
-                let needs = start.elapsed().as_secs_f64() + of_fit;
-                return Err(Error::TooShort { stage: "similarity search", needs });
-            }
+            let found = trial.run(candidate, if trial.is_part { n_bases / n_parts } else { n_bases });
+            match (found, cut.as_ref().and_then(|screened: &Screened| Some((screened, screened.best.as_ref()?)))) {
+                (Err(Error::TooShort { .. }), Some((screened, best))) => return Ok(screened.choice(best)),
+                (found, _) => found?,
+            };
         }
         let followed = match is_explored {
             true => trial.level_with_least(FOLLOWED_AGAIN),
@@ -285,17 +307,24 @@ impl SimilaritySearch {
         let has_bases = compares(&best)?;
         let mut choice = SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new() };
         let is_open = finalists.len() > 1 && all.weights.len() > SAMPLES;
-        if is_open || (counts && has_bases) {
+        let n_more = n_to_count(all.weights.len());
+        let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * trial.seconds();
+        let has_time = monitor.seconds_left().is_none_or(|left| needs <= left);
+        if (is_open || (counts && has_bases)) && has_time {
             choice = self.on_more(&all, &settings, choice, &finalists, trial.work, monitor)?;
         } else {
             // So many are kept to tell the kind of samples.
             choice.n_basis = (counts && !has_bases).then_some(1);
         }
         choice.tried = [&earlier, &trial.tried, &choice.tried[..]].concat();
-        if self.chooses_loss && trial.may_be_squared(&choice.best) {
-            let mut more = Trial::on(&all, n_to_count(all.weights.len()), &settings, monitor)?;
+        if self.chooses_loss && has_time && trial.may_be_squared(&choice.best) {
+            let limited = &monitor.with_strict_limit();
+            let mut more = Trial::on(&all, n_more, &settings, limited)?;
             more.near = choice.lambda;
-            choice.loss = more.choose_loss(&choice.best, n_bases)?;
+            choice.loss = match more.choose_loss(&choice.best, n_bases) {
+                Err(Error::TooShort { .. }) => None,
+                loss => loss?,
+            };
             choice.tried.extend(more.tried);
         }
         Ok(choice)
@@ -303,14 +332,14 @@ impl SimilaritySearch {
 
     /// The candidates that on a quarter of the samples are near the best and not like an earlier one, with the scale that is
     /// best there and λ, in the order in which they are given; and what was found of the others.
-    fn promising(
+    fn screened(
         &self,
         all: &All<'_>,
         settings: &TrialSettings,
         candidates: &[Candidate],
         work: &mut Work,
         monitor: &Monitor<'_>,
-    ) -> Result<(Vec<Finalist>, Vec<Tried>)> {
+    ) -> Result<Screened> {
         let mut trial = Trial::on(all, all.weights.len().min(SAMPLES) / SCREENED_SHARE, settings, monitor)?;
         (trial.work, trial.cost) = (*work, SCREENED_COST);
         let n_bases = BASES.min(trial.labels.len());
@@ -320,7 +349,7 @@ impl SimilaritySearch {
         let n_listed = trial.tried.len();
         trial.climb(&trial.near_least())?;
         *work = trial.work;
-        let Some(&least) = trial.ranked().first() else { return Ok((Vec::new(), Vec::new())) };
+        let Some(&least) = trial.ranked().first() else { return Ok(Screened::default()) };
         let best: Vec<usize> = (0..n_listed).map(|at| trial.best_scale(at)).collect();
         let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(best[earlier], best[at]));
         let is_near = |at: usize| {
@@ -341,12 +370,29 @@ impl SimilaritySearch {
         let left = (0..trial.tried.len()).filter(is_left).map(|at| trial.tried[at].clone()).collect();
         // What could not be tried for lack of time is not behind.
         let untried = candidates[n_listed..].iter().map(|candidate| (candidate.clone(), None));
-        Ok((kept.iter().map(|&at| trial.finalist(best[at])).chain(untried).collect(), left))
+        let promising = kept.iter().map(|&at| trial.finalist(best[at])).chain(untried).collect();
+        Ok(Screened { promising, left, best: Some(trial.tried[least].clone()) })
     }
 
     /// Compares the finalists on more samples with more bases, and finds whether these lower the loss of the best
-    /// beyond doubt.
+    /// beyond doubt; what was chosen before where the time limit does not allow it.
     fn on_more(
+        &self,
+        all: &All<'_>,
+        settings: &TrialSettings,
+        choice: SimilarityChoice,
+        finalists: &[Finalist],
+        work: Work,
+        monitor: &Monitor<'_>,
+    ) -> Result<SimilarityChoice> {
+        let limited = &monitor.with_strict_limit();
+        match self.compared_on_more(all, settings, choice.clone(), finalists, work, limited) {
+            Err(Error::TooShort { .. }) => Ok(choice),
+            found => found,
+        }
+    }
+
+    fn compared_on_more(
         &self,
         all: &All<'_>,
         settings: &TrialSettings,

@@ -10,7 +10,7 @@ use crate::data::{AnySamples, ClassWeight, Distinct, Given, Labels, Source, Vect
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::model::{BasisExpansionParams, choose_rows};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::parameters::List;
 use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss, count};
@@ -203,14 +203,22 @@ impl<'a> Trial<'a> {
     /// features.
     fn run_with(
         &mut self,
-        mut candidate: Candidate,
+        candidate: Candidate,
         n_basis: usize,
         losses: &[SmoothLoss],
     ) -> Result<Option<Range<usize>>> {
-        self.monitor.go_on("similarity search")?;
-        if self.monitor.ask().is_err() && !self.tried.is_empty() {
+        if !self.tried.is_empty() && self.monitor.ask() == Err(Stopped::TimeLimit) {
             return Ok(None);
         }
+        self.monitor.go_on("similarity search")?;
+        match self.try_in_turn(candidate, n_basis, losses) {
+            Err(Error::TooShort { .. }) if !self.tried.is_empty() => Ok(None),
+            places => places.map(Some),
+        }
+    }
+
+    /// The places of a candidate by fits of some losses.
+    fn try_in_turn(&mut self, mut candidate: Candidate, n_basis: usize, losses: &[SmoothLoss]) -> Result<Range<usize>> {
         let (mut start, first) = (Instant::now(), self.tried.len());
         match self.expand(&mut candidate, n_basis) {
             Err(error) => {
@@ -225,7 +233,7 @@ impl<'a> Trial<'a> {
                 }
             }
         }
-        Ok(Some(first..self.tried.len()))
+        Ok(first..self.tried.len())
     }
 
     /// Keeps what was found of a candidate.
@@ -237,7 +245,7 @@ impl<'a> Trial<'a> {
         seconds: f64,
     ) -> Result<()> {
         let (judged, lambda, problem) = match found {
-            Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+            Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
             Err(problem) => {
                 let problem = problem.of_rows(&self.rows);
                 let told = problem.to_string();
@@ -275,7 +283,7 @@ impl<'a> Trial<'a> {
         wrong / OneVsRest::of(&self.labels).total(&self.weights)
     }
 
-    /// The first candidate is always tried.
+    /// The first candidate is tried beyond the time of a search, but not beyond the time limit of all.
     fn quiet(&self) -> Monitor<'a> {
         let quiet = self.monitor.without_progress();
         if self.tried.is_empty() { quiet.without_time_limit() } else { quiet }
@@ -360,6 +368,11 @@ impl<'a> Trial<'a> {
 
     pub fn loss(&self, at: usize) -> f64 {
         self.tried[at].loss.as_ref().copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// The seconds of the candidate that took longest.
+    pub fn seconds(&self) -> f64 {
+        self.tried.iter().map(|tried| tried.seconds).fold(0.0, f64::max)
     }
 
     /// The candidates that could be tried, by ascending loss.

@@ -32,6 +32,15 @@ pub trait Similarity: Send + Sync {
         Ok(())
     }
 
+    /// A copy as before [`Similarity::fit`], for one that is not fitted yet; none if there is no such copy. Without one, a
+    /// fit whose time limit is too short for all samples is not repeated on fewer.
+    fn unfitted(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Converts samples to the representation compared by [`Similarity::block`]: called once for the bases and once for
     /// each chunk of samples. Most similarities compare samples unchanged.
     ///

@@ -57,4 +57,5 @@ mod thin_plate_remote;
 mod thin_plate_same;
 mod thin_plate_scaling;
 mod thin_plate_truth;
+mod time_limits;
 mod weights_equal_copies;

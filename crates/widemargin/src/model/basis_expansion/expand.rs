@@ -8,6 +8,7 @@ use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training, Vect
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization, NystromCut};
 use crate::model::clock::Clock;
+use crate::model::within_limit::Size;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
@@ -123,6 +124,24 @@ impl<S: Similarity> Expander<S> {
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> Expander<T> {
         let Expander { n_basis, basis, normalization, cut, seed, .. } = self;
         Expander { similarity, n_basis, basis, given: None, normalization, cut, seed }
+    }
+
+    /// A copy for a fit on some of the samples; none if that is not of the same kind, because bases are rows of all samples
+    /// or samples are rows of similarities to all, or if the similarity cannot be copied.
+    pub fn for_some(&self) -> Option<Self> {
+        if matches!(self.basis, BasisChoice::Given(_)) || self.similarity.brings_columns() {
+            return None;
+        }
+        let Expander { n_basis, normalization, cut, seed, .. } = *self;
+        let similarity = self.similarity.unfitted()?;
+        let given = self.given.as_ref().map(|given| Samples::select(given, &(0..given.len()).collect::<Vec<_>>()));
+        Some(Expander { similarity, n_basis, basis: self.basis.clone(), given, normalization, cut, seed })
+    }
+
+    /// The size of a fit.
+    pub fn size(&self, n_samples: usize, n_classes: usize) -> Size {
+        let n_basis = self.given.as_ref().map_or(self.n_basis.unwrap_or(USUAL_BASES), Samples::len);
+        Size { n_samples, n_classes, n_basis: Some(n_basis) }
     }
 
     /// Fits the expansion to the distinct samples and computes their features.

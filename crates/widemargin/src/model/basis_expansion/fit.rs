@@ -16,12 +16,15 @@ use super::prune::{heaviest, next_size};
 use super::solver::Solver;
 use super::start::Start;
 use crate::basis::BasisChoice;
-use crate::data::{About, ClassWeight, Distinct, Given, Labels, Source, Vectors, check_costs, effective_weights};
+use crate::data::{
+    About, ClassWeight, Distinct, Given, Labels, Picked, Source, Vectors, check_costs, effective_weights,
+};
 use crate::error::{Error, Result};
 use crate::expansion::{Normalization, NystromCut};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::{BasisExpansionSvc, CChoice};
+use crate::model::within_limit::fit_within_limit;
+use crate::model::{BasisExpansionSvc, CChoice, choose_rows};
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
@@ -290,11 +293,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected bases are stored without
     /// duplicates in an order determined by content; given ones as they are.
     ///
-    /// A fit that does not converge has a status and a warning in its report; it is not an error.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
+    /// allow a fit on all samples, the model is of as many as it allows, which the report says.
     ///
     /// # Errors
     /// Invalid parameters, labels or samples, each saying which and what is expected; [`Error::Memory`] if the features
-    /// do not fit; [`Error::Cancelled`] if the monitor cancelled.
+    /// do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a fit
+    /// on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -304,6 +309,52 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
         labels.check(samples.n_samples())?;
+        if !monitor.has_time_limit() || self.for_some().is_none() {
+            return self.fit_rows(samples, labels, sample_weight, &monitor.with_strict_limit());
+        }
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let (size, seed) = (self.expander.size(labels.len(), labels.classes().len()), self.expander.seed);
+        let pick = |n| choose_rows(labels, &weights, n, seed);
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let params = self.for_some().ok_or(Error::NoSamples(""))?;
+            let Some(rows) = rows else { return params.fit_rows(samples, labels, sample_weight, monitor) };
+            let weights = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>());
+            let picked = Picked { source: samples, rows };
+            let mut model = params.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)?;
+            model.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
+            Ok(model)
+        };
+        fit_within_limit(size, monitor, pick, fit, |model| &mut model.report)
+    }
+
+    /// A copy, as for [`Expander::for_some`].
+    fn for_some(&self) -> Option<Self> {
+        let BasisExpansionParams { c, near, loss, penalty, max_basis, intercept, tol, max_iter, threads, .. } = *self;
+        let (class_weight, start) = (self.class_weight.clone(), self.start.clone());
+        let expander = self.expander.for_some()?;
+        Some(BasisExpansionParams {
+            expander,
+            c,
+            near,
+            loss,
+            penalty,
+            max_basis,
+            intercept,
+            class_weight,
+            tol,
+            max_iter,
+            start,
+            threads,
+        })
+    }
+
+    fn fit_rows(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionSvc<S>> {
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c.or_one(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);

@@ -14,13 +14,15 @@ use super::products::precise_products;
 use super::regressor_solution::of_closed_form;
 use super::threshold::threshold;
 use crate::basis::BasisChoice;
-use crate::data::{ABSENT, About, Distinct, Given, Source, Targets};
+use crate::data::{ABSENT, About, Distinct, Given, Picked, Source, Targets};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Definite, Normalization, NystromCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
+use crate::model::draw_rows;
 use crate::model::origin::{Origin, TrainingSettings, tells_origin};
+use crate::model::within_limit::fit_within_limit;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::Similarity;
@@ -123,12 +125,47 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
     ///
     /// The left-out score of a sample is that of the fit without one copy of it, with the same bases and the same normalization:
     /// exact. Samples that are bases do not count for the threshold, since their similarity to themselves is not that of a new
-    /// sample; where the others are fewer than 20, all count. A time limit does not cut the fit short.
+    /// sample; where the others are fewer than 20, all count. If a time limit does not allow a fit on
+    /// all samples, the model is of as many as it allows, which the report says, and there are no left-out scores.
     ///
     /// # Errors
     /// Invalid parameters or samples, each saying which and what is expected; [`Error::Memory`] if the features do not fit;
-    /// [`Error::Cancelled`] if the monitor cancelled.
+    /// [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a fit on few
+    /// samples.
     pub fn fit_with(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionOneClass<S>> {
+        let monitor = &monitor.with_strict_limit();
+        if !monitor.has_time_limit() || self.for_some().is_none() {
+            return self.fit_rows(samples, sample_weight, monitor);
+        }
+        self.check()?;
+        let n = samples.n_samples();
+        let weights = Targets::single(vec![1.0; n])?.weights(n, sample_weight)?;
+        let (size, seed) = (self.expander.size(n, 1), self.expander.seed);
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let params = self.for_some().ok_or(Error::NoSamples(""))?;
+            let Some(rows) = rows else { return params.fit_rows(samples, sample_weight, monitor) };
+            let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+            let mut model = params.fit_rows(&Picked { source: samples, rows }, Some(&of_rows), monitor)?;
+            model.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
+            // Those of the other samples would take as long as a fit on all.
+            model.left_out_scores = Vec::new();
+            Ok(model)
+        };
+        fit_within_limit(size, monitor, |n| draw_rows(&weights, n, seed), fit, |model| &mut model.report)
+    }
+
+    /// A copy, as for [`Expander::for_some`].
+    fn for_some(&self) -> Option<Self> {
+        let BasisExpansionOneClassParams { quantile, shrinkage, threads, .. } = *self;
+        Some(BasisExpansionOneClassParams { expander: self.expander.for_some()?, quantile, shrinkage, threads })
+    }
+
+    fn fit_rows(
         mut self,
         samples: &dyn Source<Samples = S::Samples>,
         sample_weight: Option<&[f64]>,

@@ -14,7 +14,7 @@ use super::learn_weights::unweighted;
 use super::products::precise_products;
 use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_closed_form};
 use crate::basis::BasisChoice;
-use crate::data::{ABSENT, About, DenseMatrix, Distinct, Given, Source, Targets, Vectors};
+use crate::data::{ABSENT, About, DenseMatrix, Distinct, Given, Picked, Source, Targets, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Normalization, NystromCut};
 use crate::linalg::factor::Matrix;
@@ -22,7 +22,8 @@ use crate::macros::getters;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings, tells_origin};
 use crate::model::regression_path::{Chosen, RegressionPoint, StandardTargets};
-use crate::model::{CChoice, LossPoint};
+use crate::model::within_limit::fit_within_limit;
+use crate::model::{CChoice, LossPoint, draw_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::RegressionLoss;
@@ -183,11 +184,13 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// the same bases and the same normalization. They are exact for the squared loss, and one Newton step from the solution
     /// for Huber's and the squared ε-insensitive loss: exact where a refit moves no other sample over a corner of the loss. Of
     /// the quantile loss the model has the loss of refits without one of five folds, which share the features too. A time limit
-    /// ends the choice of C and the solution of these losses early; the squared loss is not cut short.
+    /// ends the choice of C and the solution of these losses early; if it does not allow a fit on all samples, the model is
+    /// of as many as it allows, which the report says.
     ///
     /// # Errors
     /// Invalid parameters, targets or samples, each saying which and what is expected; [`Error::Memory`] if the features
-    /// do not fit; [`Error::Cancelled`] if the monitor cancelled.
+    /// do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a fit
+    /// on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -195,7 +198,32 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<S>> {
-        self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model)
+        let monitor = &monitor.with_strict_limit();
+        if !monitor.has_time_limit() || self.for_some().is_none() {
+            return self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model);
+        }
+        self.check()?;
+        let weights = targets.weights(samples.n_samples(), sample_weight)?;
+        let (size, seed) = (self.expander.size(weights.len(), 1), self.expander.seed);
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let params = self.for_some().ok_or(Error::NoSamples(""))?;
+            let Some(rows) = rows else {
+                return params.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model);
+            };
+            let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+            let picked = Picked { source: samples, rows };
+            let (mut model, _) = params.solve(&picked, &targets.of_rows(rows), Some(&of_rows), false, monitor)?;
+            model.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
+            Ok(model)
+        };
+        fit_within_limit(size, monitor, |n| draw_rows(&weights, n, seed), fit, |model| &mut model.report)
+    }
+
+    /// A copy, as for [`Expander::for_some`].
+    fn for_some(&self) -> Option<Self> {
+        let BasisExpansionRegressorParams { c, loss, has_intercept, averages, threads, .. } = *self;
+        let expander = self.expander.for_some()?;
+        Some(BasisExpansionRegressorParams { expander, c, loss, has_intercept, averages, threads })
     }
 
     /// The same by the squared loss, with what each of the caller's samples gets from the fit without it, samples ×

@@ -26,7 +26,7 @@ use crate::solve::least_squares::{LeastSquares, LeftOut, path};
 use crate::solve::thin_plate::Problems;
 
 /// Samples on which C is chosen.
-const SAMPLES: usize = 1000;
+pub(super) const SAMPLES: usize = 1000;
 
 /// Those of them on which kernels are compared: their losses on the same samples differ much less than either is known.
 const COMPARED: usize = 500;

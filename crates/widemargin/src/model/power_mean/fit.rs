@@ -6,11 +6,11 @@
 
 use std::borrow::Cow;
 
-use super::choose::{PowerMeanChoice, Sample};
+use super::choose::{PowerMeanChoice, SAMPLES, Sample};
 use super::params::PowerMeanParams;
 use super::unseen::{held_out_ranges, unseen_scores};
 use crate::data::{
-    Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
+    Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
@@ -20,7 +20,8 @@ use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::scores::check_width;
-use crate::model::{Scores, assess};
+use crate::model::within_limit::{Size, fit_within_limit};
+use crate::model::{Scores, assess, choose_rows};
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest};
@@ -42,11 +43,13 @@ impl PowerMeanParams {
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
     /// the order of the samples does not matter: all bit for bit.
     ///
-    /// A fit that does not converge has a status and a warning in its report; it is not an error.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
+    /// allow a fit on all samples, the model is of as many as it allows, which the report says.
     ///
     /// # Errors
     /// Invalid parameters, shapes, values or labels, each saying which and what is expected; [`Error::Memory`] if
-    /// features × nodes × problems do not fit; [`Error::Cancelled`] if the monitor cancelled.
+    /// features × nodes × problems do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if
+    /// its time limit passed before a fit on few samples.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -56,6 +59,27 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         labels.check(samples.n_rows())?;
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let (n_samples, n_classes) = (labels.len(), labels.classes().len());
+        // Parameters are chosen on about as many samples as other methods have bases.
+        let size = Size { n_samples, n_classes, n_basis: Some(SAMPLES) };
+        let pick = |n| choose_rows(labels, &weights, n, self.seed);
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
+            let weights = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>());
+            let picked = PickedRows { source: samples, rows };
+            self.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)
+        };
+        fit_within_limit(size, monitor, pick, fit, |model| &mut model.report)
+    }
+
+    fn fit_rows(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<PowerMeanSvc> {
         self.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c, &effective, labels.classes().len())?;

@@ -17,6 +17,9 @@ use crate::similarity::ConditionalKernel;
 /// Samples on which kernels are compared.
 const SAMPLES: usize = 1000;
 
+/// The part of the time limit for the comparison, if a fit on more samples follows.
+const TIME: f64 = 0.5;
+
 /// What was found of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedThinPlate {
@@ -52,7 +55,7 @@ impl ThinPlateParams {
         // Where all samples are compared by the exact solver, they are solved on for the model.
         let is_same = !some.is_part && self.n_basis.is_none() && !self.per_class;
         let (mut model, Comparison { tried, note, .. }) = if is_same {
-            self.on_scaled(samples, labels, sample_weight, monitor, |fit, taken| {
+            self.on_scaled(samples, labels, sample_weight, &monitor.with_strict_limit(), |fit, taken| {
                 let best = fit.best_of(kernels, &taken, monitor)?;
                 Ok((self.clone().kernel(best.kernel).fitted_classes(fit, taken.near(best.near))?, best))
             })?
@@ -97,7 +100,13 @@ impl ThinPlateParams {
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
         let exact = self.clone().n_basis(None).per_class(false);
-        exact.on_scaled(&view, &labels, weights.as_deref(), monitor, |fit, taken| fit.best_of(kernels, &taken, monitor))
+        let limited = &monitor.with_part_of_time(TIME).with_strict_limit();
+        let best = exact
+            .on_scaled(&view, &labels, weights.as_deref(), limited, |fit, taken| fit.best_of(kernels, &taken, limited));
+        match best {
+            Err(Error::TooShort { .. }) if monitor.ask().is_ok() => Ok(Comparison::cut(kernels)),
+            best => best,
+        }
     }
 }
 
@@ -110,6 +119,15 @@ pub(super) struct Comparison {
     tried: Vec<TriedThinPlate>,
     /// What to tell.
     note: String,
+}
+
+impl Comparison {
+    /// The first of some kernels, where the time limit allowed no comparison.
+    fn cut(kernels: &[ConditionalKernel]) -> Self {
+        let kernel = kernels.first().copied().unwrap_or(ConditionalKernel::Distance);
+        let note = format!("kernel {kernel} without a comparison, for which the time limit is too short");
+        Comparison { kernel, near: f64::NAN, tried: Vec::new(), note }
+    }
 }
 
 impl Fit<'_, '_> {
@@ -133,7 +151,8 @@ impl Fit<'_, '_> {
             let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
             let found = fit.space(taken.rows).and_then(|space| fit.exact(taken.rows, space));
             let (loss, error) = match found {
-                Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+                Err(Error::TooShort { .. }) if best.is_some() => break,
+                Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
                 Err(error) => {
                     let told = error.to_string();
                     problem = problem.or(Some(error));

@@ -7,19 +7,20 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
 use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
-use super::params::{LANDMARKS, Standardize, ThinPlateParams};
+use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelFacts;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::stream::{KernelRows, RowSource};
-use crate::data::{Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints};
+use crate::data::{Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
-use crate::model::{CChoice, report_estimate};
-use crate::monitor::Monitor;
+use crate::model::within_limit::{Size, fit_within_limit};
+use crate::model::{CChoice, choose_rows, report_estimate};
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{OneVsRest, UnseenScores, count};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
@@ -58,12 +59,13 @@ impl ThinPlateParams {
     /// the order of the samples does not matter (except for
     /// [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all bit for bit.
     ///
-    /// A fit that does not converge has a status and a warning in its report; it is not an error.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
+    /// allow a fit on all samples, the model is of as many as it allows, which the report says.
     ///
     /// # Errors
     /// Invalid parameters, shapes, values or labels, each saying which and what is expected; [`Error::Parameter`] on
     /// `n_basis`, with the size, if the kernel matrix does not fit in memory; [`Error::Cancelled`] if the monitor
-    /// cancelled.
+    /// cancelled; [`Error::TooShort`] if its time limit passed before a fit on few samples.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -74,6 +76,30 @@ impl ThinPlateParams {
         if let Some(kernels) = self.open_kernels() {
             return Ok(self.fit_best(kernels, samples, labels, sample_weight, monitor)?.0);
         }
+        self.check()?;
+        labels.check(samples.n_rows())?;
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let n_samples = labels.len();
+        let n_basis = self.n_landmarks(n_samples, OneVsRest::of(labels).n_problems());
+        let size = Size { n_samples, n_classes: labels.classes().len(), n_basis };
+        let pick = |n| choose_rows(labels, &weights, n, self.seed);
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
+            let weights = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>());
+            let picked = PickedRows { source: samples, rows };
+            let params = self.clone().n_basis(n_basis);
+            Ok(params.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)?.of_picked(rows))
+        };
+        fit_within_limit(size, monitor, pick, fit, |model| &mut model.report)
+    }
+
+    fn fit_rows(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<ThinPlateSvc> {
         self.on_scaled(samples, labels, sample_weight, monitor, |fit, taken| self.fitted_classes(fit, taken))
     }
 
@@ -459,19 +485,16 @@ impl Fit<'_, '_> {
         PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
     }
 
-    /// A warning if landmarks were used because there are more samples than `exact_up_to`.
+    /// A warning if landmarks were used because the exact solver would take long.
     fn crowded(&self, attempt: &Attempt) -> Option<String> {
         let (n, k) = (self.problems.weights.len(), self.problems.targets.n_problems());
         let needed = || memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
-        (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| crowded(n, needed()))
+        (self.params.n_basis.is_none() && self.landmarks().is_some()).then(|| crowded((n, k), needed()))
     }
 
     /// The number of landmarks; `None` for the exact solver.
     fn landmarks(&self) -> Option<usize> {
-        let (params, n) = (self.params, self.problems.weights.len());
-        let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
-        // With as many landmarks as samples nothing is saved.
-        landmarks.filter(|&n_basis| n_basis < n)
+        self.params.n_landmarks(self.problems.weights.len(), self.problems.targets.n_problems())
     }
 
     fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
@@ -485,6 +508,7 @@ impl Fit<'_, '_> {
     pub fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
+        self.clock.monitor.tell(Progress { stage: "kernel", done: 0, total: 1, gap: None });
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
         memory::check(needed, params.memory_limit, n, None, "take landmarks (n_basis)")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
@@ -506,6 +530,7 @@ impl Fit<'_, '_> {
     fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
+        self.clock.monitor.tell(Progress { stage: "landmarks", done: 0, total: 1, gap: None });
         let needed = memory::landmark_bytes(n, n_basis, space.len(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };

@@ -49,6 +49,13 @@ pub struct ThinPlateSvc {
 impl ThinPlateSvc {
     tells_origin!(|model| Some(model.n_features));
 
+    /// The model of these rows of all samples.
+    pub(super) fn of_picked(mut self, rows: &[usize]) -> Self {
+        self.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        self.left_out = Vec::new();
+        self
+    }
+
     /// Decision values of the samples in double precision, row-major, samples × problems, computed by `threads`
     /// threads, 0 meaning one per core.
     ///
@@ -199,7 +206,8 @@ impl ThinPlateSvc {
     }
 
     /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
-    /// margin: problems × samples (those of weight above 0); empty if the fit did not converge. The error is instead
+    /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
+    /// samples for a time limit. The error is instead
     /// estimated by refits, in which others may cross: [`PathPoint::error_estimate`].
     pub fn left_out(&self) -> &[f64] {
         &self.left_out

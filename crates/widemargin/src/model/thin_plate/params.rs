@@ -60,9 +60,9 @@ impl FromStr for Standardize {
 /// polynomial, and so no part that many columns can overfit.
 pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
 
-/// Samples up to which an exact fit takes some minutes, and 4 to 8 GB: what callers may give to
+/// Samples of two classes up to which an exact fit takes about a minute: what callers may give to
 /// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
-pub const EXACT_UP_TO: usize = 10_000;
+pub const EXACT_UP_TO: usize = 5_000;
 
 /// Number of landmarks if [`ThinPlateParams::exact_up_to`] is exceeded.
 pub(crate) const LANDMARKS: usize = 1000;
@@ -167,10 +167,20 @@ impl ThinPlateParams {
     }
 
     /// Where `n_basis` is none and there are more samples than this, 1,000 landmarks are taken all the same, with
-    /// a warning: for callers whose users have not thought of it. Without a limit the exact solver refuses what
-    /// does not fit in memory.
+    /// a warning: for callers whose users have not thought of it. The number is for two classes; of more, each of which has
+    /// a two-class problem of its own, it is divided by the cube root of their number, so that an exact fit takes no longer.
+    /// Without a limit the exact solver refuses what does not fit in memory.
     pub fn exact_up_to(self, n_samples: usize) -> Self {
         ThinPlateParams { exact_up_to: n_samples, ..self }
+    }
+
+    /// The number of landmarks of so many two-class problems on `n` samples; none for the exact solver, which takes n³
+    /// operations for each.
+    pub(super) fn n_landmarks(&self, n: usize, n_problems: usize) -> Option<usize> {
+        let is_dear = n as f64 * (n_problems.max(1) as f64).cbrt() > self.exact_up_to as f64;
+        let landmarks = self.n_basis.or(is_dear.then_some(LANDMARKS));
+        // With as many landmarks as samples nothing is saved.
+        landmarks.filter(|&n_basis| n_basis < n)
     }
 
     /// How landmarks are selected.

@@ -7,11 +7,13 @@ use crate::similarity::ConditionalKernel;
 /// Columns whose spreads differ by more than this factor cause a warning.
 const APART: f64 = 30.0;
 
-/// That landmarks were taken where the exact solver would take so many bytes.
-pub(super) fn crowded(n_samples: usize, needed: u64) -> String {
+/// That landmarks were taken where the exact solver would take so many bytes, and n³ operations for each problem.
+pub(super) fn crowded((n_samples, n_problems): (usize, usize), needed: u64) -> String {
+    let of_problems = if n_problems > 1 { format!(" in {n_problems} two-class problems") } else { String::new() };
+    let times = n_problems as f64 * (n_samples as f64).powi(3);
     format!(
-        "{n_samples} samples are many for the exact solver, which would take {:.1} GB: {LANDMARKS} landmarks were taken \
-         (n_basis = none asks for it all the same)",
+        "{n_samples} samples{of_problems} are many for the exact solver, which takes {times:.0e} operations a step and \
+         {:.1} GB: {LANDMARKS} landmarks were taken (n_basis = none requests the exact solver)",
         needed as f64 / 1e9,
     )
 }

@@ -225,6 +225,10 @@ impl Similarity for AnySimilarity {
         self.specs().join(" ")
     }
 
+    fn unfitted(&self) -> Option<Self> {
+        AnySimilarity::new(&self.specs()).ok()
+    }
+
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         for at in 0..self.nodes.len() {
             let parent = self.nodes[at].parent;

@@ -9,11 +9,11 @@ use super::exact_visits::ExactVisits;
 use super::linear::separates;
 use super::newton::Stop;
 use super::null_space::{Definite, NullSpace, Projected, overflow, project, span, trace};
-use super::path::{Outcome, PathSettings, Problems, Solved, cancelled, walk};
+use super::path::{Outcome, PathSettings, Problems, Solved, walk};
 use super::system::{System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::Monitor;
 use crate::par::Pool;
 
 /// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
@@ -86,7 +86,7 @@ pub(crate) fn fit_exact(
     let rank = basis.s.len();
     let n = phi.n_rows();
     let mut projected = project(phi, &basis.u)?;
-    ask(monitor, "project")?;
+    monitor.go_on("project")?;
     let flat = projected.flat;
     if flat {
         projected.kernel = Matrix::zeros(n, n);
@@ -116,7 +116,7 @@ pub(crate) fn fit_exact(
         let (definite, kernel, removals) = Definite::new(projected, &basis.u)?;
         (definite, kernel, Some(removals))
     };
-    ask(monitor, "project")?;
+    monitor.go_on("project")?;
     let mut best: Option<(NullSpace, Outcome)> = None;
     for null_space in tried {
         if null_space == NullSpace::Penalized {
@@ -174,13 +174,6 @@ fn fitted(
     Fitted { alpha, beta, null_space, why, rank: basis.s.len(), flat, outcome }
 }
 
-pub(crate) fn ask(monitor: &Monitor<'_>, stage: &'static str) -> Result<()> {
-    match monitor.ask() {
-        Err(Stopped::Cancelled) => Err(cancelled(stage)),
-        _ => Ok(()),
-    }
-}
-
 /// Resolves `auto`, and says why if the polynomials are not left free.
 pub(crate) fn settle(
     asked: NullSpace,
@@ -193,7 +186,7 @@ pub(crate) fn settle(
         let targets = problems.targets;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         for problem in 0..targets.n_problems() {
-            ask(monitor, "separate")?;
+            monitor.go_on("separate")?;
             let signs: Vec<f64> = (0..n).map(|i| targets.sign(i, problem)).collect();
             // Whether they can be separated does not depend on weights, but on which samples there are.
             let is_known = |row: usize| f64::from(u8::from(targets.weight(row, problem) > 0.0));

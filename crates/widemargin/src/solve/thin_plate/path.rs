@@ -356,9 +356,8 @@ fn whole(
             if cut {
                 break;
             }
-            let Some(candidate) = visits.visit(10f64.powf(f64::from(at) / 2.0), &starts, path.len() as u64)? else {
-                break;
-            };
+            let found = visits.visit(10f64.powf(f64::from(at) / 2.0), &starts, path.len() as u64);
+            let Some(candidate) = in_time(found, best.is_some(), &mut cut)? else { break };
             starts = candidate.solutions.iter().map(|solution| solution.point.clone()).collect();
             losses.push(loss_of(&candidate));
             if at == start {
@@ -388,7 +387,8 @@ fn whole(
             cut |= monitor.ask().is_err();
             let Some((_, nearest)) = best.as_ref().filter(|_| !cut) else { break };
             let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();
-            if let Some(candidate) = visits.visit(10f64.powf(at / 2.0), &starts, path.len() as u64)? {
+            let found = visits.visit(10f64.powf(at / 2.0), &starts, path.len() as u64);
+            if let Some(candidate) = in_time(found, true, &mut cut)? {
                 cut |= note(at, candidate, &mut best, &mut path);
             }
         }
@@ -400,6 +400,17 @@ fn whole(
     }
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
     Ok(Outcome { best, path, raised: None, cut, closed_form })
+}
+
+/// What was found, unless the time limit passed; that is an error only before there is another candidate.
+fn in_time<T>(found: Result<Option<T>>, has_other: bool, cut: &mut bool) -> Result<Option<T>> {
+    match found {
+        Err(Error::TooShort { .. }) if has_other => {
+            *cut = true;
+            Ok(None)
+        }
+        found => found,
+    }
 }
 
 /// Whether the last [`PATIENCE`] steps of a path have lowered the loss by less than [`LEVEL`].
@@ -434,7 +445,8 @@ fn confirmed(
             break;
         };
         let starts: Vec<Point> = best.solutions.iter().map(|solution| solution.point.clone()).collect();
-        let Some(mut other) = visits.visit(rival.lambda, &starts, path.len() as u64)? else { break };
+        let found = visits.visit(rival.lambda, &starts, path.len() as u64);
+        let Some(mut other) = in_time(found, true, &mut false)? else { break };
         confirm(visits, &mut other, path)?;
         if !other.point.loo_exact {
             break;
@@ -452,7 +464,7 @@ fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathP
     if !converged || candidate.point.loo_error.is_none() {
         return Ok(());
     }
-    let Some(refits) = visits.confirm(candidate)? else { return Ok(()) };
+    let Some(refits) = in_time(visits.confirm(candidate), true, &mut false)? else { return Ok(()) };
     let point = &mut candidate.point;
     match refits {
         Refits::OfSamples(values, means) => {
@@ -483,9 +495,4 @@ fn note(at: f64, candidate: Candidate, best: &mut Option<(f64, Candidate)>, path
         *best = Some((at, candidate));
     }
     stopped
-}
-
-/// The error for a fit that was cancelled between stages.
-pub(crate) fn cancelled(stage: &'static str) -> Error {
-    Error::Cancelled { stage }
 }

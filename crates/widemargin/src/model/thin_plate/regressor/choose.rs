@@ -85,7 +85,8 @@ impl Task<'_> {
             }
             let start = Instant::now();
             let loo_r2 = match task.exact(kernel, factors_if(standardized).as_deref()) {
-                Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+                Err(Error::TooShort { .. }) if best.is_some() => break,
+                Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
                 Err(error) => {
                     let told = error.to_string();
                     problem = problem.or(Some(error));

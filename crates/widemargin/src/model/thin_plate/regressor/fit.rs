@@ -5,11 +5,12 @@ use super::super::remarks::{crowded, dependent};
 use super::choose::{Choice, TriedSpline};
 use super::task::{Solved, Task, exact_bytes};
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
-use crate::data::{Distinct, Given, Rows, Targets, fingerprints};
+use crate::data::{Distinct, Given, PickedRows, Rows, Targets, fingerprints};
 use crate::error::{Error, Result};
-use crate::model::StandardTargets;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::within_limit::{Size, fit_within_limit};
+use crate::model::{StandardTargets, draw_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::ConditionalKernel;
@@ -29,12 +30,14 @@ impl ThinPlateRegressorParams {
     /// bit.
     ///
     /// The leave-one-out errors in the model are exact: those of refits without one copy of each sample; on landmarks with the
-    /// landmarks as they are.
+    /// landmarks as they are. If a time limit does not allow a fit on all samples, the model is of as many as it allows, which
+    /// the report says.
     ///
     /// # Errors
     /// Invalid parameters, shapes, values or targets, each saying which and what is expected; [`Error::Parameter`] on
     /// `n_basis`, with the size, if the kernel matrix does not fit in memory, and on `C` if it is to be selected and each
-    /// sample is met whatever the others say; [`Error::Cancelled`] if the monitor cancelled.
+    /// sample is met whatever the others say; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time
+    /// limit passed before a fit on few samples.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -57,6 +60,29 @@ impl ThinPlateRegressorParams {
         monitor: &Monitor<'_>,
     ) -> Result<(ThinPlateRegressor, Vec<TriedSpline>)> {
         self.check()?;
+        let n = samples.n_rows();
+        let weights = targets.weights(n, sample_weight)?;
+        let size = Size { n_samples: n, n_classes: 1, n_basis: self.n_landmarks(n) };
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let Some(rows) = rows else { return self.fit_rows(samples, targets, sample_weight, monitor) };
+            let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+            let picked = PickedRows { source: samples, rows };
+            let params = self.clone().n_basis(size.n_basis);
+            let (mut model, tried) = params.fit_rows(&picked, &targets.of_rows(rows), Some(&of_rows), monitor)?;
+            model.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+            Ok((model, tried))
+        };
+        let pick = |n| draw_rows(&weights, n, self.seed);
+        fit_within_limit(size, monitor, pick, fit, |(model, _)| &mut model.report)
+    }
+
+    fn fit_rows(
+        &self,
+        samples: &impl Rows,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ThinPlateRegressor, Vec<TriedSpline>)> {
         let n_features = samples.n_cols();
         if n_features == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));
@@ -94,7 +120,7 @@ impl ThinPlateRegressorParams {
         clock.end("solve")?;
         let n = task.weights.len();
         if self.n_basis.is_none() && n > self.exact_up_to {
-            warnings.push(crowded(n, exact_bytes(n)));
+            warnings.push(crowded((n, 1), exact_bytes(n)));
         }
         warnings.extend(dependent(kernel, solved.space.len(), solved.rank));
         warnings.extend(solved.chosen.warning(&solved.standard));

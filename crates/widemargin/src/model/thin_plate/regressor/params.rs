@@ -1,5 +1,6 @@
 //! Parameters of a smoothing spline.
 
+use super::super::params::LANDMARKS;
 use crate::error::{Error, Result};
 use crate::macros::setters;
 use crate::model::{AUTO_KERNELS, CChoice, LandmarkChoice, Standardize};
@@ -95,6 +96,13 @@ impl ThinPlateRegressorParams {
             Some(0) => Err(Error::parameter("n_basis", "0", "at least 1, or none for the exact solver")),
             _ => Ok(()),
         }
+    }
+
+    /// The number of landmarks of a fit on `n` samples; none for the exact solver.
+    pub(super) fn n_landmarks(&self, n: usize) -> Option<usize> {
+        let landmarks = self.n_basis.or((n > self.exact_up_to).then_some(LANDMARKS));
+        // With as many landmarks as samples nothing is saved.
+        landmarks.filter(|&n_basis| n_basis < n)
     }
 
     /// The kernels to choose among: the first alone where C is given.

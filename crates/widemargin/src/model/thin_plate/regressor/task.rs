@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::super::fit::merged;
 use super::super::kernel_blocks::{first_of_equals, weighted_gram, weighted_polynomials};
 use super::super::landmarks::{Placed, choose};
-use super::super::params::LANDMARKS;
 use super::ThinPlateRegressorParams;
 use super::file::degree;
 use super::landmark_features::{LandmarkFeatures, Places};
@@ -70,10 +69,7 @@ impl Task<'_> {
 
     /// The number of landmarks; `None` for the exact solver.
     pub fn landmarks(&self) -> Option<usize> {
-        let (params, n) = (self.params, self.weights.len());
-        let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
-        // With as many landmarks as samples nothing is saved.
-        landmarks.filter(|&n_basis| n_basis < n)
+        self.params.n_landmarks(self.weights.len())
     }
 
     /// The polynomials at the samples.

@@ -1,0 +1,232 @@
+//! A fit within a time limit: on all samples if the limit allows it, otherwise on as many as it allows.
+//!
+//! Features, kernel matrices and closed-form solutions of some of the samples are of no use, so that a fit cannot just be
+//! stopped. A first fit is on few samples; what it takes says how many the time left allows, and so on until a fit is on
+//! all samples or the time has passed. A fit that is not done by then is abandoned, and the one before it returned. Without
+//! a time limit, or for few samples, there is only the fit on all.
+
+use crate::error::{Error, Result};
+use crate::instant::Instant;
+use crate::monitor::Monitor;
+use crate::solve::{Report, Status};
+
+/// Samples of the first fit, and those of each class.
+const FIRST: usize = 100;
+const FIRST_OF_CLASS: usize = 10;
+
+/// With this multiple of the first samples, all are fitted at once.
+const FEW: usize = 4;
+
+/// The part of the time left that a fit on all samples may take by estimate, and the part for one on fewer, which a larger
+/// one may follow.
+const ALL: f64 = 0.8;
+const SOME: f64 = 0.4;
+
+/// A larger fit must have this multiple of the samples.
+const GROWTH: f64 = 1.5;
+
+/// Bases beyond which a fit takes more time for its decompositions than for the similarities of the samples.
+const BASES: f64 = 500.0;
+
+/// The size of a problem.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub n_samples: usize,
+    /// Of problems without classes 1.
+    pub n_classes: usize,
+    /// The number of bases if there are as many samples; none if all samples are bases.
+    pub n_basis: Option<usize>,
+}
+
+impl Size {
+    /// Samples of the first fit.
+    fn first(&self) -> usize {
+        FIRST.max(FIRST_OF_CLASS.saturating_mul(self.n_classes))
+    }
+
+    /// The work of a fit on `n` samples, in a unit of its own.
+    fn work(&self, n: usize) -> f64 {
+        let bases = self.n_basis.map_or(n, |n_basis| n_basis.min(n)) as f64;
+        n as f64 * bases * (1.0 + bases / BASES)
+    }
+
+    /// The most samples whose fit is estimated to take at most `seconds`, where one on `n` takes `each`.
+    fn affordable(&self, seconds: f64, (n, each): (usize, f64)) -> usize {
+        let most = self.work(n) * seconds / each.max(1e-6);
+        let (mut low, mut high) = (0, self.n_samples);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if self.work(middle) <= most { low = middle } else { high = middle - 1 }
+        }
+        low
+    }
+
+    /// The samples of the next fit after one on `n` that took so many seconds, with `left` seconds left; none if a larger one
+    /// takes longer.
+    fn next(&self, left: f64, (n, seconds): (usize, f64)) -> Option<usize> {
+        if self.affordable(ALL * left, (n, seconds)) == self.n_samples {
+            return Some(self.n_samples);
+        }
+        let next = self.affordable(SOME * left, (n, seconds));
+        (next as f64 >= GROWTH * n as f64).then_some(next)
+    }
+}
+
+/// The fit within the time limit of the monitor. `fit` is called with the rows of some samples, or with none for all
+/// samples; `pick` returns the rows of a number of samples; `report` is the report of what was fitted.
+///
+/// # Errors
+/// Those of `fit`; [`Error::TooShort`] if the first fit did not end in time.
+pub(crate) fn fit_within_limit<M>(
+    size: Size,
+    monitor: &Monitor<'_>,
+    pick: impl Fn(usize) -> Vec<usize>,
+    fit: impl Fn(Option<&[usize]>, &Monitor<'_>) -> Result<M>,
+    report: fn(&mut M) -> &mut Report,
+) -> Result<M> {
+    let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+        let mut found = fit(rows, monitor)?;
+        let report = report(&mut found);
+        if report.is_far_from_solved() {
+            // What was estimated is the error of the solution.
+            report.estimate = None;
+        }
+        Ok(found)
+    };
+    let monitor = &monitor.with_strict_limit();
+    if !monitor.has_time_limit() || size.n_samples <= FEW * size.first() {
+        return fit(None, monitor);
+    }
+    let mut last = (size.first(), 0.0);
+    let mut start = Instant::now();
+    let rows = pick(last.0);
+    let mut best = fit(Some(&rows), &monitor.without_progress()).map_err(|error| of_picked(error, &rows))?;
+    let mut n_fitted = rows.len();
+    loop {
+        last.1 = start.elapsed().as_secs_f64();
+        let left = monitor.seconds_left().unwrap_or(f64::INFINITY);
+        let Some(next) = size.next(left, last) else { break };
+        start = Instant::now();
+        let is_all = next == size.n_samples;
+        let rows = if is_all { Vec::new() } else { pick(next) };
+        let found = match is_all {
+            true => fit(None, monitor),
+            false => fit(Some(&rows), &monitor.without_progress()).map_err(|error| of_picked(error, &rows)),
+        };
+        let mut found = match found {
+            Err(Error::TooShort { .. }) => break,
+            found => found?,
+        };
+        let is_worse = report(&mut found).has_unbegun() || report(&mut found).is_far_from_solved();
+        if is_worse && !report(&mut best).is_far_from_solved() {
+            break;
+        }
+        if is_all {
+            return Ok(found);
+        }
+        (best, n_fitted, last) = (found, rows.len(), (next, 0.0));
+    }
+    let report = report(&mut best);
+    report.status = Status::TimeLimit;
+    let n = size.n_samples;
+    report.warnings.push(format!(
+        "the time limit passed: the model was trained on {n_fitted} of {n} samples (a longer time limit allows more)"
+    ));
+    Ok(best)
+}
+
+/// Translates the row of an error about picked samples to a row of all samples.
+fn of_picked(error: Error, rows: &[usize]) -> Error {
+    match error {
+        Error::Value { row, column, value, problem } if row < rows.len() => {
+            Error::Value { row: rows[row], column, value, problem }
+        }
+        error => error.of_rows(rows),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn solved() -> Report {
+        Report::of(&[Status::Converged], vec![3], (&[1.0], &[1.0]), vec![0.0], vec![1], Vec::new())
+    }
+
+    fn stopped(gap: f64) -> Report {
+        Report::of(&[Status::TimeLimit], vec![3], (&[1.0], &[1.0 - gap]), vec![gap], vec![1], Vec::new())
+    }
+
+    /// The numbers of samples that are fitted within an hour, and the report, where a fit of `n` samples yields `of`.
+    fn fitted(size: Size, of: impl Fn(usize) -> Result<Report>) -> (Vec<usize>, Result<Report>) {
+        let sizes = RefCell::new(Vec::new());
+        let fit = |rows: Option<&[usize]>, _: &Monitor<'_>| {
+            let n = rows.map_or(size.n_samples, <[usize]>::len);
+            sizes.borrow_mut().push(n);
+            of(n)
+        };
+        let monitor = Monitor::none().with_time_limit(Duration::from_secs(3600));
+        let found = fit_within_limit(size, &monitor, |n| (0..n).collect(), fit, |report| report);
+        (sizes.into_inner(), found)
+    }
+
+    const LARGE: Size = Size { n_samples: 100_000, n_classes: 3, n_basis: Some(1000) };
+
+    #[test]
+    fn a_limit_that_allows_it_leaves_a_fit_on_all_samples() {
+        let (sizes, found) = fitted(LARGE, |_| Ok(solved()));
+        assert_eq!((sizes, found.unwrap()), (vec![100, 100_000], solved()));
+        let few = Size { n_samples: 400, ..LARGE };
+        assert_eq!(fitted(few, |_| Ok(solved())).0, [400]);
+        let without_limit = fit_within_limit(
+            LARGE,
+            &Monitor::none(),
+            |n| (0..n).collect(),
+            |rows, _| {
+                assert!(rows.is_none());
+                Ok(solved())
+            },
+            |report| report,
+        );
+        assert_eq!(without_limit.unwrap(), solved());
+    }
+
+    #[test]
+    fn a_fit_that_does_not_end_leaves_the_one_before() {
+        let too_short = || Error::TooShort { stage: "similarity", needs: 1.0 };
+        for of_all in [|| Err(Error::TooShort { stage: "similarity", needs: 1.0 }), || Ok(stopped(0.9))] {
+            let (sizes, found) = fitted(LARGE, |n| if n < 100_000 { Ok(solved()) } else { of_all() });
+            let found = found.unwrap();
+            assert_eq!((sizes, found.status), (vec![100, 100_000], Status::TimeLimit));
+            let told = "the time limit passed: the model was trained on 100 of 100000 samples";
+            assert!(found.warnings[0].starts_with(told), "{found:?}");
+        }
+        // A solution that is nearly complete is one of all samples.
+        let (_, found) = fitted(LARGE, |n| Ok(if n < 100_000 { solved() } else { stopped(0.01) }));
+        assert_eq!(found.unwrap(), stopped(0.01));
+        assert!(matches!(fitted(LARGE, |_| Err(too_short())).1, Err(Error::TooShort { .. })));
+    }
+
+    #[test]
+    fn samples_follow_from_the_time_that_few_take() {
+        // 1,000 bases from 1,000 samples on: the work is proportional to the samples.
+        assert_eq!(LARGE.next(1000.0, (1000, 1.0)), Some(100_000));
+        assert_eq!(LARGE.next(100.0, (1000, 1.0)), Some(40_000));
+        assert_eq!(LARGE.next(3.0, (1000, 1.0)), None);
+        // All samples are bases: eight times the work for twice the samples, or less.
+        let exact = Size { n_basis: None, ..LARGE };
+        let next = exact.next(20.0, (1000, 1.0)).unwrap();
+        assert!((2000..2400).contains(&next), "{next}");
+        assert_eq!(exact.next(f64::INFINITY, (100, 0.0)), Some(100_000));
+        assert_eq!(Size { n_classes: 300, ..LARGE }.first(), 3000);
+    }
+
+    #[test]
+    fn rows_of_errors_are_those_of_all_samples() {
+        let of = |row| Error::Value { row, column: 2, value: -1.0, problem: "negative" };
+        assert!(matches!(of_picked(of(1), &[4, 9]), Error::Value { row: 9, column: 2, .. }));
+    }
+}

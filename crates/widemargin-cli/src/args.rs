@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use widemargin_io::{ColumnRule, Format, LabelColumn, ReadOptions, TextColumn};
+use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions, TextColumn};
 
 use crate::report::Failure;
 use crate::takes::Takes;
@@ -65,6 +65,17 @@ pub struct Input {
     /// Column of a CSV or TSV file with the weight of each sample, by name or number: k counts as k copies
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub weight: Option<LabelColumn>,
+    /// Whether the first line of a CSV or TSV file has the names of the columns: yes or no [default: determined from the
+    /// first lines]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
+    pub header: Option<bool>,
+    /// What separates the cells of a CSV or TSV file: a character, or tab, space, comma, semicolon or pipe [default:
+    /// determined from the first lines]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// The decimal mark of a CSV or TSV file: `.` or `,` [default: determined from the first lines]
+    #[arg(long, value_name = "MARK")]
+    pub decimal: Option<Decimal>,
 }
 
 impl Input {
@@ -78,6 +89,9 @@ impl Input {
             resize: self.resize,
             id: self.id.clone(),
             weight: self.weight.clone(),
+            header: self.header,
+            delimiter: self.delimiter,
+            decimal: self.decimal,
             ..ReadOptions::default()
         }
     }
@@ -111,6 +125,24 @@ fn size(text: &str) -> Result<(usize, usize), String> {
     sides.filter(is_possible).ok_or_else(|| "height and width from 1 to 4096 are needed, such as 32x48".into())
 }
 
+fn yes_or_no(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no"),
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, &'static str> {
+    let named = [("tab", b'\t'), ("\\t", b'\t'), ("space", b' '), ("comma", b','), ("semicolon", b';'), ("pipe", b'|')];
+    match (named.iter().find(|(name, _)| *name == text), text.as_bytes()) {
+        (Some((_, delimiter)), _) => Ok(*delimiter),
+        (None, [b'"' | b'\n' | b'\r' | b'0'..=b'9']) => Err("a digit, a quote or a line end is part of cells"),
+        (None, &[delimiter]) if delimiter.is_ascii() => Ok(delimiter),
+        _ => Err("expected one ASCII character, or tab, space, comma, semicolon or pipe"),
+    }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
@@ -128,6 +160,14 @@ mod tests {
         assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
         for wrong in ["0", "-1", "nan", "inf", "soon"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn delimiters_are_characters_or_names() {
+        assert_eq!([";", "tab", "space", "\t"].map(delimiter), [Ok(b';'), Ok(b'\t'), Ok(b' '), Ok(b'\t')]);
+        for wrong in ["", "\"", "::", "1", "ä", "\n"] {
+            assert!(delimiter(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -22,14 +22,14 @@ impl KeptLabels {
     pub fn add(
         &mut self,
         several: &Indicators,
-        order: &[usize],
+        order: &[Option<usize>],
         rows: impl IntoIterator<Item = usize>,
         values: &[f32],
         weights: Option<&[f64]>,
     ) {
         let k = several.names.len();
         for row in rows {
-            self.truth.extend(order.iter().map(|&at| several.values[row * k + at]));
+            self.truth.extend(order.iter().map(|at| at.map_or(0.0, |at| several.values[row * k + at])));
             self.weights.push(weights.map_or(1.0, |weights| weights[row]));
         }
         self.values.extend_from_slice(values);
@@ -47,21 +47,24 @@ impl KeptLabels {
 /// The labels of all samples in the order of the model's.
 pub fn labels_of_model(several: &Indicators, names: &[Label], input: &Input) -> Result<Labels, Failure> {
     let (order, k) = (order_of(several, names, input)?, several.names.len());
-    let values: Vec<f64> = several.values.chunks(k).flat_map(|row| order.iter().map(|&at| row[at])).collect();
+    let values: Vec<f64> =
+        several.values.chunks(k.max(1)).flat_map(|row| order.iter().map(|at| at.map_or(0.0, |at| row[at]))).collect();
     Ok(Labels::several(names.to_vec(), &values)?)
 }
 
-/// The column of each of the model's labels: by name, or by place where a matrix has no names.
-pub fn order_of(several: &Indicators, names: &[Label], input: &Input) -> Result<Vec<usize>, Failure> {
+/// The column of each of the model's labels: by name, or by place where a matrix has no names; none where samples list their
+/// labels and none has it.
+pub fn order_of(several: &Indicators, names: &[Label], input: &Input) -> Result<Vec<Option<usize>>, Failure> {
     let are_numbers = several.names.iter().enumerate().all(|(at, name)| *name == Label::Integer(at as i64));
     if are_numbers && several.names.len() == names.len() {
-        return Ok((0..names.len()).collect());
+        return Ok((0..names.len()).map(Some).collect());
     }
-    let place = |name: &Label| {
-        several.names.iter().position(|given| given == name).ok_or_else(|| {
+    let place = |name: &Label| match several.names.iter().position(|given| given.class_among(names) == Some(name)) {
+        None if !several.are_listed => {
             let failure = format!("{}: there is no label '{name}', which the model predicts", shown(&input.data));
-            Failure::input(failure).help("give the columns of all labels of the model")
-        })
+            Err(Failure::input(failure).help("give the columns of all labels of the model"))
+        }
+        place => Ok(place),
     };
     names.iter().map(place).collect()
 }

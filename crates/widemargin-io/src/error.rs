@@ -45,7 +45,7 @@ pub enum IoError {
         given: String,
     },
     /// The format cannot be determined from the file name.
-    #[error("{}: cannot tell the format from the name: known endings are {}", .file.display(), crate::Format::ENDINGS)]
+    #[error("{}: cannot tell the format from the name: known endings are {}", .file.display(), crate::Format::endings())]
     UnknownEnding {
         /// The file.
         file: PathBuf,
@@ -229,6 +229,16 @@ pub enum IoError {
         /// The reason.
         reason: String,
     },
+    /// An option of tables for a file of another format.
+    #[error("{}: {flag} is for CSV and TSV files, and this is {format}", .file.display())]
+    NotATable {
+        /// The file.
+        file: PathBuf,
+        /// The flag of the command line.
+        flag: &'static str,
+        /// The format of the file.
+        format: crate::Format,
+    },
     /// The requested text column does not exist, or is the label column.
     #[error("{}: no text column {given}: {reason}", .file.display())]
     TextColumn {
@@ -254,6 +264,8 @@ pub enum IoError {
     NoLabels {
         /// The file.
         file: PathBuf,
+        /// The names of its columns, if it has some.
+        columns: Option<Vec<String>>,
     },
     /// The table cannot be written in the requested format.
     #[error("{}: cannot be written as {format}: {reason}", .file.display())]
@@ -295,6 +307,7 @@ impl IoError {
             }
             IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
             IoError::OtherColumn { .. } => "it takes a name or a number: 1 is the first column, -1 the last",
+            IoError::NotATable { .. } => "if it is a table, add --format csv",
             IoError::TextColumn { .. } => {
                 "--text-column is for --format strings: a name or a number, 1 is the first column, -1 the last"
             }
@@ -306,6 +319,9 @@ impl IoError {
                 "the files of a folder are read as one input, but for those whose names begin with . or _"
             }
             IoError::TooLarge { .. } => "rescale the column, or remove the row",
+            IoError::NoLabels { columns: Some(columns), .. } => {
+                return Some(format!("say which column holds them with --label: {}", crate::problem::list(columns)));
+            }
             IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
             IoError::SeveralLabels { .. } => "name one column with --label, or train a model on all of them",
             IoError::Read { .. }

@@ -55,8 +55,13 @@ pub(crate) const IMAGE_ENDINGS: [&str; 12] =
 
 impl Format {
     /// The recognised file name extensions, for messages.
-    pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, \
-         .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of such files or of images";
+    pub(crate) fn endings() -> String {
+        let parquet = if cfg!(feature = "parquet") { " .parquet," } else { "" };
+        format!(
+            ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz,{parquet} .ts, .bin (CIFAR-10) and -ubyte (IDX), each with \
+             .gz too; a folder is one of such files or of images"
+        )
+    }
 
     /// The format according to the file name's extension, with or without a final `.gz`.
     pub(crate) fn from_ending(path: &Path) -> Option<Format> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use widemargin::data::{Label, Labels};
 
 use crate::error::{IoError, Result};
-use crate::input::{BYTE_ORDER_MARK, open};
+use crate::text_input::open_text;
 
 /// Reads the group of each sample, as text: `1` and `01` are two groups. Blanks around a name do not count.
 ///
@@ -14,10 +14,10 @@ use crate::input::{BYTE_ORDER_MARK, open};
 /// [`IoError::Read`] and [`IoError::Empty`]; [`IoError::Group`] for an empty line before the last, and for text that is not
 /// UTF-8.
 pub fn read_groups(path: &Path) -> Result<Labels> {
-    let mut input = open(path)?;
+    let mut input = open_text(path)?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii_end();
+    let bytes = bytes.trim_ascii_end();
     if bytes.is_empty() {
         return Err(IoError::Empty { file: path.to_owned(), what: "no groups in the file" });
     }

@@ -3,12 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use csv::ReaderBuilder;
 use widemargin::data::{Label, Labels, as_boolean};
 
-use crate::csv::{Header, Records, is_missing, number, text_of};
+use crate::csv::{Header, Numbers, Records, is_missing, text_of};
 use crate::error::{IoError, Result};
-use crate::input::Input;
 use crate::npy::{self, Failure};
 use crate::problem::{ArrayProblem, CsvProblem, shown};
 
@@ -19,6 +17,8 @@ pub struct Indicators {
     pub names: Vec<Label>,
     /// Samples × labels, row-major.
     pub values: Vec<f64>,
+    /// Whether samples list the labels that they have, as in LIBSVM text, so that a label that none has is not named.
+    pub are_listed: bool,
 }
 
 impl Indicators {
@@ -38,40 +38,44 @@ impl Indicators {
     /// Those of some samples that follow each other.
     pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Indicators {
         let k = self.names.len();
-        Indicators { names: self.names.clone(), values: self.values[rows.start * k..rows.end * k].to_vec() }
+        Indicators {
+            names: self.names.clone(),
+            values: self.values[rows.start * k..rows.end * k].to_vec(),
+            are_listed: self.are_listed,
+        }
     }
 }
 
 /// The number of a cell: of 1 and 0, true and false, yes and no, and of missing values.
-pub(crate) fn indicator(cell: &[u8]) -> Result<f64, CsvProblem> {
+pub(crate) fn indicator(cell: &[u8], numbers: Numbers) -> Result<f64, CsvProblem> {
     if is_missing(cell) {
         return Ok(f64::NAN);
     }
     let is_set = text_of(cell)?.and_then(as_boolean);
-    let value = is_set.map(|is_set| f64::from(u8::from(is_set))).or_else(|| number(cell));
+    let value = is_set.map(|is_set| f64::from(u8::from(is_set))).or_else(|| numbers.number(cell));
     value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| CsvProblem::Indicator(shown(cell)))
 }
 
 /// The columns of a CSV or TSV file with a header that names the labels.
-pub(crate) fn of_table(input: Input, delimiter: u8) -> Result<Indicators> {
-    let mut builder = ReaderBuilder::new();
-    let mut records = Records::new(input, builder.delimiter(delimiter))?;
+pub(crate) fn of_table(mut records: Records) -> Result<Indicators> {
     let cells: Vec<Vec<u8>> = records.first().0.iter().map(|cell| cell.trim_ascii().to_vec()).collect();
-    let name = |cell: &Vec<u8>| String::from_utf8(cell.clone()).map_err(|_| records.header_problem());
-    let names = cells.iter().map(name).collect::<Result<Vec<_>>>()?;
-    let header = Header { names: Some(names.clone()), n: records.n };
-    if let Some(column) = cells.iter().position(|cell| indicator(cell).is_ok()) {
+    let name = |cell: &Vec<u8>| String::from_utf8(cell.clone());
+    let names = cells.iter().map(name).collect::<Result<Vec<_>, _>>();
+    let names = names.map_err(|_| records.first_problem(CsvProblem::NotText))?;
+    let (header, numbers) = (Header { names: Some(names.clone()), n: records.n }, records.numbers);
+    if let Some(column) = cells.iter().position(|cell| indicator(cell, numbers).is_ok()) {
         let problem = CsvProblem::NoHeader(shown(&cells[column]));
         return Err(IoError::Column { file: records.file.clone(), column: (column + 1).to_string(), problem });
     }
     records.skip_header();
-    let mut found = Indicators { names: names.into_iter().map(Label::Text).collect(), values: Vec::new() };
+    let mut found =
+        Indicators { names: names.into_iter().map(Label::Text).collect(), values: Vec::new(), are_listed: false };
     while let Some(line) = records.next()? {
         if records.record.len() != records.n {
             return Err(records.ragged(line));
         }
         for column in 0..records.n {
-            let value = indicator(records.record[column].trim_ascii());
+            let value = indicator(records.record[column].trim_ascii(), numbers);
             found.values.push(value.map_err(|p| records.problem(line, Some(header.called(column)), p))?);
         }
     }
@@ -93,7 +97,7 @@ pub(crate) fn of_array(input: &mut dyn Read, header: &npy::Header) -> Result<Ind
         let (row, column, value) = (at / k, at % k, values[at]);
         return Err(ArrayProblem::Indicator { row, column, value }.into());
     }
-    Ok(Indicators { names: (0..k as i64).map(Label::Integer).collect(), values })
+    Ok(Indicators { names: (0..k as i64).map(Label::Integer).collect(), values, are_listed: false })
 }
 
 /// What separates the cells of a file that is a table by its name.

@@ -8,9 +8,6 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{IoError, Result};
 
-/// The byte-order mark that some programs write at the start of UTF-8 text; all text readers skip it.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
 /// An opened input.
 #[derive(Debug)]
 pub(crate) struct Input {

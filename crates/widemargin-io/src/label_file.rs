@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use widemargin::data::{Label, Labels};
 
+use crate::csv::{Records, label as label_of};
 use crate::error::{IoError, Result};
 use crate::indicators::{self, Indicators, delimiter_of, of_table};
-use crate::input::{BYTE_ORDER_MARK, Input, open};
+use crate::input::{Input, open};
 use crate::npy::{self, Failure, Header};
-use crate::problem::ArrayProblem;
+use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::Table;
+use crate::text_input::open_text;
 
 /// The labels of a file.
 #[derive(Debug)]
@@ -32,22 +34,22 @@ impl Given {
 }
 
 /// The labels of a file: of a `.npy` file a vector of integers or text, or a matrix of indicators; of a `.csv` or `.tsv` file
-/// the columns of indicators; else text with one label a line in the order of the samples and no header.
+/// the columns of indicators, or one column of classes; else text with one label a line in the order of the samples and no header.
 fn read_labels(path: &Path) -> Result<Given> {
-    let mut input = open(path)?;
     if let Some(delimiter) = delimiter_of(path) {
-        return Ok(Given::Several(of_table(input, delimiter)?));
+        let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;
+        return if records.n == 1 { of_column(records) } else { of_table(records).map(Given::Several) };
     }
     let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     if is_array {
-        return of_array(&mut input).map_err(|failure| match failure {
+        return of_array(&mut open(path)?).map_err(|failure| match failure {
             Failure::System(source) => IoError::reading(path)(source),
             Failure::Problem(problem) => IoError::Array { file: path.to_owned(), array: None, problem },
         });
     }
     let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii_end();
+    open_text(path)?.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
+    let bytes = bytes.trim_ascii_end();
     if bytes.is_empty() {
         return Err(IoError::Empty { file: path.to_owned(), what: "no labels in the file" });
     }
@@ -62,6 +64,19 @@ fn read_labels(path: &Path) -> Result<Given> {
     labels.map(Given::One)
 }
 
+/// The classes of a table of one column, with or without a header.
+fn of_column(mut records: Records) -> Result<Given> {
+    if records.has_names() {
+        records.skip_header();
+    }
+    let mut labels = Vec::new();
+    while let Some(line) = records.next()? {
+        let cell = records.record.get(0).unwrap_or_default().trim_ascii();
+        labels.push(label_of(cell).map_err(|problem| records.problem(line, None, problem))?);
+    }
+    Ok(Given::One(labels))
+}
+
 fn of_array(input: &mut Input) -> Result<Given, Failure> {
     let header = Header::read(input)?;
     let n = match header.shape[..] {
@@ -71,16 +86,7 @@ fn of_array(input: &mut Input) -> Result<Given, Failure> {
             return Err(header.wrong_shape("one dimension, a label for each sample, or two for several labels").into());
         }
     };
-    if header.dtype.is_text() {
-        let texts = npy::read_texts(input, &header.dtype, n)?;
-        return Ok(Given::One(texts.iter().map(|text| Label::parse(text)).collect()));
-    }
-    if !header.dtype.is_integer() {
-        let problem: ArrayProblem = header.dtype.unexpected("integers or text");
-        return Err(problem.into());
-    }
-    let numbers = npy::read_ints::<i64>(input, &header.dtype, n)?;
-    Ok(Given::One(numbers.into_iter().map(Label::Integer).collect()))
+    Ok(Given::One(npy::read_labels(input, &header.dtype, n)?))
 }
 
 /// Samples of one file with the labels of another.

@@ -58,6 +58,7 @@ mod shards;
 mod store;
 mod strings;
 mod table;
+mod text_input;
 mod write;
 mod write_rows;
 
@@ -68,7 +69,7 @@ pub use error::{IoError, Result};
 pub use format::Format;
 pub use groups::read_groups;
 pub use indicators::Indicators;
-pub use options::{ColumnRule, LabelColumn, ReadOptions, TextColumn};
+pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TextColumn};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
 pub use read::{inputs, read};
 pub use sample_problem::{ImageProblem, SeriesProblem};

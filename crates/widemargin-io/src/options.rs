@@ -25,8 +25,13 @@ pub struct ReadOptions {
     pub resize: Option<(usize, usize)>,
     /// Which column of a file of strings holds the strings.
     pub text: TextColumn,
-    /// Whether a CSV file has a header; by default determined from its first two lines.
+    /// Whether a CSV or TSV file has a header; by default determined from its first lines.
     pub header: Option<bool>,
+    /// What separates the cells of a CSV or TSV file: an ASCII character. By default determined from the text: a comma, or
+    /// a tab in a file whose name ends in `.tsv`, unless another separator makes a table of it.
+    pub delimiter: Option<u8>,
+    /// The decimal mark of a CSV or TSV file; by default determined from its first lines.
+    pub decimal: Option<Decimal>,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
     /// How cells of a CSV or TSV file that are no numbers are read.
@@ -58,6 +63,7 @@ impl ReadOptions {
                 reason: reason.to_owned(),
             });
         }
+        self.check_table(file, format)?;
         if let LabelColumn::Several(_) = &self.label
             && (file.is_dir() || !matches!(format, Format::Csv | Format::Tsv))
         {
@@ -69,6 +75,21 @@ impl ReadOptions {
         }
         let reason = format!("the samples of {format} are {}, not strings", format.kind());
         Err(IoError::TextColumn { file: shown(file), given: self.text.to_string(), reason })
+    }
+
+    /// Refuses options of tables for other formats.
+    fn check_table(&self, file: &Path, format: Format) -> Result<()> {
+        let flags = [
+            ("--header", self.header.is_some()),
+            ("--delimiter", self.delimiter.is_some()),
+            ("--decimal", self.decimal.is_some()),
+        ];
+        let Some((flag, _)) = flags.into_iter().find(|(_, is_set)| *is_set) else { return Ok(()) };
+        let is_of_strings = format == Format::Strings && flag != "--decimal";
+        if matches!(format, Format::Csv | Format::Tsv) || is_of_strings {
+            return Ok(());
+        }
+        Err(IoError::NotATable { file: shown(file), flag, format })
     }
 
     pub(crate) fn block_bytes(&self) -> usize {
@@ -83,6 +104,44 @@ impl ReadOptions {
             label @ (LabelColumn::Name(_) | LabelColumn::Number(_) | LabelColumn::Several(_)) => {
                 Err(label.refused(file, elsewhere))
             }
+        }
+    }
+}
+
+/// The decimal mark of numbers in text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decimal {
+    /// `1.5`; commas may separate thousands.
+    Point,
+    /// `1,5`; points may separate thousands.
+    Comma,
+}
+
+impl Decimal {
+    pub(crate) fn mark(self) -> char {
+        match self {
+            Decimal::Point => '.',
+            Decimal::Comma => ',',
+        }
+    }
+
+    pub(crate) fn other(self) -> Decimal {
+        match self {
+            Decimal::Point => Decimal::Comma,
+            Decimal::Comma => Decimal::Point,
+        }
+    }
+}
+
+impl FromStr for Decimal {
+    type Err = &'static str;
+
+    /// `.` or `,`.
+    fn from_str(text: &str) -> std::result::Result<Decimal, Self::Err> {
+        match text {
+            "." => Ok(Decimal::Point),
+            "," => Ok(Decimal::Comma),
+            _ => Err("expected . or ,"),
         }
     }
 }

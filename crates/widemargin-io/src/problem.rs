@@ -17,8 +17,11 @@ pub enum LibsvmProblem {
     #[error("'{0}': ranking groups are not read")]
     RankingGroup(String),
     /// Index 0.
-    #[error("index 0: LIBSVM indices start at 1")]
+    #[error("index 0: the indices of this file start at 1")]
     IndexZero,
+    /// Row numbers in index 0.
+    #[error("the values of index 0 number the rows, as in LIBSVM's files of precomputed kernels")]
+    PrecomputedKernel,
     /// The index is not a valid integer.
     #[error("index '{0}' is not a whole number from 1 to {max}", max = u32::MAX)]
     BadIndex(String),
@@ -58,7 +61,14 @@ impl LibsvmProblem {
             }
             LibsvmProblem::NotAPair(_) => Some("if this is another format, name it with --format"),
             LibsvmProblem::RankingGroup(_) => Some("remove the qid entries"),
-            LibsvmProblem::IndexZero => Some("add 1 to every index"),
+            LibsvmProblem::IndexZero => Some(
+                "indices count from 1 here, and from 0 only where the first lines have index 0: write the file with \
+                 dump_svmlight_file(…, zero_based=False), or add 1 to every index",
+            ),
+            LibsvmProblem::PrecomputedKernel => Some(
+                "remove the pairs 0:1, 0:2, … and pass --similarity precomputed: the other columns are the similarities to \
+                 the training samples",
+            ),
             LibsvmProblem::DuplicateIndex(_) | LibsvmProblem::OutOfOrder { .. } => {
                 Some("sort the pairs of each line by index and sum those that share one")
             }
@@ -81,6 +91,50 @@ pub enum CsvProblem {
         expected: usize,
         /// The first line with cells.
         as_in_line: usize,
+        /// What separates the cells.
+        delimiter: char,
+    },
+    /// One column, where labels and features are needed.
+    #[error("no feature columns: the lines have one cell where {} separates cells", named(*.delimiter))]
+    OneColumn {
+        /// What separates the cells.
+        delimiter: char,
+        /// What occurs in every line, and may separate cells.
+        other: Option<char>,
+    },
+    /// A quoted cell without an end.
+    #[error("a quote begins a cell and is not closed")]
+    UnclosedQuote,
+    /// A first line that could be a header or a sample.
+    #[error("{0} could be the names of the columns, or a sample")]
+    UnclearHeader(String),
+    /// Two columns with one name.
+    #[error("columns {} and {} are both called '{name}'", .columns.0, .columns.1)]
+    SameName {
+        /// The name.
+        name: String,
+        /// Their numbers, from 1.
+        columns: (usize, usize),
+    },
+    /// A date or a time, which is no number.
+    #[error("'{cell}' is a {kind}, not a number or a category")]
+    NoMeasure {
+        /// The cell's text.
+        cell: String,
+        /// Date or time.
+        kind: &'static str,
+        /// The column's number, from 1.
+        column: usize,
+    },
+    /// A number with another decimal mark than the others of the file, or one that may have either.
+    #[error("'{cell}' {what}")]
+    DecimalMark {
+        /// The cell's text.
+        cell: String,
+        /// What is wrong.
+        what: &'static str,
+        /// What to do.
+        help: &'static str,
     },
     /// An empty cell, or one that denotes a missing value.
     #[error("missing value")]
@@ -92,6 +146,18 @@ pub enum CsvProblem {
         cell: String,
         /// The column's number, from 1.
         column: usize,
+        /// Whether the caller specified a label column other than this one.
+        is_label_given: bool,
+    },
+    /// A word in a column of numbers.
+    #[error("'{cell}' is not a number, as {numbers} other cells of the column are")]
+    WordAmongNumbers {
+        /// The cell's text.
+        cell: String,
+        /// The column's number, from 1.
+        column: usize,
+        /// How many numbers the column has.
+        numbers: usize,
         /// Whether the caller specified a label column other than this one.
         is_label_given: bool,
     },
@@ -146,6 +212,30 @@ impl CsvProblem {
                     format!("if this column holds the labels, pass --label {column}; {strings}")
                 })
             }
+            CsvProblem::WordAmongNumbers { cell, column, is_label_given, .. } => Some(format!(
+                "correct it, or leave the cell empty if '{cell}' says that the value is missing{}",
+                if *is_label_given { String::new() } else { format!("; if the column holds the labels, pass --label {column}") }
+            )),
+            CsvProblem::OneColumn { other, .. } => Some(match other {
+                Some(other) => {
+                    format!("if {} separates the cells, pass --delimiter {}", named(*other), argument(*other))
+                }
+                None => "name what separates the cells with --delimiter".into(),
+            }),
+            CsvProblem::UnclosedQuote => Some(
+                "close the quote, or double it (\"\") if it is part of the text: otherwise the lines behind it would be \
+                 read as one cell"
+                    .into(),
+            ),
+            CsvProblem::UnclearHeader(_) => {
+                Some("pass --header yes if they are names, --header no if they are a sample".into())
+            }
+            CsvProblem::SameName { .. } => Some("rename one of them: columns are matched by their names".into()),
+            CsvProblem::NoMeasure { column, .. } => Some(format!(
+                "leave the column out with --drop {column}, or replace it by numbers, such as the year, the month or the \
+                 days since a date"
+            )),
+            CsvProblem::DecimalMark { help, .. } => Some((*help).into()),
             CsvProblem::TooManyCategories { column, .. } => Some(format!(
                 "if they name the samples, pass --id {column}; if they are the samples, --format strings --text-column \
                  {column}"
@@ -153,8 +243,37 @@ impl CsvProblem {
             CsvProblem::NoValue => Some("leave the column out".into()),
             CsvProblem::OtherKind { .. } | CsvProblem::Weight(_) => None,
             CsvProblem::Indicator(_) | CsvProblem::NoHeader(_) => None,
-            CsvProblem::Ragged { .. } | CsvProblem::NotText => None,
+            CsvProblem::Ragged { expected: 1, .. } => {
+                Some("if the first line is a title, remove it; name what separates cells with --delimiter".into())
+            }
+            CsvProblem::Ragged { delimiter, .. } => Some(format!(
+                "complete the line, put cells that contain {} in quotes, or name another separator with --delimiter",
+                named(*delimiter)
+            )),
+            CsvProblem::NotText => Some(NOT_UTF_8.into()),
         }
+    }
+}
+
+/// The remedy for text in an encoding without a mark.
+pub(crate) const NOT_UTF_8: &str =
+    "convert the file to UTF-8; if it is in Latin-1 (Windows), with: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW";
+
+/// A delimiter in messages.
+fn named(delimiter: char) -> String {
+    match delimiter {
+        '\t' => "tabs".into(),
+        ' ' => "blanks".into(),
+        other => format!("'{other}'"),
+    }
+}
+
+/// A delimiter as an argument of the command line.
+fn argument(delimiter: char) -> String {
+    match delimiter {
+        '\t' => "tab".into(),
+        ' ' => "space".into(),
+        other => format!("'{other}'"),
     }
 }
 
@@ -328,4 +447,11 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// Bytes of a file as shown in a message: at most a few, without control characters.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(160)]))
+}
+
+/// Names for a message: all of them if there are few.
+pub(crate) fn list(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(12).map(|name| excerpt(name)).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
 }

@@ -35,6 +35,10 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
                 _ => Err(error),
             }
         }
+        Ok(mut table) if options.columns == ColumnRule::Learn => {
+            table.samples.store_densely_if_dense();
+            Ok(table)
+        }
         found => found,
     }
 }

@@ -7,16 +7,16 @@
 //! Columns are separated by tabs, without quoting; tabs beyond those of the first line belong to the last column, so
 //! that strings may contain them. In a file named `.csv` the separator is a comma, and cells may be quoted.
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 use widemargin::data::{AnySamples, Label, Labels};
 
-use crate::csv::{Header, LABEL_NAMES, Records, is_one_of, label, number};
+use crate::csv::{Header, LABEL_NAMES, Numbers, Records, is_one_of, label};
 use crate::error::{IoError, Result};
-use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions, TextColumn};
 use crate::problem::CsvProblem;
 use crate::reader::SampleReader;
 use crate::table::{RowLines, Samples, Table};
+use crate::text_input::TextInput;
 
 /// Names of a string column.
 const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "sentence", "message"];
@@ -36,13 +36,15 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
         let name = input.file.to_string_lossy().to_ascii_lowercase();
         let quoted = name.trim_end_matches(".gz").ends_with(".csv");
-        let mut builder = ReaderBuilder::new();
-        let delimiter = if quoted { b',' } else { b'\t' };
-        let mut records = Records::new(input, builder.quoting(quoted).delimiter(delimiter).buffer_capacity(1 << 16))?;
-        let (first, second) = records.first();
+        let usual = if quoted { b',' } else { b'\t' };
+        // Tabs are part of strings without quotes, as anything else is.
+        let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
+        let mut records = Records::with_quoting(input, usual, quoted, &fixed)?;
+        let (first, mut others) = records.first();
+        let second = others.next();
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
         let given = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
         let has_given_name = matches!(&options.label, LabelColumn::Name(name) if given(name))
@@ -52,9 +54,15 @@ impl Reader {
             .unwrap_or_else(|| has_given_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
         let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
         let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
-        let guess = Guess { file: &records.file, header, sample: if has_header { second } else { Some(first) } };
+        let guess = Guess {
+            file: &records.file,
+            header,
+            sample: if has_header { second } else { Some(first) },
+            numbers: records.numbers,
+        };
         let (label, string) = guess.columns(options)?;
         let label_called = label.map(|label| guess.header.called(label));
+        drop(others);
         if has_header {
             records.skip_header();
         }
@@ -69,7 +77,7 @@ impl Reader {
     fn cell(&self, column: usize, line: usize) -> Result<String> {
         let bytes = if !self.quoted && column + 1 == self.records.n {
             let rest: Vec<&[u8]> = self.records.record.iter().skip(column).collect();
-            rest.join(&b'\t')
+            rest.join(&self.records.delimiter)
         } else {
             self.records.record.get(column).unwrap_or_default().to_vec()
         };
@@ -112,6 +120,7 @@ struct Guess<'a> {
     header: Header,
     /// The first line of samples.
     sample: Option<&'a ByteRecord>,
+    numbers: Numbers,
 }
 
 impl Guess<'_> {
@@ -167,7 +176,8 @@ impl Guess<'_> {
                 _ => return Err(self.ask("strings", &named)),
             }
         }
-        let is_number = |column: &usize| self.sample.and_then(|row| number(row.get(*column)?.trim_ascii())).is_some();
+        let is_number =
+            |column: &usize| self.sample.and_then(|row| self.numbers.number(row.get(*column)?.trim_ascii())).is_some();
         let texts: Vec<usize> = candidates.iter().copied().filter(|column| !is_number(column)).collect();
         match (&candidates[..], &texts[..]) {
             ([], _) => Err(options.label.refused(self.file, "it is the only column, and the strings need one")),

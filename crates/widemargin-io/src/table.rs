@@ -97,7 +97,11 @@ impl Table {
         if self.several.is_some() {
             return Err(IoError::SeveralLabels { file: file.to_owned() });
         }
-        self.labels.as_ref().ok_or_else(|| IoError::NoLabels { file: file.to_owned() })
+        let names = || match &self.columns {
+            Some(columns) => columns.names(),
+            None => self.feature_names.clone(),
+        };
+        self.labels.as_ref().ok_or_else(|| IoError::NoLabels { file: file.to_owned(), columns: names() })
     }
 }
 
@@ -130,6 +134,32 @@ macro_rules! on_matrix {
 }
 
 impl Samples {
+    /// Stores sparse rows densely if most of their values are not zero, so that what is chosen for them does not depend on
+    /// the format of a file.
+    pub(crate) fn store_densely_if_dense(&mut self) {
+        fn dense<T: Element + Default>(matrix: &CsrMatrix<T>) -> Option<DenseMatrix<T>> {
+            let (n_rows, n_cols) = (matrix.indptr.len().saturating_sub(1), matrix.n_cols);
+            if 2 * matrix.values.len() <= n_rows.saturating_mul(n_cols) {
+                return None;
+            }
+            let mut values = vec![T::default(); n_rows * n_cols];
+            for (row, ends) in matrix.indptr.windows(2).enumerate() {
+                for at in ends[0]..ends[1] {
+                    values[row * n_cols + matrix.indices[at] as usize] = matrix.values[at];
+                }
+            }
+            Some(DenseMatrix { values, n_rows, n_cols })
+        }
+        let found = match &*self {
+            Samples::SparseF32(matrix) => dense(matrix).map(Samples::DenseF32),
+            Samples::SparseF64(matrix) => dense(matrix).map(Samples::DenseF64),
+            _ => None,
+        };
+        if let Some(found) = found {
+            *self = found;
+        }
+    }
+
     /// The view that every method of the library takes.
     ///
     /// # Errors

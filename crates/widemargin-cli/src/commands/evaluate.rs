@@ -89,10 +89,10 @@ impl Evaluate {
         let must_keep = scoring.iter().any(|scoring| scoring.needs_decision_values());
         let label = self.input.label.clone().unwrap_or_default();
         score(context, &*model, &self.input, label, |block, scores| {
-            let labels = block.table.require_labels(&self.input.data)?;
+            let labels = block.table.require_labels(&self.input.data)?.as_classes(model.classes());
             let told = scores.decide(model.classes());
             let weights = block.table.weights.as_deref();
-            scored.add(labels, |row| told[row], weights, scores.values(), must_keep);
+            scored.add(&labels, |row| told[row], weights, scores.values(), must_keep);
             Ok(())
         })?;
         let seconds = start.elapsed().as_secs_f64();

@@ -34,13 +34,13 @@ pub fn score_one_class(
     let (start, answers) = (Instant::now(), answers());
     let mut scored = Scored::new();
     decide(context, model, input, input.label.clone().unwrap_or_default(), |block, values| {
-        let labels = block.table.require_labels(&input.data)?;
+        let labels = block.table.require_labels(&input.data)?.as_classes(&answers);
         if let Some(row) = (0..labels.len()).find(|&row| !answers.contains(labels.get(row))) {
             return Err(unknown(input, labels.get(row), block.first_row + row));
         }
         let told = |row: usize| &answers[usize::from(values[row] >= 0.0)];
         let narrow: Vec<f32> = values.iter().map(|value| *value as f32).collect();
-        scored.add(labels, told, block.table.weights.as_deref(), &narrow, must_keep);
+        scored.add(&labels, told, block.table.weights.as_deref(), &narrow, must_keep);
         Ok(())
     })?;
     Ok((scored, start.elapsed().as_secs_f64()))

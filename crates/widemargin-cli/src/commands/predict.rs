@@ -1,5 +1,6 @@
 //! `widemargin predict`: prints one label or number per line; of a model of one class 1, or -1 for outliers.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -54,7 +55,7 @@ impl Predict {
         }
         let label = label_column(&self.input, &Takes::from(&*model))?;
         let mut output = Output::open(self.output.as_deref())?;
-        let names: Vec<String> = model.classes().iter().map(ToString::to_string).collect();
+        let names: Vec<String> = model.classes().iter().map(|class| field(&class.to_string()).into_owned()).collect();
         let mut text = Vec::new();
         score(context, &*model, &self.input, label, |block, scores| {
             let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
@@ -71,7 +72,7 @@ impl Predict {
             for row in 0..scores.n_rows() {
                 let values = scores.row(row);
                 if let Some(samples) = samples {
-                    text.extend_from_slice(samples[row].as_bytes());
+                    text.extend_from_slice(field(&samples[row]).as_bytes());
                     text.push(b'\t');
                 }
                 if is_several {
@@ -135,11 +136,19 @@ impl Predict {
     }
 }
 
+/// Text as a field between tabs: in quotes, which are doubled inside, where it would otherwise end a field or a line.
+fn field(text: &str) -> Cow<'_, str> {
+    match text.contains(['\t', '\n', '\r', '"']) {
+        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// Writes a line a sample: its name, where it has one, and fields, with tabs between.
 fn write_rows(output: &mut Output, block: &Block, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
     let (samples, mut text) = (block.table.ids.as_ref().or(block.table.files.as_ref()), Vec::new());
     for (row, told) in rows.enumerate() {
-        let name = samples.map(|samples| samples[row].clone());
+        let name = samples.map(|samples| field(&samples[row]).into_owned());
         let fields: Vec<String> = name.into_iter().chain(told).collect();
         text.extend_from_slice(fields.join("\t").as_bytes());
         text.push(b'\n');

@@ -1,6 +1,5 @@
 //! `widemargin report`: a page on a model.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -73,14 +72,14 @@ impl ReportArgs {
                 let table = read_for(&*model, input, input.label.clone().unwrap_or_default(), context)?;
                 let file = &input.data;
                 let labels = match (model.has_several_labels(), &table.several) {
-                    (true, Some(several)) => Cow::Owned(labels_of_model(several, model.classes(), input)?),
+                    (true, Some(several)) => labels_of_model(several, model.classes(), input)?,
                     (true, None) => return Err(no_labels(input)),
-                    (false, _) => Cow::Borrowed(table.require_labels(file)?),
+                    (false, _) => table.require_labels(file)?.as_classes(model.classes()),
                 };
                 let view = table.samples.view()?;
                 let name = shown(file).to_string();
                 context.bar.say(format!("{name}: measuring"));
-                let data = Some((&view, &*labels, table.weights.as_deref(), name));
+                let data = Some((&view, &labels, table.weights.as_deref(), name));
                 Report { model: &*model, title, data }
                     .html(threads, &monitor)
                     .map_err(|error| in_file(error, file, &table, 0))?

@@ -12,6 +12,7 @@ use crate::args::Input;
 use crate::auto::AutoArgs;
 use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
+use crate::labels::describe_labels;
 use crate::method::{Method, Point};
 use crate::model::named;
 use crate::one_class::{OneClassFit, tell_of_labels};
@@ -120,6 +121,7 @@ impl Task for Files {
             let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
             check_classes(context, files.task, M::REGRESSES, &files.input, on_disk.outline())?;
+            describe_labels(context, on_disk.outline());
             let model = on_disk
                 .fit::<M>(data, &monitor, &point.params)?
                 .with_feature_names(on_disk.outline().feature_names.clone())?;
@@ -128,6 +130,7 @@ impl Task for Files {
         } else {
             let (table, seconds) = context.read(data, &files.input.options_to_learn())?;
             check_classes(context, files.task, M::REGRESSES, &files.input, &table)?;
+            describe_labels(context, &table);
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
             let labels = table.one_or_several_labels(data)?;
             let model = M::fit(&point.params, samples, &labels, &monitor);

@@ -103,3 +103,45 @@ fn groups_of_a_column_are_those_of_a_file() {
     assert_eq!(by_column["points"][0]["scores"], by_file["points"][0]["scores"]);
     folder.run(&format!("{cv} train.csv --group house --groups groups.txt")).fails(2, &["--group"]);
 }
+
+#[test]
+fn tables_of_other_programs_are_trained_on_as_the_plain_one() {
+    let folder = Folder::new();
+    let plain = table(1, 60, &["size", "color", "kind"]);
+    folder.write("plain.csv", &plain);
+    folder.write("european.csv", plain.replace(',', ";"));
+    folder.write("odd.csv", plain.replace(',', "~"));
+    folder.write("bare.csv", plain.split_once('\n').unwrap().1);
+    let train = "train basis-expansion -C 1 --n-basis 20 --similarity rbf:gamma=0.01";
+    folder.run(&format!("{train} plain.csv -o m --label kind")).well();
+    let scores = |file: &str, flags: &str| folder.run(&format!("predict m {file} {flags} --scores")).well().out;
+    let expected = scores("plain.csv", "--label kind");
+    assert_eq!(scores("european.csv", "--label kind"), expected);
+    assert_eq!(scores("odd.csv", "--label kind --delimiter ~"), expected);
+    folder.run(&format!("{train} bare.csv -o b --label 3 --header no")).well();
+    folder.run("predict m plain.csv --delimiter ab").fails(2, &["--delimiter", "one ASCII character"]);
+    folder.run("predict m plain.csv --header maybe").fails(2, &["--header", "yes or no"]);
+    folder.write("a.svm", "1 1:1\n2 2:1\n");
+    folder.run("train a.svm -o x --decimal ,").fails(2, &["--decimal is for CSV and TSV files", "libsvm"]);
+}
+
+#[test]
+fn names_with_line_breaks_are_quoted() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..40).map(|row| format!("\"Ada\n{row}\",{},{}\n", row % 20, ["x", "z"][row / 10 % 2])).collect();
+    folder.write("a.csv", format!("who,size,kind\n{rows}"));
+    folder.run("train a.csv -o m --label kind --id who").well();
+    let out = folder.run("predict m a.csv --label kind --id who").well().out;
+    assert!(out.starts_with("\"Ada\n0\"\t"), "{out}");
+    assert_eq!(out.matches("\"Ada\n").count(), 40);
+}
+
+#[test]
+fn labels_with_leading_zeros_are_classes_of_their_own() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|row| format!("{},{}\n", row % 30, ["7", "07", "007"][row / 10 % 3])).collect();
+    folder.write("a.csv", format!("size,code\n{rows}"));
+    folder.run("train a.csv -o m --label code --task classification").well();
+    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([7, "007", "07"]));
+}

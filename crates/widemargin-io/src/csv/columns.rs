@@ -6,11 +6,13 @@ use std::sync::Arc;
 use csv::ByteRecord;
 use widemargin::data::{TableColumns, column_order};
 
-use super::header::{Header, LABEL_NAMES, is_one_of};
+use super::first_line::{self, FirstLine};
+use super::header::{Header, LABEL_NAMES};
+use super::number::Numbers;
 use super::records::Records;
 use crate::error::{IoError, Result};
 use crate::options::{ColumnRule, LabelColumn, ReadOptions};
-use crate::problem::CsvProblem;
+use crate::problem::{CsvProblem, shown};
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -31,13 +33,14 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Determines the columns from the first two lines.
+    /// Determines the columns from the first lines.
     pub fn tell(records: &Records, options: &ReadOptions) -> Result<Columns> {
-        let (first, second) = records.first();
-        let names = if options.header.unwrap_or_else(|| has_asked_name(first, options) || is_header(first, second)) {
+        let (first, others) = records.first();
+        let others: Vec<&ByteRecord> = others.collect();
+        let names = if has_header(records, first, &others, options)? {
             let name = |cell: &[u8]| String::from_utf8(cell.trim_ascii().to_vec());
             let names = first.iter().map(name).collect::<Result<Vec<_>, _>>();
-            Some(names.map_err(|_| records.header_problem())?)
+            Some(names.map_err(|_| records.first_problem(CsvProblem::NotText))?)
         } else {
             None
         };
@@ -68,12 +71,12 @@ impl Columns {
         };
         let label = match options.label {
             LabelColumn::Auto => {
-                let sample = if header.names.is_some() { second } else { Some(first) };
+                let samples = others.iter().copied().chain(header.names.is_none().then_some(first));
                 let free = |column: &usize| !taken(column) && !is_known(known, &header, *column);
                 match known.filter(|known| header.n - (0..header.n).filter(taken).count() == known.0.len()) {
                     // All are features.
                     Some(_) => None,
-                    None => guess_label(&header, sample, free),
+                    None => guess_label(&header, samples, records.numbers, free),
                 }
             }
             _ => header.label(&records.file, &options.label)?,
@@ -89,15 +92,15 @@ impl Columns {
             .filter(|column| Some(*column) != label && !several.contains(column) && !taken(column))
             .collect();
         if features.is_empty() {
-            return Err(IoError::Empty {
-                file: records.file.clone(),
-                what: match several.is_empty() {
-                    true => {
-                        "no feature columns: the only column is the label (is it separated by commas, or by tabs as .tsv?)"
-                    }
-                    false => "no feature columns: all columns are labels",
-                },
+            return Err(match several.is_empty() {
+                true => records.one_column(),
+                false => {
+                    IoError::Empty { file: records.file.clone(), what: "no feature columns: all columns are labels" }
+                }
             });
+        }
+        if options.columns != ColumnRule::Numbers {
+            header.check_names(&features).map_err(|problem| records.first_problem(problem))?;
         }
         if let Some(known) = known {
             features = in_order(known, &header, features)?;
@@ -167,9 +170,25 @@ pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
     std::str::from_utf8(cell).map(Some).map_err(|_| CsvProblem::NotText)
 }
 
-/// The number in a cell, however large.
-pub(crate) fn number(cell: &[u8]) -> Option<f64> {
-    std::str::from_utf8(cell).ok()?.parse().ok()
+/// Whether the first line has the names of the columns.
+fn has_header(records: &Records, first: &ByteRecord, others: &[&ByteRecord], options: &ReadOptions) -> Result<bool> {
+    if let Some(has_header) = options.header {
+        return Ok(has_header);
+    }
+    if has_asked_name(first, options) {
+        return Ok(true);
+    }
+    match first_line::of(first, others, records.numbers) {
+        FirstLine::Names => Ok(true),
+        FirstLine::Sample => Ok(false),
+        // A model knows the names that its tables have.
+        FirstLine::Unclear if matches!(options.columns, ColumnRule::Known(_)) => Ok(false),
+        FirstLine::Unclear => {
+            let cells: Vec<String> = first.iter().take(4).map(|cell| format!("'{}'", shown(cell))).collect();
+            let more = if first.len() > cells.len() { ", …" } else { "" };
+            Err(records.first_problem(CsvProblem::UnclearHeader(cells.join(", ") + more)))
+        }
+    }
 }
 
 /// Whether a cell is the name of a column that was asked for, or of one that is known.
@@ -188,31 +207,33 @@ fn has_asked_name(first: &ByteRecord, options: &ReadOptions) -> bool {
     is_known || asked.into_iter().flatten().any(is_asked)
 }
 
-/// A header names a label column, or has text above a number.
-fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
-    let named = first.iter().any(|cell| is_one_of(cell, &LABEL_NAMES));
-    let above = |(above, below): (&[u8], &[u8])| {
-        let above = above.trim_ascii();
-        !is_missing(above) && number(above).is_none() && number(below.trim_ascii()).is_some()
-    };
-    named || second.is_some_and(|second| first.iter().zip(second).any(above))
-}
-
-/// The label column, among those that are free.
-fn guess_label(header: &Header, sample: Option<&ByteRecord>, is_free: impl Fn(&usize) -> bool) -> Option<usize> {
+/// The label column, among those that are free: by its name, or as the only one of text.
+fn guess_label<'a>(
+    header: &Header,
+    samples: impl Iterator<Item = &'a ByteRecord>,
+    numbers: Numbers,
+    is_free: impl Fn(&usize) -> bool,
+) -> Option<usize> {
     if let Some(named) = header.last_of(&LABEL_NAMES).filter(&is_free) {
         return Some(named);
     }
-    let is_text = |cell: &[u8]| !is_missing(cell.trim_ascii()) && number(cell.trim_ascii()).is_none();
-    let mut texts = sample?
-        .iter()
-        .take(header.n)
-        .enumerate()
-        .filter(|(_, cell)| is_text(cell))
-        .map(|(column, _)| column)
-        .filter(&is_free);
+    // Of each column cells of text, less those of other kinds.
+    let mut excess = vec![0_i64; header.n];
+    for line in samples {
+        for (excess, cell) in excess.iter_mut().zip(line.iter().map(<[u8]>::trim_ascii)) {
+            if !is_missing(cell) {
+                *excess += if is_word(cell, numbers) { 1 } else { -1 };
+            }
+        }
+    }
+    let mut texts = (0..header.n).filter(|&column| excess[column] > 0).filter(&is_free);
     match (texts.next(), texts.next()) {
         (Some(only), None) => Some(only),
         _ => (0..header.n).find(&is_free).filter(|_| header.names.is_none()),
     }
+}
+
+/// Whether a cell that is not missing is neither a number nor looks like one.
+fn is_word(cell: &[u8], numbers: Numbers) -> bool {
+    numbers.number(cell).is_none() && std::str::from_utf8(cell).is_ok_and(|text| numbers.lookalike(text).is_none())
 }

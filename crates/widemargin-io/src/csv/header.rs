@@ -1,12 +1,13 @@
 //! The columns of a table by number and by name.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use widemargin::data::Label;
 
 use crate::error::Result;
 use crate::options::LabelColumn;
-use crate::problem::excerpt;
+use crate::problem::{CsvProblem, excerpt, list};
 
 /// Names of a label column.
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
@@ -24,10 +25,30 @@ impl Header {
         LabelColumn::position(number, self.n).ok_or_else(|| format!("there are {} columns", self.n))
     }
 
-    /// The last column with a name; or why there is none.
+    /// The column with a name; or why there is not exactly one.
     pub fn named(&self, name: &str) -> Result<usize, String> {
         let names = self.names.as_ref().ok_or("the file has no header")?;
-        names.iter().rposition(|known| known == name).ok_or_else(|| format!("the columns are {}", list(names)))
+        let mut found = names.iter().enumerate().filter(|(_, known)| *known == name).map(|(column, _)| column);
+        match (found.next(), found.next()) {
+            (Some(column), None) => Ok(column),
+            (Some(one), Some(other)) => {
+                Err(format!("columns {} and {} have this name: give the number of one", one + 1, other + 1))
+            }
+            (None, _) => Err(format!("the columns are {}", list(names))),
+        }
+    }
+
+    /// Refuses columns, some of those of the file, of which two have the same name.
+    pub fn check_names(&self, columns: &[usize]) -> Result<(), CsvProblem> {
+        let Some(names) = &self.names else { return Ok(()) };
+        let mut seen = HashMap::new();
+        for &column in columns.iter().filter(|column| !names[**column].is_empty()) {
+            if let Some(other) = seen.insert(&names[column], column) {
+                let name = excerpt(&names[column]);
+                return Err(CsvProblem::SameName { name, columns: (other + 1, column + 1) });
+            }
+        }
+        Ok(())
     }
 
     /// The label column, if the caller specified it.
@@ -77,11 +98,4 @@ impl Header {
 /// Whether a cell is one of these names, in capitals or not.
 pub(crate) fn is_one_of(cell: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
-}
-
-/// Names for a message: all of them if there are few.
-fn list(names: &[String]) -> String {
-    let shown: Vec<_> = names.iter().take(12).map(|name| excerpt(name)).collect();
-    let more = if names.len() > shown.len() { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
 }

@@ -9,20 +9,25 @@ use std::sync::Arc;
 
 use widemargin::data::{ColumnKind, TableColumn, TableColumns, as_boolean};
 
-use super::columns::{number, text_of};
-use super::read::Reader;
+use super::columns::text_of;
+use super::number::Numbers;
+use super::read::{Reader, unreadable};
 use crate::error::{IoError, Result};
-use crate::input::open;
 use crate::options::ReadOptions;
 use crate::problem::{CsvProblem, shown};
 use crate::reader::SampleReader;
 use crate::table::{Samples, Table};
+use crate::text_input::open_text;
 
 /// Categories of a column at most.
 const MOST_CATEGORIES: usize = 1000;
 
 /// Rows from which on a different text in each says that a column names the samples.
 const FEW: usize = 10;
+
+/// Rows from which on many categories for them are worth a warning, and the share of rows that is many.
+const MANY_ROWS: usize = 20;
+const MANY_CATEGORIES: f64 = 0.25;
 
 /// What was seen of a column.
 #[derive(Default)]
@@ -33,22 +38,29 @@ struct Seen {
     all_boolean: bool,
     /// The first word: its line and itself.
     first_word: Option<(usize, String)>,
+    /// Words that look like numbers, and the first of them.
+    n_lookalikes: usize,
+    first_lookalike: Option<(usize, CsvProblem)>,
     /// Texts in the order of their first appearance, until there are too many.
     values: Vec<String>,
     known: HashSet<String>,
 }
 
 impl Seen {
-    fn add(&mut self, cell: Option<&str>, line: usize) {
+    fn add(&mut self, cell: Option<&str>, line: usize, numbers: Numbers, column: usize) {
         let Some(text) = cell else {
             self.n_missing += 1;
             return;
         };
-        if number(text.as_bytes()).is_some() {
+        if numbers.number(text.as_bytes()).is_some() {
             self.n_numbers += 1;
         } else {
             self.n_words += 1;
             self.first_word.get_or_insert_with(|| (line, shown(text.as_bytes())));
+            if let Some(problem) = unreadable(text, numbers, column) {
+                self.n_lookalikes += 1;
+                self.first_lookalike.get_or_insert((line, problem));
+            }
         }
         self.all_boolean &= as_boolean(text).is_some();
         if self.values.len() <= MOST_CATEGORIES && !self.known.contains(text) {
@@ -57,16 +69,35 @@ impl Seen {
         }
     }
 
+    /// A warning of many categories, of which few samples have each.
+    fn remark(&self, called: &str, column: usize) -> Option<String> {
+        let (n, categories) = (self.n_numbers + self.n_words, self.values.len());
+        let is_category = self.n_words >= self.n_numbers && self.n_words > 0 && !self.all_boolean;
+        let are_many = n >= MANY_ROWS && categories as f64 > MANY_CATEGORIES * n as f64;
+        (is_category && are_many).then(|| {
+            format!(
+                "column {called} has {categories} categories in {n} rows, each of which is a feature: if it names the samples, \
+                 pass --id {}, if it is no feature, --drop {}",
+                column + 1,
+                column + 1
+            )
+        })
+    }
+
     /// What the column holds; the median is still open.
     fn kind(self, column: usize, is_label_given: bool) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
         let n = self.n_numbers + self.n_words;
         match (self.n_numbers, self.n_words) {
             (0, 0) => Err((None, CsvProblem::NoValue)),
             (_, 0) => Ok(ColumnKind::Number { median: 0.0 }),
+            (numbers, words) if 2 * self.n_lookalikes >= words || (numbers > words && self.n_lookalikes > 0) => {
+                let (line, problem) = self.first_lookalike.unwrap_or((0, CsvProblem::NoValue));
+                Err((Some(line), problem))
+            }
             (0, _) if self.all_boolean => Ok(ColumnKind::Boolean { median: 0.0 }),
             (numbers, words) if numbers > words => {
                 let (line, cell) = self.first_word.unwrap_or_default();
-                Err((Some(line), CsvProblem::NotANumber { cell, column: column + 1, is_label_given }))
+                Err((Some(line), CsvProblem::WordAmongNumbers { cell, column: column + 1, numbers, is_label_given }))
             }
             _ if self.values.len() > MOST_CATEGORIES || (n >= FEW && self.values.len() == n) => Err((
                 None,
@@ -79,14 +110,24 @@ impl Seen {
 
 /// Whether a file with this problem may have columns that are more than numbers.
 pub(crate) fn is_worth_learning(error: &IoError) -> bool {
-    matches!(error, IoError::Csv { problem: CsvProblem::Missing | CsvProblem::NotANumber { .. }, .. })
+    matches!(
+        error,
+        IoError::Csv {
+            problem: CsvProblem::Missing
+                | CsvProblem::NotANumber { .. }
+                | CsvProblem::NoMeasure { .. }
+                | CsvProblem::DecimalMark { .. },
+            ..
+        }
+    )
 }
 
 /// Reads a file twice: what its columns hold, and its rows.
 pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
-    let mut reader = Reader::new(open(path)?, delimiter, options)?;
+    let mut reader = Reader::new(open_text(path)?, delimiter, options)?;
     let features = reader.columns.features.clone();
     let mut seen: Vec<Seen> = features.iter().map(|_| Seen { all_boolean: true, ..Seen::default() }).collect();
+    let numbers = reader.records.numbers;
     while let Some(line) = reader.records.next()? {
         if reader.records.record.len() != reader.records.n {
             return Err(reader.records.ragged(line));
@@ -95,16 +136,17 @@ pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result
             let name = || Some(reader.columns.header.called(column));
             let cell = reader.records.record[column].trim_ascii();
             let text = text_of(cell).map_err(|problem| reader.records.problem(line, name(), problem))?;
-            if text.and_then(|text| number(text.as_bytes())).is_some_and(|number| !number.is_finite()) {
+            if text.and_then(|text| numbers.number(text.as_bytes())).is_some_and(|number| !number.is_finite()) {
                 return Err(reader.records.problem(line, name(), CsvProblem::NotFinite(shown(cell))));
             }
-            seen.add(text, line);
+            seen.add(text, line, numbers, column);
         }
     }
     let names = reader.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);
-    let mut columns = Vec::with_capacity(features.len());
+    let (mut columns, mut remarks) = (Vec::with_capacity(features.len()), Vec::new());
     for ((seen, name), &column) in seen.into_iter().zip(names).zip(&features) {
         let has_missing = seen.n_missing > 0;
+        remarks.extend(seen.remark(&reader.columns.header.called(column), column));
         let kind = seen.kind(column, reader.columns.is_label_given).map_err(|(line, problem)| {
             let called = reader.columns.header.called(column);
             match line {
@@ -114,13 +156,14 @@ pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result
         })?;
         columns.push(TableColumn { name, kind, has_missing });
     }
-    let mut reader = Reader::new(open(path)?, delimiter, options)?;
+    let mut reader = Reader::new(open_text(path)?, delimiter, options)?;
     reader.known = Some(Arc::new(TableColumns(columns.clone())));
     let empty = || IoError::Empty { file: path.to_owned(), what: "no samples in the file" };
     let mut table = reader.read_all()?.ok_or_else(empty)?;
     if let Samples::DenseF64(matrix) = &mut table.samples {
         fill(&mut columns, &mut matrix.values, matrix.n_cols);
     }
+    table.remarks.extend(remarks);
     table.columns = Some(TableColumns(columns));
     Ok(table)
 }

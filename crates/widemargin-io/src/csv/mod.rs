@@ -1,15 +1,24 @@
 //! CSV and TSV: one sample per line, one number per cell, and optionally a label.
+//!
+//! What separates the cells, the decimal mark, and whether there is a header, are told from the start of the file where
+//! the options do not say.
 
 mod columns;
+mod delimiter;
+mod first_line;
 mod header;
 mod learn;
+mod number;
+mod quotes;
 mod read;
 mod records;
+mod remarks;
 mod write;
 
-pub(crate) use columns::{is_missing, number, text_of};
+pub(crate) use columns::{is_missing, text_of};
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
 pub(crate) use learn::{is_worth_learning, learn};
+pub(crate) use number::Numbers;
 pub(crate) use read::{Reader, label};
 pub(crate) use records::Records;
 pub(crate) use write::write;

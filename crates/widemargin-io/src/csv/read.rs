@@ -1,21 +1,23 @@
 //! Reads a CSV file in blocks.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use csv::ReaderBuilder;
-use widemargin::data::{DenseMatrix, Encoded, Label, Labels, TableColumns};
+use widemargin::data::{ColumnKind, DenseMatrix, Encoded, Label, Labels, TableColumns};
 
-use super::columns::{Columns, is_missing, number, text_of};
+use super::columns::{Columns, is_missing, text_of};
 use super::header::Header;
+use super::number::{Lookalike, Numbers};
 use super::records::Records;
+use super::remarks::of_features;
 use crate::error::{IoError, Result};
 use crate::indicators::{Indicators, indicator};
-use crate::input::Input;
-use crate::options::{ColumnRule, ReadOptions};
-use crate::problem::{CsvProblem, shown};
+use crate::options::{ColumnRule, Decimal, ReadOptions};
+use crate::problem::{CsvProblem, excerpt, shown};
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
+use crate::text_input::TextInput;
 
 /// Reads tables of successive lines.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct Reader {
     pub(super) columns: Columns,
     /// How cells become features, if they are more than numbers.
     pub(super) known: Option<Arc<TableColumns>>,
+    /// Whether a model is trained on the table.
+    is_training: bool,
 }
 
 /// The rows read so far.
@@ -45,9 +49,8 @@ struct ReadRows {
 const MOST_REMARKS: usize = 20;
 
 impl Reader {
-    pub fn new(input: Input, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
-        let mut builder = ReaderBuilder::new();
-        let mut records = Records::new(input, builder.delimiter(delimiter).buffer_capacity(1 << 18))?;
+    pub fn new(input: TextInput, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
+        let mut records = Records::new(input, delimiter, options)?;
         let columns = Columns::tell(&records, options)?;
         if columns.header.names.is_some() {
             records.skip_header();
@@ -56,7 +59,7 @@ impl Reader {
             ColumnRule::Known(columns) => Some(columns.clone()),
             ColumnRule::Numbers | ColumnRule::Learn => None,
         };
-        Ok(Reader { records, columns, known })
+        Ok(Reader { records, columns, known, is_training: options.columns == ColumnRule::Learn })
     }
 
     fn table(&self, rows: ReadRows) -> Table {
@@ -71,7 +74,7 @@ impl Reader {
             labels: label.map(|_| Labels::new(rows.labels)),
             several: (!several.is_empty()).then(|| {
                 let name = |&column: &usize| header.name_or_number(column);
-                Indicators { names: several.iter().map(name).collect(), values: rows.indicators }
+                Indicators { names: several.iter().map(name).collect(), values: rows.indicators, are_listed: false }
             }),
             label_column: label.map(|label| header.called(label)),
             feature_names,
@@ -90,19 +93,23 @@ impl Reader {
         if self.records.record.len() != self.records.n {
             return Err(self.records.ragged(line));
         }
-        let columns = &self.columns;
+        let (columns, numbers) = (&self.columns, self.records.numbers);
         let problem = |column, p| self.records.problem(line, Some(columns.header.called(column)), p);
         let cell = |column: usize| self.records.record[column].trim_ascii();
         for (at, &column) in columns.features.iter().enumerate() {
             match &self.known {
-                None => rows
-                    .values
-                    .push(feature(cell(column), column, columns.is_label_given).map_err(|p| problem(column, p))?),
+                None => {
+                    let value = feature(cell(column), numbers, column, columns.is_label_given);
+                    rows.values.push(value.map_err(|p| problem(column, p))?);
+                }
                 Some(known) => {
                     let text = text_of(cell(column)).map_err(|p| problem(column, p))?;
-                    let encoded = known.0[at].encode(text, &mut rows.values).map_err(|expected| {
+                    let is_number = matches!(known.0[at].kind, ColumnKind::Number { .. });
+                    let plain = text.map(|text| if is_number { plain(text, numbers) } else { text.into() });
+                    let encoded = known.0[at].encode(plain.as_deref(), &mut rows.values).map_err(|expected| {
                         let cell = shown(cell(column));
-                        problem(column, CsvProblem::OtherKind { cell, expected })
+                        let found = text.filter(|_| is_number).and_then(|text| unreadable(text, numbers, column));
+                        problem(column, found.unwrap_or(CsvProblem::OtherKind { cell, expected }))
                     })?;
                     if encoded == Encoded::UnknownCategory && rows.remarks.len() < MOST_REMARKS {
                         let (name, value) = (columns.header.called(column), shown(cell(column)));
@@ -119,14 +126,14 @@ impl Reader {
             rows.labels.push(label(cell(column)).map_err(|p| problem(column, p))?);
         }
         for &column in &columns.several {
-            rows.indicators.push(indicator(cell(column)).map_err(|p| problem(column, p))?);
+            rows.indicators.push(indicator(cell(column), numbers).map_err(|p| problem(column, p))?);
         }
         if let Some(column) = columns.id {
             let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, CsvProblem::NotText))?;
             rows.ids.push(id.to_owned());
         }
         if let Some(column) = columns.weight {
-            let weight = number(cell(column)).filter(|weight| weight.is_finite() && *weight >= 0.0);
+            let weight = numbers.number(cell(column)).filter(|weight| weight.is_finite() && *weight >= 0.0);
             let refused = || problem(column, CsvProblem::Weight(shown(cell(column))));
             rows.weights.push(weight.ok_or_else(refused)?);
         }
@@ -168,17 +175,56 @@ impl SampleReader for Reader {
             return Err(IoError::Empty { file: self.records.file.clone(), what: "a header and no samples" });
         }
         rows.values.shrink_to_fit();
+        if self.is_training {
+            rows.remarks.extend(of_features(&self.columns, self.known.as_deref(), &rows.values, rows.n));
+        }
         Ok(Some(self.table(rows)))
     }
 }
 
-fn feature(cell: &[u8], column: usize, is_label_given: bool) -> Result<f64, CsvProblem> {
-    match number(cell) {
+fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_given: bool) -> Result<f64, CsvProblem> {
+    match numbers.number(cell) {
         Some(value) if value.is_finite() => Ok(value),
         _ if is_missing(cell) => Err(CsvProblem::Missing),
         Some(_) => Err(CsvProblem::NotFinite(shown(cell))),
-        None => Err(CsvProblem::NotANumber { cell: shown(cell), column: column + 1, is_label_given }),
+        None => {
+            let text = std::str::from_utf8(cell).map_err(|_| CsvProblem::NotText)?;
+            let not_a_number = CsvProblem::NotANumber { cell: shown(cell), column: column + 1, is_label_given };
+            Err(unreadable(text, numbers, column).unwrap_or(not_a_number))
+        }
     }
+}
+
+/// A number as it is spelled without signs; other text as it is.
+fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
+    match numbers.number(text.as_bytes()) {
+        Some(number) if text.parse() != Ok(number) => Cow::Owned(number.to_string()),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// What is wrong with a cell that looks like a number, and is none of the file's.
+pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<CsvProblem> {
+    let cell = excerpt(text);
+    Some(match numbers.lookalike(text)? {
+        Lookalike::Date => CsvProblem::NoMeasure { cell, kind: "date", column: column + 1 },
+        Lookalike::Time => CsvProblem::NoMeasure { cell, kind: "time", column: column + 1 },
+        Lookalike::OtherDecimal(Decimal::Comma) => CsvProblem::DecimalMark {
+            cell,
+            what: "has a decimal comma, other numbers of the file a decimal point",
+            help: "write all numbers in one way, or pass --decimal , if the file has commas and points separate thousands",
+        },
+        Lookalike::OtherDecimal(Decimal::Point) => CsvProblem::DecimalMark {
+            cell,
+            what: "has a decimal point, other numbers of the file a decimal comma",
+            help: "write all numbers in one way, or pass --decimal . if the file has points and commas separate thousands",
+        },
+        Lookalike::Ambiguous => CsvProblem::DecimalMark {
+            cell,
+            what: "may have a comma that separates thousands, or a decimal comma",
+            help: "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks",
+        },
+    })
 }
 
 pub(crate) fn label(cell: &[u8]) -> Result<Label, CsvProblem> {

@@ -1,52 +1,116 @@
 //! The lines of a file of separated cells, with their numbers.
 
+use std::collections::VecDeque;
 use std::io::{Chain, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
+use super::delimiter::{delimiter_of, in_every_line, is_comment};
+use super::first_line::{self, FirstLine};
+use super::number::Numbers;
+use super::quotes::{BadQuote, Checked};
 use crate::error::{IoError, Result};
-use crate::input::Input;
+use crate::options::ReadOptions;
 use crate::problem::CsvProblem;
+use crate::text_input::TextInput;
 
-/// Lines, the first two of which are known from the start.
+/// Lines that are read ahead, to tell what the columns are.
+const AHEAD: usize = 1000;
+
+/// A line that has been read ahead.
+#[derive(Debug)]
+struct Ahead {
+    record: ByteRecord,
+    /// Its number, and the bytes of the file up to its end.
+    line: usize,
+    end: u64,
+}
+
+/// Lines, the first of which are known from the start.
 #[derive(Debug)]
 pub(crate) struct Records {
     pub file: PathBuf,
     /// The file followed by a newline, so that every line ends with one.
-    csv: csv::Reader<Chain<Input, &'static [u8]>>,
+    csv: csv::Reader<Chain<Checked<TextInput>, &'static [u8]>>,
+    /// Lines before those that `csv` reads.
+    lines_before: usize,
     /// The first lines with their numbers; those that are not skipped are returned again.
-    ahead: std::collections::VecDeque<(ByteRecord, usize)>,
+    ahead: VecDeque<Ahead>,
+    /// What separates the cells.
+    pub delimiter: u8,
+    /// A delimiter that the file may have instead, where its lines have one cell.
+    other_delimiter: Option<u8>,
+    /// How numbers are written.
+    pub numbers: Numbers,
     /// The number of cells of the first line, and its number.
     pub n: usize,
     first_line: usize,
-    /// The cells of the current line.
+    /// The cells of the current line, and the bytes of the file up to its end.
     pub record: ByteRecord,
+    end: u64,
+    /// Whether lines are rows of a table, rather than of free text, which may contain the delimiter.
+    is_table: bool,
 }
 
 impl Records {
-    /// Lines of cells separated and quoted as `builder` says, at least one.
-    pub fn new(input: Input, builder: &mut ReaderBuilder) -> Result<Records> {
+    /// The lines of a table, at least one. The cells are separated by `usual` if neither the options nor the text say
+    /// otherwise.
+    pub fn new(input: TextInput, usual: u8, options: &ReadOptions) -> Result<Records> {
+        Records::with_quoting(input, usual, true, options)
+    }
+
+    /// The same with or without quotes around cells.
+    pub fn with_quoting(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records> {
+        let declared = declared_delimiter(input.start()).filter(|_| quoting);
+        if let Some((_, length)) = declared {
+            input.skip(length);
+        }
+        let found = || declared.map_or_else(|| delimiter_of(input.start(), usual, quoting), |(delimiter, _)| delimiter);
+        let delimiter = options.delimiter.unwrap_or_else(found);
+        let other_delimiter = in_every_line(input.start()).filter(|other| *other != delimiter);
+        let lines_before = usize::from(declared.is_some());
         // This crate checks row lengths and headers itself, to report the line. The carriage return of a line end is
         // white space of the last cell, so that line counts remain correct.
-        let builder = builder.has_headers(false).flexible(true).terminator(Terminator::Any(b'\n'));
-        let (file, csv) = (input.file.clone(), builder.from_reader(input.chain(b"\n".as_slice())));
-        let (ahead, record) = (Default::default(), ByteRecord::new());
-        let mut records = Records { file, csv, ahead, n: 0, first_line: 0, record };
-        while records.ahead.len() < 2 {
-            let Some(line) = records.read()? else { break };
-            records.ahead.push_back((std::mem::take(&mut records.record), line));
-        }
-        let Some((first, line)) = records.ahead.front() else {
-            return Err(IoError::Empty { file: records.file, what: "no samples in the file" });
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter).quoting(quoting).buffer_capacity(1 << 18);
+        builder.has_headers(false).flexible(true).terminator(Terminator::Any(b'\n'));
+        let file = input.file.clone();
+        let checked = Checked::new(input, delimiter, lines_before, quoting);
+        let csv = builder.from_reader(checked.chain(b"\n".as_slice()));
+        let (ahead, record, numbers) = (VecDeque::new(), ByteRecord::new(), Numbers::USUAL);
+        let mut records = Records {
+            file,
+            csv,
+            lines_before,
+            ahead,
+            delimiter,
+            other_delimiter,
+            numbers,
+            n: 0,
+            first_line: 0,
+            record,
+            end: 0,
+            is_table: quoting,
         };
-        (records.n, records.first_line) = (first.len(), *line);
+        records.read_ahead()?;
+        let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(<[u8]>::trim_ascii);
+        records.numbers = match options.decimal {
+            Some(decimal) => Numbers { decimal, is_known: true },
+            None => Numbers::of(cells, delimiter),
+        };
         Ok(records)
     }
 
-    /// The first line, and the second; after the header has been skipped the lines behind it.
-    pub fn first(&self) -> (&ByteRecord, Option<&ByteRecord>) {
-        (&self.ahead[0].0, self.ahead.get(1).map(|(record, _)| record))
+    /// The first line, and the others that have been read; after the header has been skipped those behind it.
+    pub fn first(&self) -> (&ByteRecord, impl Iterator<Item = &ByteRecord>) {
+        (&self.ahead[0].record, self.ahead.iter().skip(1).map(|ahead| &ahead.record))
+    }
+
+    /// Whether the first line has names.
+    pub fn has_names(&self) -> bool {
+        let (first, others) = self.first();
+        first_line::of(first, &others.collect::<Vec<_>>(), self.numbers) == FirstLine::Names
     }
 
     /// Skips the first line, which is a header.
@@ -56,17 +120,25 @@ impl Records {
 
     /// Bytes of the file read so far.
     pub fn bytes(&self) -> u64 {
-        self.csv.position().byte()
+        self.end
     }
 
     /// Advances to the next line and returns its number; `None` at the end.
     pub fn next(&mut self) -> Result<Option<usize>> {
-        match self.ahead.pop_front() {
-            Some((record, line)) => {
-                self.record = record;
-                Ok(Some(line))
+        if let Some(Ahead { record, line, end }) = self.ahead.pop_front() {
+            (self.record, self.end) = (record, end);
+            return Ok(Some(line));
+        }
+        loop {
+            let Some(line) = self.read()? else { return Ok(None) };
+            self.end = self.csv.position().byte();
+            if self.is_table && self.record.len() != self.n {
+                if is_comment(&self.record) {
+                    continue;
+                }
+                truncate(&mut self.record, self.n);
             }
-            None => self.read(),
+            return Ok(Some(line));
         }
     }
 
@@ -78,28 +150,130 @@ impl Records {
     /// The error of a number of cells that is not that of the first line.
     pub fn ragged(&self, line: usize) -> IoError {
         let (found, expected) = (self.record.len(), self.n);
-        self.problem(line, None, CsvProblem::Ragged { found, expected, as_in_line: self.first_line })
+        let (as_in_line, delimiter) = (self.first_line, char::from(self.delimiter));
+        self.problem(line, None, CsvProblem::Ragged { found, expected, as_in_line, delimiter })
     }
 
-    /// The error of a header that is not text.
-    pub fn header_problem(&self) -> IoError {
-        self.problem(self.first_line, None, CsvProblem::NotText)
+    /// An error in the first line.
+    pub fn first_problem(&self, problem: CsvProblem) -> IoError {
+        self.problem(self.first_line, None, problem)
+    }
+
+    /// The error of a file of one column that needs more.
+    pub fn one_column(&self) -> IoError {
+        let [delimiter, other] = [Some(self.delimiter), self.other_delimiter].map(|one| one.map(char::from));
+        self.first_problem(CsvProblem::OneColumn { delimiter: delimiter.unwrap_or(','), other })
+    }
+
+    /// Reads the first lines, without comments before the table.
+    fn read_ahead(&mut self) -> Result<()> {
+        while self.ahead.len() < AHEAD {
+            let Some(line) = self.read()? else { break };
+            let (record, end) = (std::mem::take(&mut self.record), self.csv.position().byte());
+            self.ahead.push_back(Ahead { record, line, end });
+        }
+        let table = self.ahead.iter().position(|ahead| !is_comment(&ahead.record));
+        if let Some(table) = table.filter(|_| self.is_table) {
+            // Only the line right above the table can have its names, as NumPy writes them.
+            let (n, mut at) = (self.ahead[table].record.len(), 0);
+            self.ahead.retain(|ahead| {
+                at += 1;
+                !is_comment(&ahead.record) || (ahead.record.len() == n && at >= table)
+            });
+        }
+        let Some(first) = self.ahead.front() else {
+            return Err(IoError::Empty { file: self.file.clone(), what: "no samples in the file" });
+        };
+        (self.n, self.first_line) = (first.record.len(), first.line);
+        if self.is_table {
+            self.drop_empty_ends();
+            self.name_row_names();
+            let n = self.n;
+            self.ahead.iter_mut().for_each(|ahead| truncate(&mut ahead.record, n));
+        }
+        Ok(())
+    }
+
+    /// Leaves out columns at the end that are empty in all of the first lines.
+    fn drop_empty_ends(&mut self) {
+        let is_empty_at = |at: usize| self.ahead.iter().all(|ahead| is_empty_at(&ahead.record, at));
+        let mut n = self.n;
+        while n > 1 && self.ahead.len() > 1 && is_empty_at(n - 1) {
+            n -= 1;
+        }
+        self.n = n;
+    }
+
+    /// Names the row names of R, whose header has a cell less than the other lines.
+    fn name_row_names(&mut self) {
+        let (n, numbers) = (self.n, Numbers::USUAL);
+        let has_one_more = |ahead: &Ahead| ahead.record.len() == n + 1 && !is_empty_at(&ahead.record, n);
+        let Some(first) = self.ahead.front() else { return };
+        let are_names = first.record.iter().all(|cell| numbers.number(cell.trim_ascii()).is_none());
+        if self.ahead.len() < 3 || !are_names || !self.ahead.iter().skip(1).all(has_one_more) {
+            return;
+        }
+        if let Some(first) = self.ahead.front_mut() {
+            first.record = [&b""[..]].into_iter().chain(first.record.iter().take(n)).collect();
+            self.n += 1;
+        }
     }
 
     /// Reads the next non-blank line, and returns its number.
     fn read(&mut self) -> Result<Option<usize>> {
         let (csv, record) = (&mut self.csv, &mut self.record);
         loop {
-            // With flexible rows of bytes only I/O can fail.
-            if !csv.read_byte_record(record).map_err(|error| IoError::reading(&self.file)(error.into()))? {
-                return Ok(None);
+            match csv.read_byte_record(record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                // With flexible rows of bytes only reading can fail.
+                Err(error) => return Err(unreadable(&self.file, error)),
             }
             if record.len() > 1 || !record.as_slice().trim_ascii().is_empty() {
                 // A record's position is before the preceding blank lines, so lines are counted from its end.
                 let within = memchr::memchr_iter(b'\n', record.as_slice()).count();
                 let start = record.position().map_or(1, |position| position.line());
-                return Ok(Some(csv.position().line().saturating_sub(1 + within as u64).max(start) as usize));
+                let line = csv.position().line().saturating_sub(1 + within as u64).max(start) as usize;
+                return Ok(Some(self.lines_before + line));
             }
         }
+    }
+}
+
+/// The error of a read that failed: of the file, or of a quote in it.
+fn unreadable(file: &Path, error: csv::Error) -> IoError {
+    let error = match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    };
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<BadQuote>()) {
+        Some(&BadQuote { line }) => {
+            IoError::Csv { file: file.to_owned(), line, column: None, problem: CsvProblem::UnclosedQuote }
+        }
+        None => IoError::reading(file)(error),
+    }
+}
+
+/// Whether a line has no content in a cell, or no such cell.
+fn is_empty_at(line: &ByteRecord, at: usize) -> bool {
+    line.get(at).is_none_or(|cell| cell.trim_ascii().is_empty())
+}
+
+/// Leaves out cells behind the `n`-th if they have no content.
+fn truncate(line: &mut ByteRecord, n: usize) {
+    if line.len() > n && line.iter().skip(n).all(|cell| cell.trim_ascii().is_empty()) {
+        line.truncate(n);
+    }
+}
+
+/// The delimiter in a first line `sep=;`, by which Excel is told, and the length of that line.
+fn declared_delimiter(start: &[u8]) -> Option<(u8, usize)> {
+    let end = memchr::memchr(b'\n', start)?;
+    let line = start[..end].trim_ascii().to_ascii_lowercase();
+    match line.strip_prefix(b"sep=")? {
+        // A tab is white space, and trimmed.
+        [] => Some((b'\t', end + 1)),
+        &[delimiter] => Some((delimiter, end + 1)),
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@
 mod number;
 mod parse;
 mod read;
+mod start;
 mod text;
 mod write;
 

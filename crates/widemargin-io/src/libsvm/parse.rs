@@ -14,6 +14,10 @@ pub(crate) struct Rules {
     pub labels: bool,
     /// The number of features, if known.
     pub n_features: Option<usize>,
+    /// The index of the first feature: 1, or 0 as scikit-learn writes it.
+    pub first: u32,
+    /// Whether samples have several labels, separated by commas, or none.
+    pub several: bool,
 }
 
 /// The rows of a text, in reusable vectors.
@@ -86,16 +90,21 @@ impl ParsedRows {
         let label = word(text, at);
         let is_pair = label.contains(&b':');
         if rules.labels {
-            if is_pair {
+            if is_pair && rules.several {
+                self.labels.push(Label::Text(String::new()));
+            } else if is_pair {
                 return Err((at, LibsvmProblem::LabelMissing(shown(label))));
             }
-            let label = std::str::from_utf8(label).map_err(|_| (at, LibsvmProblem::LabelNotText))?;
-            self.labels.push(Label::parse(label));
+            if !is_pair {
+                let label = std::str::from_utf8(label).map_err(|_| (at, LibsvmProblem::LabelNotText))?;
+                self.labels.push(if rules.several { Label::Text(label.to_owned()) } else { Label::parse(label) });
+            }
         }
-        if rules.labels || !is_pair {
+        if !is_pair {
             at += label.len();
         }
-        let mut previous = 0;
+        // The least index that may follow.
+        let mut next_index = u64::from(rules.first);
         let next = loop {
             at = skip_blanks(text, at);
             let (index, value, length) = match short_pair(&text[at..]) {
@@ -105,21 +114,22 @@ impl ParsedRows {
                     None => any_pair(word(text, at)).map_err(|(offset, problem)| (at + offset, problem))?,
                 },
             };
-            if index <= previous {
-                return Err((at, index_problem(index, previous)));
+            if u64::from(index) < next_index {
+                return Err((at, index_problem(index, (next_index - 1) as u32)));
             }
-            previous = index;
+            let column = index - rules.first;
+            next_index = u64::from(index) + 1;
             if value != 0.0 {
-                self.matrix.indices.push(index - 1);
+                self.matrix.indices.push(column);
                 self.matrix.values.push(value);
             }
             at += length;
-            if let Some(n_features) = rules.n_features.filter(|n| index as usize > *n) {
+            if let Some(n_features) = rules.n_features.filter(|n| column as usize >= *n) {
                 return Err((at - length, LibsvmProblem::IndexTooLarge { index, n_features }));
             }
         };
         // A stored zero counts here: it shows that the feature exists.
-        self.matrix.n_cols = self.matrix.n_cols.max(previous as usize);
+        self.matrix.n_cols = self.matrix.n_cols.max((next_index - u64::from(rules.first)) as usize);
         self.matrix.indptr.push(self.matrix.values.len());
         self.lines.push(self.n_lines);
         Ok(next)

@@ -1,16 +1,21 @@
 //! Reads a LIBSVM file in blocks, each parsed in parallel.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
-use widemargin::data::{CsrMatrix, Labels};
+use widemargin::data::{CsrMatrix, Label, Labels};
 
 use super::parse::{ParsedRows, Rules};
+use super::start::Start;
 use super::text::{TextBlocks, split_lines};
 use crate::error::{IoError, Result};
-use crate::input::Input;
+use crate::indicators::Indicators;
 use crate::options::ReadOptions;
+use crate::problem::LibsvmProblem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
+use crate::text_input::TextInput;
 
 /// Minimum text size per thread.
 const MIN_PIECE: usize = 128 << 10;
@@ -19,7 +24,7 @@ const MIN_PIECE: usize = 128 << 10;
 #[derive(Debug)]
 pub(crate) struct Reader {
     file: std::path::PathBuf,
-    text: TextBlocks<Input>,
+    text: TextBlocks<TextInput>,
     rules: Rules,
     /// Size of the file in bytes, if known, and number of bytes parsed.
     length: Option<u64>,
@@ -30,13 +35,19 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
         let labels = options.wants_labels(&input.file, "in LIBSVM text the label is the first word of each line")?;
+        let start = Start::of(input.start());
+        if let Some(line) = start.precomputed() {
+            let problem = LibsvmProblem::PrecomputedKernel;
+            return Err(IoError::Libsvm { file: input.file.clone(), line, column: 1, problem });
+        }
+        let (several, first) = (labels && start.has_several_labels(), start.first_index());
         Ok(Reader {
             file: input.file.clone(),
             length: input.length,
             text: TextBlocks::new(input, options.block_bytes()),
-            rules: Rules { labels, n_features: options.n_features },
+            rules: Rules { labels, n_features: options.n_features, first, several },
             lines_before: 0,
             bytes_parsed: 0,
             pieces: Vec::new(),
@@ -82,13 +93,25 @@ impl Reader {
     fn table(&self, mut rows: ParsedRows) -> Table {
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
         let matrix: CsrMatrix<f32> = rows.matrix;
-        Table {
-            samples: Samples::SparseF32(matrix),
-            labels: self.rules.labels.then(|| Labels::new(rows.labels)),
-            lines: Some(rows.lines),
-            ..Table::default()
-        }
+        let (labels, several) = match (self.rules.labels, self.rules.several) {
+            (true, true) => (None, Some(indicators(&rows.labels))),
+            (true, false) => (Some(Labels::new(rows.labels)), None),
+            (false, _) => (None, None),
+        };
+        Table { samples: Samples::SparseF32(matrix), labels, several, lines: Some(rows.lines), ..Table::default() }
     }
+}
+
+/// Which labels each sample has, of texts such as `1,3`.
+fn indicators(texts: &[Label]) -> Indicators {
+    let of_text = |text: &Label| -> Vec<Label> {
+        text.to_string().split(',').filter(|part| !part.is_empty()).map(Label::parse).collect()
+    };
+    let all: Vec<Vec<Label>> = texts.iter().map(of_text).collect();
+    let names: Vec<Label> = all.iter().flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let value = |labels: &Vec<Label>, name: &Label| f64::from(u8::from(labels.contains(name)));
+    let values = all.iter().flat_map(|labels| names.iter().map(move |name| value(labels, name))).collect();
+    Indicators { names, values, are_listed: true }
 }
 
 impl SampleReader for Reader {

@@ -4,8 +4,6 @@ use std::io::{self, Read};
 
 use memchr::memrchr;
 
-use crate::input::BYTE_ORDER_MARK;
-
 /// The maximum length of a line: a file without line ends must not fill the memory.
 const MAX_LINE: usize = 1 << 30;
 
@@ -17,26 +15,21 @@ pub(crate) struct TextBlocks<R> {
     /// The number of bytes in the buffer, and how many of them have been returned.
     filled: usize,
     taken: usize,
-    at_start: bool,
 }
 
 impl<R: Read> TextBlocks<R> {
     /// Blocks of about `block_bytes`, more if a line is longer.
     pub fn new(reader: R, block_bytes: usize) -> TextBlocks<R> {
-        TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, taken: 0, at_start: true }
+        TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, taken: 0 }
     }
 
-    /// The next block, or `None` at the end. A byte-order mark at the start of the file is skipped.
+    /// The next block, or `None` at the end.
     pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
         self.taken = 0;
         loop {
             let ended = self.fill()?;
-            if std::mem::take(&mut self.at_start) && self.buffer[..self.filled].starts_with(BYTE_ORDER_MARK) {
-                self.buffer.copy_within(BYTE_ORDER_MARK.len()..self.filled, 0);
-                self.filled -= BYTE_ORDER_MARK.len();
-            }
             let last_end = memrchr(b'\n', &self.buffer[..self.filled]).map(|end| end + 1);
             match last_end {
                 _ if ended => self.taken = self.filled,
@@ -104,9 +97,6 @@ mod tests {
             assert!(blocks[..blocks.len() - 1].iter().all(|block| block.ends_with(b"\n")), "{size}");
         }
         assert!(cut(b"", 8).is_empty());
-        for size in [3, 4, 100] {
-            assert_eq!(cut(b"\xEF\xBB\xBF1 2:3\n", size).concat(), b"1 2:3\n");
-        }
     }
 
     #[test]

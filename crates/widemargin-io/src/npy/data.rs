@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use widemargin::data::Label;
+
 use super::Failure;
 use super::dtype::{Dtype, Kind};
 use crate::problem::ArrayProblem;
@@ -68,6 +70,27 @@ pub(crate) fn read_ints<T: Exact>(reader: &mut dyn Read, dtype: &Dtype, n: usize
         })
     })?;
     Ok(out)
+}
+
+/// The next `n` elements as labels: integers, floats, of which whole numbers are integers too, or text.
+pub(crate) fn read_labels(reader: &mut dyn Read, dtype: &Dtype, n: usize) -> Result<Vec<Label>, Failure> {
+    let of_number = |(row, number): (usize, f64)| {
+        let problem = ArrayProblem::NotFinite { row, column: 0, value: number };
+        Some(Label::parse(&number.to_string())).filter(|_| number.is_finite()).ok_or_else(|| problem.into())
+    };
+    match () {
+        () if dtype.is_text() => Ok(read_texts(reader, dtype, n)?.iter().map(|text| Label::parse(text)).collect()),
+        () if dtype.is_float() => match read_values(reader, dtype, n)? {
+            Values::F32(values) => {
+                // In the digits of single precision.
+                let text = |value: &f32| value.to_string().parse().unwrap_or(f64::from(*value));
+                values.iter().map(text).enumerate().map(of_number).collect()
+            }
+            Values::F64(values) => values.into_iter().enumerate().map(of_number).collect(),
+        },
+        () if !dtype.is_integer() => Err(dtype.unexpected("integers, floats or text").into()),
+        () => Ok(read_ints::<i64>(reader, dtype, n)?.into_iter().map(Label::Integer).collect()),
+    }
 }
 
 /// The next `n` elements as strings.

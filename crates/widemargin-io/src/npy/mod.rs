@@ -10,7 +10,7 @@ mod header;
 mod read;
 mod write;
 
-pub(crate) use data::{Exact, Values, expect_end, read_ints, read_texts, read_values};
+pub(crate) use data::{Exact, Values, expect_end, read_ints, read_labels, read_texts, read_values};
 pub(crate) use element::Element;
 pub(crate) use header::Header;
 pub(crate) use read::{Reader, dense, find_non_finite};

@@ -6,7 +6,7 @@ use super::archive::Archive;
 use super::sparse::{from_compressed, from_triplets};
 use crate::error::{IoError, Result};
 use crate::input::Input;
-use crate::npy::{Values, dense, find_non_finite, read_ints, read_texts, read_values};
+use crate::npy::{self, Values, dense, find_non_finite, read_values};
 use crate::options::ReadOptions;
 use crate::problem::ArrayProblem;
 use crate::reader::SampleReader;
@@ -148,17 +148,7 @@ fn read_labels(archive: &mut Archive, name: &str, n_rows: usize) -> Result<Label
         let [n] = header.shape[..] else {
             return Err(header.wrong_shape("one dimension").into());
         };
-        Ok(match () {
-            () if header.dtype.is_text() => {
-                read_texts(data, &header.dtype, n)?.iter().map(|text| Label::parse(text)).collect()
-            }
-            () if header.dtype.is_float() => match read_values(data, &header.dtype, n)? {
-                Values::F32(values) => values.iter().map(|v| Label::parse(&v.to_string())).collect(),
-                Values::F64(values) => values.iter().map(|v| Label::parse(&v.to_string())).collect(),
-            },
-            () if !header.dtype.is_integer() => return Err(header.dtype.unexpected("integers, floats or text").into()),
-            () => read_ints::<i64>(data, &header.dtype, n)?.into_iter().map(Label::Integer).collect(),
-        })
+        npy::read_labels(data, &header.dtype, n)
     })?;
     check_length(archive, name, labels.len(), n_rows, "a sample")?;
     Ok(Labels::new(labels))

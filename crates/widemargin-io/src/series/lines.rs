@@ -4,14 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use crate::error::{IoError, Result};
-use crate::input::{BYTE_ORDER_MARK, Input};
 use crate::sample_problem::SeriesProblem;
+use crate::text_input::TextInput;
 
 /// An input, line by line.
 #[derive(Debug)]
 pub(super) struct Lines {
     pub file: PathBuf,
-    input: BufReader<Input>,
+    input: BufReader<TextInput>,
     buffer: Vec<u8>,
     /// The number of the last line read, from 1.
     pub number: usize,
@@ -20,13 +20,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub fn new(input: Input) -> Lines {
+    pub fn new(input: TextInput) -> Lines {
         let file = input.file.clone();
         Lines { file, input: BufReader::with_capacity(1 << 16, input), buffer: Vec::new(), number: 0, bytes: 0 }
     }
 
-    /// Advances to the next non-blank line, without trailing white space; false at the end. A byte-order mark at the
-    /// start of the file is skipped.
+    /// Advances to the next non-blank line, without trailing white space; false at the end.
     ///
     /// The line is then available as [`Lines::text`], so that errors can be created while it is borrowed.
     pub fn advance(&mut self) -> Result<bool> {
@@ -38,9 +37,6 @@ impl Lines {
             }
             self.number += 1;
             self.bytes += read as u64;
-            if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
-                self.buffer.drain(..BYTE_ORDER_MARK.len());
-            }
             if !self.buffer.trim_ascii().is_empty() {
                 return Ok(true);
             }

@@ -10,12 +10,12 @@ use widemargin::data::Label;
 use super::lines::Lines;
 use super::{ReadSeries, is_missing, value};
 use crate::error::{IoError, Result};
-use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::problem::excerpt;
 use crate::reader::SampleReader;
 use crate::sample_problem::SeriesProblem;
 use crate::table::Table;
+use crate::text_input::TextInput;
 
 /// Reads consecutive lines.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
         let wanted = options.wants_labels(&input.file, "in .ts files it is what comes last")?;
         let mut reader = Reader { lines: Lines::new(input), has_label: false, wanted, channels: None };
         loop {

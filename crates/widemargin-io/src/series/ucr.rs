@@ -9,11 +9,11 @@ use widemargin::data::Label;
 use super::lines::Lines;
 use super::{ReadSeries, is_missing, value};
 use crate::error::Result;
-use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::sample_problem::SeriesProblem;
 use crate::table::Table;
+use crate::text_input::TextInput;
 
 /// Reads consecutive lines.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
         let labelled = options.wants_labels(&input.file, "in lines of the UCR archive it is what comes first")?;
         Ok(Reader { lines: Lines::new(input), labelled })
     }

@@ -88,6 +88,9 @@ impl SampleReader for Reader {
                 if let Some(names) = &self.names {
                     table.put_in_order(names)?;
                 }
+                if table.several.is_some() {
+                    return Err(IoError::SeveralLabels { file: file.clone() });
+                }
                 table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
                 self.n_read += table.samples.n_rows();
                 return Ok(true);

@@ -64,9 +64,14 @@ fn bad_cells_are_told_with_line_and_column() {
         ("a,b,y\n1,2,0\n1,2, \n", default(), "line 3, column 'y': missing value", Some("impute")),
         ("a,b,y\n1,inf,0\n", default(), "line 2, column 'b': 'inf' is not a finite number", Some("impute")),
         ("a,b,y\n1,1e999,0\n", default(), "line 2, column 'b': '1e999' is not a finite number", Some("impute")),
-        ("a,b,y\n1,2,0\n1,2\n", default(), "line 3: 2 cells, expected 3 as in line 1", None),
-        ("\n\n1,2,0\n1,2,3,4\n", default(), "line 4: 4 cells, expected 3 as in line 3", None),
-        ("\"a\nb\",c,y\n1,2,0\n1,2\n", default(), "line 4: 2 cells, expected 3 as in line 1", None),
+        ("a,b,y\n1,2,0\n1,2\n", default(), "line 3: 2 cells, expected 3 as in line 1", Some("--delimiter")),
+        ("\n\n1,2,0\n1,2,3,4\n", default(), "line 4: 4 cells, expected 3 as in line 3", Some("in quotes")),
+        (
+            "\"a\nb\",c,y\n1,2,0\n1,2\n",
+            default(),
+            "line 4: 2 cells, expected 3 as in line 1",
+            Some("complete the line"),
+        ),
         ("a,b,y\n", default(), "a header and no samples", None),
         ("", default(), "the file is empty", None),
         ("\n\n", default(), "no samples in the file", None),
@@ -75,10 +80,10 @@ fn bad_cells_are_told_with_line_and_column() {
         ("1,2\n1,2\n", label("0"), "no label column 0: there are 2 columns", Some("1 is the first")),
         ("1,2\n1,2\n", label("3"), "no label column 3: there are 2 columns", Some("1 is the first")),
         (
-            "1;2\n1;2\n",
+            "1\n2\n",
             default(),
-            "no feature columns: the only column is the label (is it separated by commas, or by tabs as .tsv?)",
-            None,
+            "line 1: no feature columns: the lines have one cell where ',' separates cells",
+            Some("--delimiter"),
         ),
     ] {
         let (found, found_help) = message("a.csv", text, &options);

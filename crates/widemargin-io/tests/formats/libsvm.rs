@@ -58,7 +58,11 @@ fn every_spelling_of_a_number_is_read_as_the_standard_library_does() {
 fn bad_text_is_told_with_line_and_column() {
     let default = ReadOptions::default();
     for (text, expected, help) in [
-        ("1 1:1\n1 0:2 3:4\n", "line 2, column 3: index 0: LIBSVM indices start at 1", Some("add 1 to every index")),
+        (
+            "1 0:1 1:5\n2 0:2 1:3\n",
+            "line 1, column 1: the values of index 0 number the rows",
+            Some("similarity precomputed"),
+        ),
         ("\n\n1 2:1 4:1 3:1", "line 3, column 11: index 3 after 4: indices must ascend", Some("sort the pairs")),
         ("1 2:1 2:1", "line 1, column 7: index 2 occurs twice", Some("sort the pairs")),
         ("# c\n1:2 3:4", "line 2, column 1: label missing: the line starts with '1:2'", Some("--label none")),
@@ -96,6 +100,40 @@ fn lines_without_labels_are_read_when_said_so() {
         assert_eq!(table.labels, None);
         assert_eq!(rows(&table), [[2.0, 0.0, 4.0], [0.0, 1.0, 0.0]]);
     }
+}
+
+#[test]
+fn files_that_count_from_zero_are_read() {
+    let table = read_bytes("a.svm", "1 1:2\n2 0:3 2:5\n", &ReadOptions::default()).unwrap();
+    assert_eq!(rows(&table), [[0.0, 2.0, 0.0], [3.0, 0.0, 5.0]]);
+    // Too late to tell: refused, and not read from 1.
+    let long = "1 1:1 2:1\n".repeat(10_000);
+    let (found, help) = message("a.svm", format!("{long}1 0:1\n"), &ReadOptions::default());
+    assert!(found.starts_with("line 10001, column 3: index 0"), "{found}");
+    assert!(help.unwrap().contains("zero_based=False"));
+}
+
+#[test]
+fn several_labels_are_told_from_one() {
+    let table = read_bytes("a.svm", "1,3 1:.5\n2 1:1\n 2:1\n3,1 2:4\n", &ReadOptions::default()).unwrap();
+    let several = table.several.unwrap();
+    assert_eq!(several.names, [1i64, 2, 3].map(Label::from));
+    assert_eq!(several.values, [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+    assert!(table.labels.is_none());
+    assert_eq!(rows(&table_of("1,3 1:.5\n2 1:1\n 2:1\n"))[2], [0.0, 1.0]);
+}
+
+fn table_of(text: &str) -> Table {
+    read_bytes("a.svm", text, &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn samples_to_train_on_are_dense_where_most_values_are_not_zero() {
+    let learn = ReadOptions { columns: widemargin_io::ColumnRule::Learn, ..ReadOptions::default() };
+    let table = read_bytes("a.svm", "1 1:2 2:3\n2 1:4\n", &learn).unwrap();
+    assert!(matches!(&table.samples, Samples::DenseF32(_)));
+    assert_eq!(rows(&table), [[2.0, 3.0], [4.0, 0.0]]);
+    assert!(matches!(read_bytes("a.svm", "1 1:2\n2 2:4\n", &learn).unwrap().samples, Samples::SparseF32(_)));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod atomic_write;
 mod common;
 mod csv;
+mod dirty_tables;
 mod hostile;
 mod images;
 mod libsvm;

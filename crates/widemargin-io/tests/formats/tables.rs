@@ -108,7 +108,7 @@ fn what_is_no_column_of_features_is_told() {
     assert_eq!((told.as_str(), help.as_deref()), ("column 'z': no value in any row", Some("leave the column out")));
     // A word among numbers is a mistake.
     let (told, _) = message("a.csv", "x,y\n1,0\n2,1\n3l,1\n", &learn());
-    assert_eq!(told, "line 4, column 'x': '3l' is not a number");
+    assert_eq!(told, "line 4, column 'x': '3l' is not a number, as 2 other cells of the column are");
     assert!(message("a.csv", "x,z,y\n1,a,0\n2,b,1\ninf,b,1\n", &learn()).0.contains("line 4, column 'x': 'inf'"));
     let columns = learned().columns.unwrap();
     let (told, _) = message("a.csv", "age,color,member\nold,red,no\n", &known(&columns));

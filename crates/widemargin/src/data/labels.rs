@@ -20,8 +20,12 @@ pub enum Label {
 
 impl Label {
     /// Parses a label: a whole number in any usual notation (`3`, `+1`, `-1.0`) becomes an integer, so that files with
-    /// different notations agree; anything else is text.
+    /// different notations agree; anything else is text, as are digits with leading zeros (`007`, a postal code).
     pub fn parse(text: &str) -> Label {
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
+        if matches!(digits, [b'0', second, ..] if second.is_ascii_digit()) {
+            return Label::Text(text.to_owned());
+        }
         if let Ok(integer) = text.parse::<i64>() {
             return Label::Integer(integer);
         }
@@ -33,6 +37,19 @@ impl Label {
             }
             _ => Label::Text(text.to_owned()),
         }
+    }
+}
+
+impl Label {
+    /// The class that a label of a file is: itself, or the only class that is spelled like it, such as the text `1` for the
+    /// integer 1. None of the classes if it is a label of its own.
+    pub fn class_among<'a>(&self, classes: &'a [Label]) -> Option<&'a Label> {
+        if let Some(same) = classes.iter().find(|class| *class == self) {
+            return Some(same);
+        }
+        let value = Label::parse(&self.to_string());
+        let mut alike = classes.iter().filter(|class| Label::parse(&class.to_string()) == value);
+        alike.next().filter(|_| alike.next().is_none())
     }
 }
 
@@ -146,6 +163,16 @@ impl Labels {
         &self.classes[self.codes[row] as usize]
     }
 
+    /// The labels of a file as a model's classes: each becomes the class that it is spelled like, if there is one.
+    pub fn as_classes(&self, classes: &[Label]) -> Labels {
+        if self.sets.is_some() || self.classes.iter().all(|label| classes.contains(label)) {
+            return self.clone();
+        }
+        let named: Vec<Label> =
+            self.classes.iter().map(|label| label.class_among(classes).unwrap_or(label).clone()).collect();
+        Labels::new(self.codes.iter().map(|&code| named[code as usize].clone()))
+    }
+
     /// The labels of the given rows, in the given order. Classes without samples are dropped, and the others sorted;
     /// of several labels all stay.
     pub fn select(&self, rows: &[usize]) -> Labels {
@@ -254,9 +281,29 @@ mod tests {
         for text in ["1", "+1", "1.0", "1e0"] {
             assert_eq!(Label::parse(text), Label::Integer(1), "{text}");
         }
-        for text in ["1.5", "one", "", "inf", "nan", "0x1", "1e300"] {
+        for text in ["0", "-0", "0.0"] {
+            assert_eq!(Label::parse(text), Label::Integer(0), "{text}");
+        }
+        for text in ["1.5", "one", "", "inf", "nan", "0x1", "1e300", "01730", "007", "07", "-01", "00", "01.0"] {
             assert_eq!(Label::parse(text), Label::Text(text.into()));
         }
+    }
+
+    #[test]
+    fn labels_of_a_file_are_the_classes_they_are_spelled_like() {
+        let classes = |texts: &[&str]| texts.iter().map(|text| Label::from(*text)).collect::<Vec<_>>();
+        let read = Labels::new([Label::Integer(2), Label::Integer(1), Label::Integer(3)]);
+        let of = |classes: &[Label]| {
+            let labels = read.as_classes(classes);
+            (0..3).map(|row| labels.get(row).clone()).collect::<Vec<_>>()
+        };
+        let other = Label::Integer(3);
+        assert_eq!(of(&classes(&["1", "2"])), [Label::from("2"), Label::from("1"), other.clone()]);
+        assert_eq!(of(&classes(&["1.0", "2.0"])), [Label::from("2.0"), Label::from("1.0"), other.clone()]);
+        // Two classes are spelled like 1.
+        assert_eq!(of(&classes(&["1", "1.0", "2"])), [Label::from("2"), Label::Integer(1), other.clone()]);
+        assert_eq!(of(&[Label::Integer(1), Label::from("02")]), [Label::Integer(2), Label::Integer(1), other]);
+        assert_eq!(Labels::new(["007"]).as_classes(&[Label::Integer(7)]).get(0), &Label::from("007"));
     }
 
     #[test]

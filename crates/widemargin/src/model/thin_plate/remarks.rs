@@ -34,7 +34,7 @@ pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standa
     if uneven <= APART {
         return None;
     }
-    let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
+    let differ = format!("the columns differ in spread by a factor of {uneven:.1e}");
     let done = if standardize { "they were standardised" } else { "they were used as they are" };
     match losses {
         Some(ScalingLosses { plain, standard, .. }) => Some(format!(

@@ -1,0 +1,251 @@
+//! Numbers as people write them: decimal commas, thousands separators, currency and percent signs; and cells that look
+//! like numbers but are not, such as dates.
+
+use crate::options::Decimal;
+
+/// How the numbers of a file are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub decimal: Decimal,
+    /// Whether the caller or the file says so: `1,234` could be 1234 or 1.234.
+    pub is_known: bool,
+}
+
+/// What a cell that is not a number could be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookalike {
+    /// A date, with or without a time.
+    Date,
+    /// A time of day, or a duration.
+    Time,
+    /// A number whose decimal mark is not that of the file.
+    OtherDecimal(Decimal),
+    /// A number whose comma may be a decimal mark or separate thousands.
+    Ambiguous,
+}
+
+/// Currency signs before or after a number.
+const CURRENCIES: [&str; 8] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP"];
+
+impl Numbers {
+    /// A decimal point, and commas that separate thousands.
+    pub const USUAL: Numbers = Numbers { decimal: Decimal::Point, is_known: true };
+
+    /// The number in a cell without white space around it, however large: `-1.5e3`, `1,234.50`, `$1,050` or `45.3%`, which
+    /// is 0.453.
+    pub fn number(self, cell: &[u8]) -> Option<f64> {
+        let text = std::str::from_utf8(cell).ok()?;
+        match text.parse() {
+            Ok(number) if self.decimal == Decimal::Point || !text.contains('.') => Some(number),
+            _ if cell.len() > 64 || !text.contains(|c: char| c.is_ascii_digit()) => None,
+            _ if !self.is_known && is_ambiguous(text) => None,
+            _ => signed(text, self.decimal),
+        }
+    }
+
+    /// What a cell that is not a number could be.
+    pub fn lookalike(self, text: &str) -> Option<Lookalike> {
+        if is_date(text) {
+            return Some(Lookalike::Date);
+        }
+        if is_time(text) {
+            return Some(Lookalike::Time);
+        }
+        if !self.is_known && is_ambiguous(text) {
+            return Some(Lookalike::Ambiguous);
+        }
+        let other = self.decimal.other();
+        (text.len() <= 64 && signed(text, other).is_some()).then_some(Lookalike::OtherDecimal(other))
+    }
+
+    /// How the numbers among some cells are written; by default with a decimal comma where semicolons separate cells, as
+    /// they do where commas are in numbers.
+    pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>, delimiter: u8) -> Numbers {
+        let (mut points, mut commas, mut has_ambiguous) = (0, 0, false);
+        for cell in cells {
+            let Ok(text) = std::str::from_utf8(cell) else { continue };
+            if text.len() > 64 || !text.contains(['.', ',']) {
+                continue;
+            }
+            let (point, comma) = (signed(text, Decimal::Point), signed(text, Decimal::Comma));
+            has_ambiguous |= is_ambiguous(text);
+            // `1.234` has a point wherever there is no sign of the contrary.
+            points += usize::from(point.is_some() && comma.is_none());
+            commas += usize::from(comma.is_some() && point.is_none());
+        }
+        let is_comma = points == 0 && (commas > 0 || (has_ambiguous && delimiter == b';'));
+        Numbers {
+            decimal: if is_comma { Decimal::Comma } else { Decimal::Point },
+            is_known: points > 0 || commas > 0 || delimiter == b';',
+        }
+    }
+}
+
+/// The number of a text with signs: of a currency, per cent, between thousands.
+fn signed(text: &str, decimal: Decimal) -> Option<f64> {
+    let (text, is_negative) = match text.strip_prefix(['-', '−']) {
+        Some(rest) => (rest.trim_start(), true),
+        None => (text.strip_prefix('+').unwrap_or(text), false),
+    };
+    let mut text = text;
+    for sign in CURRENCIES {
+        text = text.strip_prefix(sign).map_or(text, str::trim_start);
+        text = text.strip_suffix(sign).map_or(text, str::trim_end);
+    }
+    let (text, is_negative) = match text.strip_prefix('-') {
+        Some(rest) if !is_negative => (rest, true),
+        _ => (text, is_negative),
+    };
+    let (text, factor) = match text.strip_suffix('%') {
+        Some(rest) => (rest.trim_end(), 0.01),
+        None => (text, 1.0),
+    };
+    let (whole, fraction) = match text.split_once(decimal.mark()) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (text, None),
+    };
+    let mut plain = digits_of_thousands(whole, decimal)?;
+    if let Some(fraction) = fraction {
+        plain.push('.');
+        plain.push_str(fraction);
+    }
+    // An exponent and nothing else may follow the digits.
+    let is_plain = |c: char| c.is_ascii_digit() || ".eE+-".contains(c);
+    let starts = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let number: f64 = Some(&plain).filter(|plain| starts && plain.chars().all(is_plain))?.parse().ok()?;
+    // Dividing rounds once.
+    let number = if factor == 1.0 { number } else { number / 100.0 };
+    Some(if is_negative { -number } else { number })
+}
+
+/// The digits before the decimal mark, without separators of thousands; none where these are not between groups of three.
+fn digits_of_thousands(whole: &str, decimal: Decimal) -> Option<String> {
+    let separators = [decimal.other().mark(), '\'', '’', ' ', '\u{a0}', '\u{202f}'];
+    let Some(separator) = whole.chars().find(|c| separators.contains(c)) else { return Some(whole.to_owned()) };
+    let groups: Vec<&str> = whole.split(separator).collect();
+    let are_digits = groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
+    let (first, others) = groups.split_first()?;
+    let has_threes = (1..=3).contains(&first.len()) && others.iter().all(|group| group.len() == 3);
+    (are_digits && has_threes && !first.starts_with('0')).then(|| groups.concat())
+}
+
+/// True for `1,234` and `12,345`, which are numbers with either decimal mark, and have no other sign.
+fn is_ambiguous(text: &str) -> bool {
+    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
+    text.split_once(',').is_some_and(|(whole, rest)| {
+        let are_digits = whole.bytes().chain(rest.bytes()).all(|byte| byte.is_ascii_digit());
+        are_digits && rest.len() == 3 && (1..=3).contains(&whole.len()) && !whole.starts_with('0')
+    })
+}
+
+/// `2024-01-31`, `31.1.2024`, `1/31/24`, `31-Jan-2024`, `Jan 31, 2024`, each alone or with a time behind.
+fn is_date(text: &str) -> bool {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let words: Vec<&str> = text.split([' ', 'T', ',']).filter(|word| !word.is_empty()).collect();
+    let is_month = |part: &str| {
+        part.get(..3).is_some_and(|start| MONTHS.iter().any(|month| start.eq_ignore_ascii_case(month)))
+            && part.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let is_digits = |part: &str, n: std::ops::RangeInclusive<usize>| {
+        n.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let are_parts = |parts: &[&str]| match parts {
+        [a, b, c] => {
+            let is_year_first = is_digits(a, 4..=4) && is_digits(c, 1..=2);
+            let is_year_last = is_digits(a, 1..=2) && (is_digits(c, 4..=4) || is_digits(c, 2..=2));
+            (is_year_first || is_year_last) && (is_digits(b, 1..=2) || is_month(b))
+                || is_month(a) && is_digits(b, 1..=2) && is_digits(c, 4..=4)
+        }
+        _ => false,
+    };
+    let Some((first, others)) = words.split_first() else { return false };
+    let is_one_word = ['-', '/', '.'].iter().any(|&mark| are_parts(&first.split(mark).collect::<Vec<_>>()));
+    is_one_word && others.len() <= 2
+        || words.len() >= 3 && (is_month(words[0]) || is_month(words[1])) && are_parts(&words[..3])
+}
+
+/// `12:30`, `12:30:59.5`, `3:05 PM`.
+fn is_time(text: &str) -> bool {
+    let text = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ' || c == '.');
+    let parts: Vec<&str> = text.split(':').collect();
+    (2..=3).contains(&parts.len())
+        && parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()) && part.parse::<f64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMA: Numbers = Numbers { decimal: Decimal::Comma, is_known: true };
+
+    #[test]
+    fn numbers_with_signs_have_their_value() {
+        for (text, value) in [
+            ("1e3", 1000.0),
+            ("-0.5", -0.5),
+            ("1,234.50", 1234.5),
+            ("-1,234,567", -1_234_567.0),
+            ("45.3%", 0.453),
+            ("7 %", 0.07),
+            ("$1,050", 1050.0),
+            ("-$5.25", -5.25),
+            ("$-5.25", -5.25),
+            ("12.50 €", 12.5),
+            ("1'234.5", 1234.5),
+            ("1 234", 1234.0),
+            ("−3.5", -3.5),
+        ] {
+            assert_eq!(Numbers::USUAL.number(text.as_bytes()), Some(value), "{text}");
+        }
+        for (text, value) in
+            [("3,5", 3.5), ("-0,25", -0.25), ("1.234,50", 1234.5), ("1.234", 1234.0), ("7", 7.0), ("1,5e2", 150.0)]
+        {
+            assert_eq!(COMMA.number(text.as_bytes()), Some(value), "{text}");
+        }
+        for text in ["3,5", "12,34", "0,512", "1,2345", "1,23,456", "1 2", "5 kg", "$", "%", "1e", "--1", "2024-01-05"]
+        {
+            assert_eq!(Numbers::USUAL.number(text.as_bytes()), None, "{text}");
+        }
+        for text in ["3.5", "1.5e3", "1,2,3", "a"] {
+            assert_eq!(COMMA.number(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn cells_tell_the_decimal_mark() {
+        let of = |cells: &[&str], delimiter| Numbers::of(cells.iter().map(|cell| cell.as_bytes()), delimiter);
+        assert_eq!(of(&["1.5", "2"], b','), Numbers::USUAL);
+        assert_eq!(of(&["1,234.5", "1,234"], b','), Numbers::USUAL);
+        assert_eq!(of(&["3,5", "1,234", "1.234,5"], b','), COMMA);
+        assert_eq!(of(&["1,234"], b';'), COMMA);
+        assert_eq!(of(&["3,5", "1.25"], b';'), Numbers::USUAL);
+        let open = of(&["1,234", "7"], b',');
+        assert_eq!((open.is_known, open.number(b"1,234"), open.number(b"7")), (false, None, Some(7.0)));
+        assert_eq!((open.lookalike("1,234"), open.number(b"$1,050")), (Some(Lookalike::Ambiguous), Some(1050.0)));
+    }
+
+    #[test]
+    fn dates_and_times_are_told_from_numbers() {
+        let found = |text: &str| Numbers::USUAL.lookalike(text);
+        for text in [
+            "2024-01-31",
+            "31.1.2024",
+            "1/31/24",
+            "2024/1/3 10:15",
+            "2024-01-31T10:15:00Z",
+            "31-Jan-2024",
+            "Jan 31, 2024",
+            "3 Feb 2020",
+        ] {
+            assert_eq!(found(text), Some(Lookalike::Date), "{text}");
+        }
+        for text in ["12:30", "12:30:59.5", "3:05 PM"] {
+            assert_eq!(found(text), Some(Lookalike::Time), "{text}");
+        }
+        assert_eq!(found("3,5"), Some(Lookalike::OtherDecimal(Decimal::Comma)));
+        assert_eq!(COMMA.lookalike("3.5"), Some(Lookalike::OtherDecimal(Decimal::Point)));
+        for text in ["red", "may", "1.2.3.4", "a:b", "12-34", "192.168.1.1", "1-2-3"] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+}

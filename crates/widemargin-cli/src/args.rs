@@ -20,11 +20,11 @@ pub struct Common {
     /// Seed of every random step
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// Suppress progress and the summary on standard error; errors are still printed
+    /// Suppress progress, notes and the summary on standard error; warnings and errors are still printed
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Stop after this many seconds: `train` keeps the model obtained so far, `cv` the results, and leaves time
-    /// to fit the best point if it is to be written
+    /// Stop after this many seconds: `train` writes the model obtained so far if it is of all samples (see
+    /// --keep-partial), `cv` prints the results, and leaves time to fit the best point if it is to be written
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub time_limit: Option<Duration>,
 }
@@ -76,6 +76,13 @@ pub struct Input {
     /// The decimal mark of a CSV or TSV file: `.` or `,` [default: determined from the first lines]
     #[arg(long, value_name = "MARK")]
     pub decimal: Option<Decimal>,
+    /// Columns of a CSV or TSV file to leave out, by name or number, with commas between. A model knows the columns that
+    /// were left out of its training table, and those of the labels, names and weights
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
+    pub drop: Vec<LabelColumn>,
+    /// Whether the labels and weights of a table are left out.
+    #[arg(skip)]
+    pub skip_labels: bool,
 }
 
 impl Input {
@@ -92,6 +99,8 @@ impl Input {
             header: self.header,
             delimiter: self.delimiter,
             decimal: self.decimal,
+            drop: self.drop.clone(),
+            skip_labels: self.skip_labels,
             ..ReadOptions::default()
         }
     }
@@ -104,7 +113,19 @@ impl Input {
     /// The same for a model that was trained so.
     pub fn options_for(&self, model: &Takes<'_>) -> ReadOptions {
         let columns = model.table_columns.map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
-        ReadOptions { columns: columns.unwrap_or_default(), ..self.options() }
+        ReadOptions {
+            format: self.format_for(model),
+            columns: columns.unwrap_or_default(),
+            trained: model.trained_table().map(Arc::new),
+            ..self.options()
+        }
+    }
+
+    /// The format of samples for a model, where it is not left to the file name: standard input is a table where the model
+    /// knows its columns.
+    pub fn format_for(&self, model: &Takes<'_>) -> Option<Format> {
+        let knows_columns = model.column_roles.is_some() || model.feature_names.is_some();
+        self.format.or_else(|| (knows_columns && self.data.as_os_str() == "-").then_some(Format::Csv))
     }
 
     /// Refuses what samples that are read in blocks do not have.

@@ -1,8 +1,11 @@
-//! Ctrl-C: the first press asks the work to stop, the second ends the process.
+//! Ctrl-C and the signals that end a program: the first asks the work to stop, the second ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::report::{Exit, cancelled};
+#[cfg(unix)]
+use nix::sys::signal::{SigHandler, Signal};
+
+use crate::report::cancelled;
 
 /// True once the user has asked to stop.
 pub static CANCELLED: AtomicBool = AtomicBool::new(false);
@@ -10,15 +13,43 @@ pub static CANCELLED: AtomicBool = AtomicBool::new(false);
 /// True while nothing is half-written and nobody looks at [`CANCELLED`]: stopping at once is clean.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// Starts listening. Where the system does not let us, Ctrl-C ends the process as it always does.
+/// Starts listening. Where the system does not let us, Ctrl-C ends the process as it always does. Signals that the
+/// caller ignores, as `nohup` does, stay ignored.
 pub fn listen() {
+    #[cfg(unix)]
+    let ignored = ignored_signals();
     let _ = ctrlc::set_handler(|| {
         let again = CANCELLED.swap(true, Ordering::SeqCst);
         if again || AT_ONCE.load(Ordering::SeqCst) {
-            eprintln!("error: {}", cancelled().message);
-            std::process::exit(Exit::WorkFailed as i32);
+            let failure = cancelled();
+            failure.print();
+            std::process::exit(failure.exit as i32);
         }
     });
+    #[cfg(unix)]
+    for signal in ignored {
+        // SAFETY: no handler is installed: the signal is ignored.
+        let _ = unsafe { nix::sys::signal::signal(signal, SigHandler::SigIgn) };
+    }
+}
+
+/// Those of the signals that end a program which its caller ignores.
+#[cfg(unix)]
+fn ignored_signals() -> Vec<Signal> {
+    let is_ignored = |of: &Signal| {
+        // SAFETY: no handler is installed: the signal is ignored for a moment.
+        let before = unsafe { nix::sys::signal::signal(*of, SigHandler::SigIgn) };
+        match before {
+            Ok(SigHandler::SigIgn) => true,
+            Ok(before) => {
+                // SAFETY: the handler is the one that was there.
+                let _ = unsafe { nix::sys::signal::signal(*of, before) };
+                false
+            }
+            Err(_) => false,
+        }
+    };
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().filter(is_ignored).collect()
 }
 
 /// Makes a write beyond the limit of a file's size (`ulimit -f`) an error like that of a full disk. The signal that comes
@@ -26,9 +57,8 @@ pub fn listen() {
 pub fn survive_large_files() {
     #[cfg(unix)]
     {
-        use nix::sys::signal::{SigHandler, Signal, signal};
         // SAFETY: no handler is installed, which could be one that may not run in a signal: the signal is ignored.
-        let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
+        let _ = unsafe { nix::sys::signal::signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a model and write it to a file: without a method, the one that suits the samples, with nothing to choose
-    Train(Box<commands::train::Train>),
+    Train(Box<commands::train::TrainArgs>),
     /// Predict the label of each sample, one per line
     Predict(commands::predict::Predict),
     /// Evaluate a model on labelled samples: accuracy, and scores per class

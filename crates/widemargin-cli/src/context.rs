@@ -2,17 +2,18 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use widemargin::Error;
 use widemargin::monitor::{Monitor, Progress, Stopped};
-use widemargin_io::{ReadOptions, Table};
+use widemargin_io::{IoError, ReadOptions, Table};
 
 use crate::args::Common;
 use crate::cancel::{CANCELLED, at_once};
 use crate::progress::Bar;
-use crate::report::{Failure, cancelled, shown};
+use crate::report::{Failure, cancelled, in_file, interrupted, shown};
 
 /// One run of the command.
 #[derive(Debug)]
@@ -64,6 +65,11 @@ impl Context {
         }
     }
 
+    /// Seconds since the command began.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
     /// Whether to go on with work that is worth nothing before it is whole.
     pub fn go_on(&self) -> Result<(), Failure> {
         match self.monitor(&|_| ()).ask() {
@@ -75,15 +81,33 @@ impl Context {
         }
     }
 
+    /// Tells by the exit code that a signal stopped work whose partial result was written.
+    pub fn check_interrupted(&self) -> Result<(), Failure> {
+        if CANCELLED.load(Ordering::SeqCst) {
+            return Err(interrupted("interrupted: the model obtained so far was written"));
+        }
+        Ok(())
+    }
+
     /// A whole file, and the seconds it took.
     pub fn read(&self, file: &Path, options: &ReadOptions) -> Result<(Table, f64), Failure> {
         self.bar.say(format!("reading {}", shown(file)));
         let start = Instant::now();
-        let table = at_once(|| self.pool.install(|| widemargin_io::read(file, options)))?;
+        let table =
+            at_once(|| self.pool.install(|| widemargin_io::read(file, options))).map_err(|error| match error {
+                // Columns that are not those of a model.
+                IoError::Library(error) => in_file(error, file, &Table::default(), 0),
+                error => Failure::from(error),
+            })?;
         for remark in &table.remarks {
-            self.note(&format!("warning: {}: {remark}", shown(file)));
+            self.warn(&format!("{}: {remark}", shown(file)));
         }
         Ok((table, start.elapsed().as_secs_f64()))
+    }
+
+    /// A warning on standard error.
+    pub fn warn(&self, warning: &str) {
+        self.bar.suspend(|| eprintln!("warning: {warning}"));
     }
 
     /// A line on standard error, unless the user wants none.

@@ -155,7 +155,7 @@ pub fn sample_text(samples: &AnySamples, at: usize) -> Option<String> {
     }
 }
 
-/// The bases with how much each weighs: JSON of all, and a table of the heaviest.
+/// The bases with their weights: JSON of all, and a table of the most important.
 fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
     let n = model.n_bases();
     // Some maps mix the bases: their weights are not columns any more.
@@ -177,16 +177,23 @@ fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
     });
     let json = Value::Array(json.collect());
     rows.sort_by(|a, b| b.1.unwrap_or(0.0).total_cmp(&a.1.unwrap_or(0.0)));
-    let cells: Vec<Vec<String>> = rows
-        .iter()
-        .take(BASES_SHOWN)
-        .map(|&(basis, weight)| {
-            let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| (row + 1).to_string());
-            let weight = weight.map_or("-".to_owned(), |weight| format!("{weight:.4}"));
-            vec![basis.to_string(), row, weight, excerpt(&describe(basis).unwrap_or_default())]
-        })
-        .collect();
-    let shown = cells.len();
-    let head = if shown < n { format!("the {shown} heaviest of {n} bases") } else { format!("{n} bases") };
-    (json, format!("{head}\n{}", text_table(&["basis", "sample", "weight", ""], &cells)))
+    let has_samples = rows.first().is_some_and(|&(basis, _)| describe(basis).is_some());
+    let mixed = format!("{n} bases; the features mix them, so that a basis has no weight of its own\n");
+    if weights.is_none() && !has_samples {
+        return (json, mixed);
+    }
+    let cells = rows.iter().take(BASES_SHOWN).map(|&(basis, weight)| {
+        let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| row.to_string());
+        let weight = weight.map(|weight| format!("{weight:.4}"));
+        let sample = excerpt(&describe(basis).unwrap_or_default());
+        [basis.to_string(), row].into_iter().chain(weight).chain([sample]).collect::<Vec<String>>()
+    });
+    let cells: Vec<Vec<String>> = cells.collect();
+    let heads = ["basis", "row (from 0)"].into_iter().chain(weights.is_some().then_some("weight")).chain([""]);
+    let head = match weights {
+        None => mixed,
+        Some(_) if cells.len() < n => format!("the {} most important of {n} bases\n", cells.len()),
+        Some(_) => format!("{n} bases\n"),
+    };
+    (json, head + &text_table(&heads.collect::<Vec<_>>(), &cells))
 }

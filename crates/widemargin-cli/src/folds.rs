@@ -50,7 +50,7 @@ impl FoldArgs {
             return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
         }
         for line in classes.warnings() {
-            context.note(&format!("warning: {line}"));
+            context.warn(&line);
         }
         Ok(folds)
     }

@@ -11,24 +11,18 @@ use crate::takes::Takes;
 
 /// The column of labels, which is skipped.
 ///
-/// By default: in LIBSVM text a first word that is not a pair; in a table the column that training would use, unless
-/// the table has the model's columns only if that column is included. A series begins with a label, unless it is as
+/// By default: in LIBSVM text a first word that is not a pair; in CSV the reader knows the model's columns from others; in
+/// Parquet the column that training would use, unless the file has the model's columns only if that column is included. A series begins with a label, unless it is as
 /// long as all series of the model only with it. For strings, other columns are ignored.
 pub fn label_column(input: &Input, model: &Takes<'_>) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
     }
-    if model.table_columns.is_some() {
-        // The reader knows the model's columns from others.
-        return Ok(LabelColumn::Auto);
-    }
     let data = input.data.as_path();
-    match input.format.map_or_else(|| Format::from_path(data), Ok)? {
+    match input.format_for(model).map_or_else(|| Format::from_path(data), Ok)? {
         Format::Libsvm | Format::Strings => Ok(LabelColumn::None),
         // Only a regular file can be inspected and then read from its start.
-        Format::Csv | Format::Tsv | Format::Parquet if data.is_file() || data.is_dir() => {
-            guess(data, &input.options(), model)
-        }
+        Format::Parquet if data.is_file() || data.is_dir() => guess(data, &input.options(), model),
         Format::Ucr if data.is_file() => guess(data, &input.options(), model),
         _ => Ok(LabelColumn::Auto),
     }

@@ -56,7 +56,7 @@ pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(
     if n >= MANY && 2 * distinct > n {
         let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
         let where_from = table.label_column.as_ref().map(|column| format!(" in column {column}")).unwrap_or_default();
-        context.note(&format!("warning: {distinct} different labels{where_from} for {n} samples: are they classes?"));
+        context.warn(&format!("{distinct} different labels{where_from} for {n} samples: are they classes?"));
     }
     Ok(())
 }

@@ -20,10 +20,12 @@ mod labels;
 mod method;
 mod model;
 mod one_class;
+mod out_of_memory;
 mod output;
 mod plot;
 mod power_mean;
 mod progress;
+mod readable;
 mod report;
 mod resources;
 mod samples;
@@ -36,11 +38,12 @@ mod task;
 mod text_table;
 mod thin_plate;
 mod training_data;
+mod usage;
 
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
 use context::Context;
 use report::{Exit, Failure};
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     cancel::listen();
     cancel::survive_large_files();
+    out_of_memory::listen(&cli.command);
     let context = Context::new(cli.common)?;
     match cli.command {
         Command::Train(train) => train.run(&context),
@@ -79,8 +83,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// Reads the command line; help and version are printed here, mistakes become one line.
 fn parse() -> Result<Cli, Failure> {
-    let words = commands::train::with_auto(std::env::args_os().collect(), &Cli::command());
-    let error = match Cli::try_parse_from(words) {
+    let parsed = usage::with_negative_numbers(Cli::command()).try_get_matches();
+    let error = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
@@ -93,17 +97,6 @@ fn parse() -> Result<Cli, Failure> {
             drop(error.print());
             Err(Failure { message: String::new(), help: None, exit: Exit::WrongInput })
         }
-        _ => Err(usage(&error.to_string())),
-    }
-}
-
-/// The first paragraph of the parser's message as the error, its tip as the help.
-fn usage(message: &str) -> Failure {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let first = words(message.split("\n\n").next().unwrap_or(message));
-    let failure = Failure::input(first.strip_prefix("error: ").unwrap_or(&first));
-    match message.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
-        Some(tip) => failure.help(tip),
-        None => failure.help("add --help to see the usage"),
+        _ => Err(usage::failure(&error, &Cli::command())),
     }
 }

@@ -20,20 +20,25 @@ pub type Model = Box<dyn Classifier>;
 /// it takes.
 pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, Failure> {
     let model = load(path, context)?;
-    check_kind(model.kind(), input)?;
+    check_kind(model.kind(), &Takes::from(&*model), input)?;
     Ok(model)
 }
 
 /// The same of any model.
 pub fn load_any_for(path: &Path, input: &Input, context: &Context) -> Result<AnyModel, Failure> {
     let model = load_any(path, context)?;
-    check_kind(model.kind(), input)?;
+    let takes = match &model {
+        AnyModel::Classifier(model) => Takes::from(&**model),
+        AnyModel::Regressor(model) => Takes::from(&**model),
+        AnyModel::OneClass(model) => Takes::from(&**model),
+    };
+    check_kind(model.kind(), &takes, input)?;
     Ok(model)
 }
 
 /// Refuses files of another kind of samples than a model takes.
-fn check_kind(wanted: &str, input: &Input) -> Result<(), Failure> {
-    let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
+fn check_kind(wanted: &str, takes: &Takes<'_>, input: &Input) -> Result<(), Failure> {
+    let format = input.format_for(takes).map_or_else(|| Format::from_path(&input.data), Ok)?;
     let held = format.kind();
     // What an archive holds, its arrays tell.
     let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted);
@@ -87,17 +92,18 @@ pub fn load_any(path: &Path, context: &Context) -> Result<AnyModel, Failure> {
     let facts = FileFacts::of(path)?;
     let model = AnyModel::load(path)?;
     if let Some(remark) = facts.remark() {
-        context.note(&format!("warning: {}: {remark}", shown(path)));
+        context.warn(&format!("{}: {remark}", shown(path)));
     }
     Ok(model)
 }
 
 /// The model of a table, with what the table says of its columns.
 pub fn named(model: Model, table: &Table) -> widemargin::Result<Model> {
-    match &table.columns {
-        Some(columns) => Ok(model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.told(), Vec::new())),
-        None => model.with_feature_names(table.feature_names.clone()),
-    }
+    let model = match &table.columns {
+        Some(columns) => model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.told(), Vec::new()),
+        None => model.with_feature_names(table.feature_names.clone())?,
+    };
+    model.with_column_roles(table.roles.clone())
 }
 
 /// The stages of a fit and their seconds.

@@ -33,13 +33,14 @@ impl OneClassFit {
     ) -> std::result::Result<Box<dyn OneClass>, Failure> {
         let model = (self.fit)(&table.samples, table.weights.as_deref(), monitor)
             .map_err(|error| in_file(error, file, table, 0))?;
-        Ok(match &table.columns {
+        let model = match &table.columns {
             Some(columns) => {
                 let model = model.with_table_columns(Some(columns.clone()))?;
                 model.with_remarks(columns.told(), Vec::new())
             }
             None => model.with_feature_names(table.feature_names.clone())?,
-        })
+        };
+        Ok(model.with_column_roles(table.roles.clone())?)
     }
 
     /// The refusal of a method that has none.

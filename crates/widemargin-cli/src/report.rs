@@ -6,6 +6,7 @@ use std::path::Path;
 
 use widemargin::Error;
 use widemargin::data::AnySamples;
+use widemargin::similarity::similarity_rows;
 use widemargin_io::{IoError, Samples, Table};
 
 /// The process's exit codes.
@@ -13,10 +14,12 @@ use widemargin_io::{IoError, Samples, Table};
 pub enum Exit {
     /// All went well.
     Success = 0,
-    /// The work failed: cancelled, a full disk, no threads.
+    /// The work failed: a time limit, a full disk, no threads.
     WorkFailed = 1,
     /// Wrong usage or input.
     WrongInput = 2,
+    /// Stopped by a signal, as shells tell of it.
+    Interrupted = 130,
 }
 
 /// Why the command did not do what it was asked to.
@@ -90,19 +93,25 @@ impl From<Error> for Failure {
         let absent = matches!(&error, Error::Io { source, .. } if is_about_path(source.kind()));
         let exit = if error.is_input() || absent { Exit::WrongInput } else { Exit::WorkFailed };
         let message = match &error {
+            // Nobody asked for these values, and the problem is another.
+            Error::Parameter { name: "n_basis", value, expected } if value == "none" => expected.clone(),
+            Error::Parameter { name: "methods", expected, .. } if expected.starts_with(NO_METHOD) => {
+                expected.replacen(NO_METHOD, "no method can be fitted", 1)
+            }
             Error::Parameter { name, value, expected } => format!("{} {value} is not allowed: {expected}", flag(name)),
-            Error::Memory { what, needed, free, .. } => {
-                let amount = |bytes: u64| match bytes {
-                    1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
-                    _ => format!("{:.1} MB", bytes as f64 / 1e6),
-                };
-                format!("{what} would take {}, {} are free", amount(*needed), amount(*free))
+            // What to do is a line of its own.
+            Error::Memory { hint, .. } => {
+                let told = error.to_string();
+                told.strip_suffix(&format!(": {hint}")).unwrap_or(&told).to_owned()
             }
             _ => error.to_string(),
         };
         Failure { message, help: help(&error).map(str::to_owned), exit }
     }
 }
+
+/// How the library begins what it expects of methods of which none could be fitted.
+const NO_METHOD: &str = "a method that can be fitted";
 
 /// True where the path is to blame, false where the system underneath is.
 fn is_about_path(kind: ErrorKind) -> bool {
@@ -112,6 +121,13 @@ fn is_about_path(kind: ErrorKind) -> bool {
 
 /// What is wrong with the spec of a similarity: its parameters are no flags.
 pub fn in_spec(error: Error, spec: &str) -> Failure {
+    let names = || similarity_rows().map(|row| row.name);
+    let next = spec.split(',').skip(1).find(|part| names().any(|name| part.split(':').next() == Some(name)));
+    if let Some(next) = next {
+        let failure = Failure::input(format!("--similarity {spec}: '{next}' is another similarity, not key=value"));
+        let alternatives = spec.split(&format!(",{next}")).next().unwrap_or_default();
+        return failure.help(format!("alternatives of `cv` are separated by |: --similarity '{alternatives}|{next}'"));
+    }
     match error {
         Error::Parameter { name, value, expected } if name != "similarity" => {
             let value = value.split(" in '").next().unwrap_or_default();
@@ -158,17 +174,21 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
         Error::FeatureCount { found, trained, .. } if *found == trained + 1 && !labelled => {
             Some("if one of the columns holds the labels, name it with --label COLUMN")
         }
-        Error::FeatureNames { .. } if !labelled => Some(
-            "if one of the columns holds the labels, name it with --label COLUMN; others that the model does not know must be left out",
+        Error::FeatureNames { problem } if problem.contains("unknown") => Some(
+            "leave out columns that the model does not know with --drop NAMES; if one of them holds the labels, name it with \
+             --label",
         ),
-        Error::FeatureNames { .. } => Some(
-            "if another column holds the labels, name it with --label COLUMN; others that the model does not know must be left out",
-        ),
+        Error::FeatureNames { problem } if problem.contains("missing") => {
+            Some("add the columns that are missing; the order makes no difference")
+        }
         Error::FeatureCount { found, trained, .. } if found + 1 == *trained && labelled => {
             Some("a column was taken for the labels; if there are none, pass --label none")
         }
         _ => None,
     };
+    if let Some(failure) = one_class_of_weight(&error, table) {
+        return failure;
+    }
     let is_about_file = match &error {
         Error::Value { row, column, value, problem } => {
             let (place, problem) = (Place { table, row: *row, first_row }, short(problem));
@@ -194,6 +214,14 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     let help = width_help.map(str::to_owned).or(failure.help).or_else(|| cells_help(&failure.message, table));
     let message = if is_about_file { format!("{file}: {}", failure.message) } else { failure.message };
     Failure { message, help, exit: failure.exit }
+}
+
+/// The failure of samples of several classes of which only one has a weight above 0.
+fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
+    let Error::OneClass { label, n_samples } = error else { return None };
+    table.labels.as_ref().filter(|labels| labels.classes().len() > 1)?;
+    let message = format!("all {n_samples} samples with a weight above 0 have the label '{label}'");
+    Some(Failure::input(message).help("give another class a weight above 0 (--class-weight, --weight)"))
 }
 
 /// Splits what is wrong from what to do about it.
@@ -261,7 +289,12 @@ pub fn shown(file: &Path) -> impl Display + '_ {
     if stdin { Path::new("standard input") } else { file }.display()
 }
 
-/// The failure of work that was cancelled.
+/// The failure of work that a signal stopped.
+pub fn interrupted(message: &str) -> Failure {
+    Failure { message: message.to_owned(), help: None, exit: Exit::Interrupted }
+}
+
+/// The same where nothing was written.
 pub fn cancelled() -> Failure {
-    Failure::work("cancelled: nothing was written")
+    interrupted("cancelled: nothing was written")
 }

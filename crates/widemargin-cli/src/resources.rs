@@ -19,7 +19,7 @@ use crate::training_data::Data;
 /// The memory limit of `train` and `cv`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Memory {
-    /// Memory limit, such as 4GiB or 500MB (a number alone is in GB). `train` then reads the samples in blocks, from
+    /// Memory limit, such as 4G, 500MB or 4GiB (a number alone is in GB). `train` then reads the samples in blocks, from
     /// files of any size, if the method supports it; otherwise values that do not fit are recomputed, or the fit is
     /// refused
     #[arg(long, allow_hyphen_values = true, value_parser = size, value_name = "SIZE")]
@@ -150,7 +150,7 @@ impl OnDisk {
 
 /// A number of bytes: with a unit, or in GB.
 fn size(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, f64); 8] = [
+    const UNITS: [(&str, f64); 16] = [
         ("KiB", 1024.0),
         ("MiB", 1048576.0),
         ("GiB", 1073741824.0),
@@ -159,12 +159,26 @@ fn size(text: &str) -> Result<u64, String> {
         ("MB", 1e6),
         ("GB", 1e9),
         ("TB", 1e12),
+        ("Ki", 1024.0),
+        ("Mi", 1048576.0),
+        ("Gi", 1073741824.0),
+        ("Ti", 1099511627776.0),
+        ("K", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
     ];
-    let found = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+    let split = |unit: &str| {
+        let number = text.len().checked_sub(unit.len())?;
+        let (number, end) = (text.get(..number)?, text.get(number..)?);
+        end.eq_ignore_ascii_case(unit).then_some(number)
+    };
+    let found = UNITS.iter().find_map(|(unit, factor)| Some((split(unit)?, factor)));
     let (number, factor) = found.unwrap_or((text, &1e9));
     match number.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && (number * factor).is_finite() => Ok((number * factor) as u64),
-        _ => Err("a number above 0 is needed, with KiB, MiB, GiB, KB, MB or GB behind it (alone it is in GB)".into()),
+        _ => Err("a number above 0 is needed, with K, M, G, KB, MB, GB, KiB, MiB or GiB behind it (alone it is in GB)"
+            .into()),
     }
 }
 
@@ -182,10 +196,18 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        for (text, expected) in [("4GiB", 4 << 30), ("500MB", 500_000_000), ("1.5", 1_500_000_000), ("8 KiB", 8192)] {
+        for (text, expected) in [
+            ("4GiB", 4 << 30),
+            ("500MB", 500_000_000),
+            ("1.5", 1_500_000_000),
+            ("8 KiB", 8192),
+            ("4G", 4_000_000_000),
+            ("2gi", 2 << 30),
+            ("700m", 700_000_000),
+        ] {
             assert_eq!(size(text), Ok(expected), "{text}");
         }
-        for wrong in ["0", "-1GB", "much", "nan", "4Gi", ""] {
+        for wrong in ["0", "-1GB", "much", "nan", "4X", "G", "é", ""] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
     }

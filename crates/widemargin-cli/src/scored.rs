@@ -45,8 +45,11 @@ impl Scored {
     }
 
     /// What was counted, and what was kept of samples with weights or without.
-    pub fn split(self, has_weights: bool) -> (Evaluation, Option<OfAll>) {
-        let of_all = |kept: Kept| (Labels::new(kept.labels), has_weights.then_some(kept.weights), kept.values);
+    pub fn split(self) -> (Evaluation, Option<OfAll>) {
+        let of_all = |kept: Kept| {
+            let weights = (!kept.weights.is_empty()).then_some(kept.weights);
+            (Labels::new(kept.labels), weights, kept.values)
+        };
         (self.evaluation, self.kept.map(of_all))
     }
 }

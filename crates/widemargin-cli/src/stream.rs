@@ -80,7 +80,7 @@ fn through<T>(
     for_each_block(context, blocks, file, |block| {
         for remark in &block.table.remarks {
             if told.len() < MOST_REMARKS && told.insert(remark.clone()) {
-                context.note(&format!("warning: {name}: {remark}"));
+                context.warn(&format!("{name}: {remark}"));
             }
         }
         let say = |n: u64| context.bar.say(format!("{name}: {} samples", HumanCount(n)));
@@ -99,7 +99,17 @@ fn through<T>(
 }
 
 /// Puts the columns in the order in which the model was trained, by their names where both have names.
+///
+/// Samples without columns are refused by a model of columns with categories or missing values, which it encodes in a way
+/// of its own.
 pub fn put_in_order(table: &mut Table, model: &Takes<'_>, file: &Path) -> Result<(), Failure> {
+    if model.table_columns.is_some() && table.columns.is_none() && table.feature_names.is_none() {
+        let message = format!(
+            "{}: the model was trained on a table whose columns are more than numbers, and these samples have no columns",
+            shown(file)
+        );
+        return Err(Failure::input(message).help("pass a table with such columns, as CSV or TSV"));
+    }
     match model.feature_names {
         Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),
         None => Ok(()),

@@ -1,19 +1,50 @@
 //! A trained model: written to its file, and what is told of it.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
+use clap::Args;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
-use widemargin::Result;
 use widemargin::model::{Classifier, OneClass, Regressor};
 use widemargin::problem::RegressionLoss;
 use widemargin::solve::Report;
 use widemargin_io::Table;
 
+use crate::cancel::CANCELLED;
 use crate::context::Context;
 use crate::details::findings;
 use crate::model::{report_json, stages};
+use crate::readable::{beginning, rounded};
+use crate::report::{Failure, cancelled};
 use crate::samples::{count_nonzeros, extent};
+
+/// What becomes of a fit that is stopped.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Stopping {
+    /// Write the model of a fit that was stopped before it had used all samples, if there is one: by --time-limit, or by
+    /// a signal such as Ctrl-C. Otherwise nothing is written, and a model file that is there already is left as it is
+    #[arg(long)]
+    keep_partial: bool,
+}
+
+impl Stopping {
+    /// Refuses to write the model of a fit that was stopped, unless it is to be kept.
+    fn check(self, output: &Path, report: &Report) -> Result<(), Failure> {
+        if self.keep_partial {
+            return Ok(());
+        }
+        if CANCELLED.load(Ordering::SeqCst) {
+            return Err(cancelled());
+        }
+        if report.is_partial() {
+            let why = report.warnings.join("; ");
+            let failure = Failure::work(format!("{}: the model was not written: {why}", output.display()));
+            return Err(failure.help("allow more time, or pass --keep-partial to write such a model"));
+        }
+        Ok(())
+    }
+}
 
 /// The training data.
 pub struct Trained {
@@ -27,21 +58,21 @@ pub struct Trained {
 
 impl Trained {
     /// A table that is in memory.
-    pub fn of(table: &Table, model: &dyn Classifier) -> Result<Self> {
+    pub fn of(table: &Table, model: &dyn Classifier) -> widemargin::Result<Self> {
         Trained::with_features(table, model.n_features())
     }
 
     /// The same for a regression model.
-    pub fn numbers_of(table: &Table, model: &dyn Regressor) -> Result<Self> {
+    pub fn numbers_of(table: &Table, model: &dyn Regressor) -> widemargin::Result<Self> {
         Trained::with_features(table, model.n_features())
     }
 
     /// The same for a model of one class.
-    pub fn one_class_of(table: &Table, model: &dyn OneClass) -> Result<Self> {
+    pub fn one_class_of(table: &Table, model: &dyn OneClass) -> widemargin::Result<Self> {
         Trained::with_features(table, model.n_features())
     }
 
-    fn with_features(table: &Table, n_features: Option<usize>) -> Result<Self> {
+    fn with_features(table: &Table, n_features: Option<usize>) -> widemargin::Result<Self> {
         Ok(Trained {
             n_samples: table.samples.n_rows(),
             kind: table.samples.kind(),
@@ -56,7 +87,7 @@ impl Trained {
     }
 
     /// What is told of models of classes and of numbers alike.
-    fn json(&self, (method, output): (&str, &Path), report: &Report, seconds_read: f64) -> Value {
+    fn json(&self, (method, output): (&str, &Path), report: &Report, (seconds_read, seconds): (f64, f64)) -> Value {
         json!({
             "method": method,
             "model": output.display().to_string(),
@@ -65,6 +96,7 @@ impl Trained {
             "n_nonzero": self.n_nonzero,
             "report": report_json(report),
             "seconds_read": seconds_read,
+            "seconds": seconds,
             "model_bytes": size_of_file(output),
         })
     }
@@ -74,7 +106,8 @@ impl Trained {
 pub struct Summary<'a> {
     model: &'a dyn Classifier,
     samples: Trained,
-    seconds_read: f64,
+    /// Seconds to read the samples, and of everything.
+    seconds: (f64, f64),
     output: &'a Path,
 }
 
@@ -85,16 +118,16 @@ impl<'a> Summary<'a> {
         model: &'a dyn Classifier,
         samples: Trained,
         seconds_read: f64,
-        output: &'a Path,
-    ) -> Result<Self> {
-        write(context, output, model.report(), |output| model.save(output))?;
-        Ok(Summary { model, samples, seconds_read, output })
+        (output, stopping): (&'a Path, Stopping),
+    ) -> Result<Self, Failure> {
+        write(context, (output, stopping), model.report(), |output| model.save(output))?;
+        Ok(Summary { model, samples, seconds: (seconds_read, context.seconds()), output })
     }
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: Value) -> Value {
         let model = self.model;
-        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds);
         json["n_features"] = json!(model.n_features());
         json["classes"] = json!(model.classes());
         json["parameters"] = parameters;
@@ -104,7 +137,7 @@ impl<'a> Summary<'a> {
     /// As text, on standard error.
     pub fn summary(&self) -> String {
         let report = self.model.report();
-        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        let notes = notes(report);
         format!(
             "{}, {} classes\n\
              {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}{}",
@@ -115,7 +148,7 @@ impl<'a> Summary<'a> {
             self.model.iterations(),
             report.gap(),
             findings(self.model).map(|line| line + "\n").unwrap_or_default(),
-            ending(report, self.seconds_read, self.output),
+            ending(report, self.seconds, self.output),
         )
     }
 }
@@ -124,7 +157,8 @@ impl<'a> Summary<'a> {
 pub struct RegressionSummary<'a> {
     model: &'a dyn Regressor,
     samples: Trained,
-    seconds_read: f64,
+    /// Seconds to read the samples, and of everything.
+    seconds: (f64, f64),
     output: &'a Path,
 }
 
@@ -135,16 +169,16 @@ impl<'a> RegressionSummary<'a> {
         model: &'a dyn Regressor,
         samples: Trained,
         seconds_read: f64,
-        output: &'a Path,
-    ) -> Result<Self> {
-        write(context, output, model.report(), |output| model.save(output))?;
-        Ok(RegressionSummary { model, samples, seconds_read, output })
+        (output, stopping): (&'a Path, Stopping),
+    ) -> Result<Self, Failure> {
+        write(context, (output, stopping), model.report(), |output| model.save(output))?;
+        Ok(RegressionSummary { model, samples, seconds: (seconds_read, context.seconds()), output })
     }
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: &Value) -> Value {
         let model = self.model;
-        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds);
         json["n_features"] = json!(model.n_features());
         json["n_outputs"] = json!(model.n_outputs());
         json["parameters"] = parameters.clone();
@@ -155,7 +189,7 @@ impl<'a> RegressionSummary<'a> {
     /// As text, on standard error.
     pub fn summary(&self) -> String {
         let report = self.model.report();
-        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        let notes = notes(report);
         let c = self.model.c();
         let numbers = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.4e}")).collect::<Vec<_>>().join(", ");
         let found = match (self.model.chosen(), self.model.chosen_loss()) {
@@ -173,7 +207,7 @@ impl<'a> RegressionSummary<'a> {
             }
             (None, None) => format!("C = {c:.4e}; leave-one-out says nothing\n"),
         };
-        let end = ending(report, self.seconds_read, self.output);
+        let end = ending(report, self.seconds, self.output);
         format!("{}, regression\n{found}{notes}{end}", self.samples.extent)
     }
 }
@@ -182,7 +216,8 @@ impl<'a> RegressionSummary<'a> {
 pub struct OneClassSummary<'a> {
     model: &'a dyn OneClass,
     samples: Trained,
-    seconds_read: f64,
+    /// Seconds to read the samples, and of everything.
+    seconds: (f64, f64),
     output: &'a Path,
 }
 
@@ -193,16 +228,16 @@ impl<'a> OneClassSummary<'a> {
         model: &'a dyn OneClass,
         samples: Trained,
         seconds_read: f64,
-        output: &'a Path,
-    ) -> Result<Self> {
-        write(context, output, model.report(), |output| model.save(output))?;
-        Ok(OneClassSummary { model, samples, seconds_read, output })
+        (output, stopping): (&'a Path, Stopping),
+    ) -> Result<Self, Failure> {
+        write(context, (output, stopping), model.report(), |output| model.save(output))?;
+        Ok(OneClassSummary { model, samples, seconds: (seconds_read, context.seconds()), output })
     }
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: &Value) -> Value {
         let model = self.model;
-        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds);
         json["n_features"] = json!(model.n_features());
         json["parameters"] = parameters.clone();
         json["chosen"] = json!(model.parameters());
@@ -212,28 +247,41 @@ impl<'a> OneClassSummary<'a> {
     /// As text, on standard error.
     pub fn summary(&self) -> String {
         let report = self.model.report();
-        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        let notes = notes(report);
         let (threshold, quantile) = (self.model.threshold(), self.model.quantile());
         let found = format!("outliers score below {threshold:.4}, as {quantile} of left-out samples do\n");
-        let end = ending(report, self.seconds_read, self.output);
+        let end = ending(report, self.seconds, self.output);
         format!("{}, one class\n{found}{notes}{end}", self.samples.extent)
     }
 }
 
+/// Notes of a fit, a line each; `inspect` prints them whole.
+fn notes(report: &Report) -> String {
+    report.notes.iter().map(|note| beginning(&rounded(note)) + "\n").collect()
+}
+
 /// The last lines of a summary: seconds and the file.
-fn ending(report: &Report, seconds_read: f64, output: &Path) -> String {
-    let seconds = seconds_read + report.seconds();
+fn ending(report: &Report, (seconds_read, seconds): (f64, f64), output: &Path) -> String {
+    // What no stage counts, such as the choice of parameters on a part of the samples.
+    let others = seconds - seconds_read - report.seconds();
+    let others = if others >= 0.01 { format!(", search and others {others:.2}") } else { String::new() };
     let size = DecimalBytes(size_of_file(output));
-    format!("{seconds:.2} s: read {seconds_read:.2}, {}\n{}: {size}", stages(report), output.display())
+    format!("{seconds:.2} s: read {seconds_read:.2}, {}{others}\n{}: {size}", stages(report), output.display())
 }
 
 /// Writes a model to its file, and prints the warnings of its fit.
-fn write(context: &Context, output: &Path, report: &Report, save: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+fn write(
+    context: &Context,
+    (output, stopping): (&Path, Stopping),
+    report: &Report,
+    save: impl FnOnce(&Path) -> widemargin::Result<()>,
+) -> Result<(), Failure> {
+    stopping.check(output, report)?;
     context.bar.say(format!("writing {}", output.display()));
     save(output)?;
     context.bar.hide();
     for warning in &report.warnings {
-        context.note(&format!("warning: {warning}"));
+        context.warn(warning);
     }
     Ok(())
 }

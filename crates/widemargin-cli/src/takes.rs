@@ -1,7 +1,8 @@
 //! What a model knows of the samples that it takes, whatever it predicts.
 
-use widemargin::data::{AnySamples, TableColumns};
+use widemargin::data::{AnySamples, ColumnRoles, TableColumns};
 use widemargin::model::{Classifier, OneClass, Regressor};
+use widemargin_io::TrainedTable;
 
 /// What a model knows of the samples that it takes.
 #[derive(Clone, Copy)]
@@ -12,8 +13,21 @@ pub struct Takes<'a> {
     pub feature_names: Option<&'a [String]>,
     /// How the columns of a table become features.
     pub table_columns: Option<&'a TableColumns>,
+    /// Which columns of the training table are no features.
+    pub column_roles: Option<&'a ColumnRoles>,
     /// The samples that it compares others with.
     pub bases: Option<&'a AnySamples>,
+}
+
+impl Takes<'_> {
+    /// The table that the model was trained on, as far as the model knows it.
+    pub fn trained_table(&self) -> Option<TrainedTable> {
+        let (names, n_columns) = match self.table_columns {
+            Some(columns) => (columns.names(), columns.0.len()),
+            None => (self.feature_names.map(<[String]>::to_vec), self.n_features?),
+        };
+        Some(TrainedTable { names, n_columns, roles: self.column_roles.cloned() })
+    }
 }
 
 /// The same of models of every kind.
@@ -25,6 +39,7 @@ macro_rules! takes {
                     n_features: model.n_features(),
                     feature_names: model.feature_names(),
                     table_columns: model.table_columns(),
+                    column_roles: model.column_roles(),
                     bases: model.bases(),
                 }
             }

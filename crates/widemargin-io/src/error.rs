@@ -189,6 +189,16 @@ pub enum IoError {
         /// The reason.
         reason: String,
     },
+    /// One column more than the model of the samples has features, of which any may be the label.
+    #[error("{}: {found} columns, the model has {expected} features: which column has the labels is not clear", .file.display())]
+    UnclearLabel {
+        /// The file.
+        file: PathBuf,
+        /// The number of columns that may be features.
+        found: usize,
+        /// The number of features.
+        expected: usize,
+    },
     /// Labels of another number than the samples.
     #[error("{}: {labels} labels for {relation}{} samples", .file.display(), .samples)]
     LabelCount {
@@ -306,6 +316,7 @@ impl IoError {
                 return Some(format!("name the format with --format {}", crate::Format::names()));
             }
             IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
+            IoError::UnclearLabel { .. } => "name it with --label COLUMN: 1 is the first column, -1 the last",
             IoError::OtherColumn { .. } => "it takes a name or a number: 1 is the first column, -1 the last",
             IoError::NotATable { .. } => "if it is a table, add --format csv",
             IoError::TextColumn { .. } => {

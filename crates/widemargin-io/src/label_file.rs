@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use widemargin::data::{Label, Labels};
 
-use crate::csv::{Records, label as label_of};
+use crate::csv::{Records, is_missing, label as label_of};
 use crate::error::{IoError, Result};
 use crate::indicators::{self, Indicators, delimiter_of, of_table};
 use crate::input::{Input, open};
@@ -55,6 +55,9 @@ fn read_labels(path: &Path) -> Result<Given> {
     }
     let one = |(number, line): (usize, &[u8])| match std::str::from_utf8(line).map(str::trim) {
         Ok("") => Err((number, "the line is empty")),
+        Ok(label) if is_missing(label.as_bytes()) && !label.eq_ignore_ascii_case("none") => {
+            Err((number, "the label is missing"))
+        }
         Ok(label) => Ok(Label::parse(label)),
         Err(_) => Err((number, "the text is not UTF-8")),
     };

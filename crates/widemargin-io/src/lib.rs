@@ -69,7 +69,7 @@ pub use error::{IoError, Result};
 pub use format::Format;
 pub use groups::read_groups;
 pub use indicators::Indicators;
-pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TextColumn};
+pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TextColumn, TrainedTable};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
 pub use read::{inputs, read};
 pub use sample_problem::{ImageProblem, SeriesProblem};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use widemargin::data::TableColumns;
+use widemargin::data::{ColumnRoles, TableColumns};
 
 use crate::Format;
 use crate::error::{IoError, Result};
@@ -42,6 +42,13 @@ pub struct ReadOptions {
     pub weight: Option<LabelColumn>,
     /// The column of a CSV or TSV file with the group of each sample.
     pub group: Option<LabelColumn>,
+    /// Columns of a CSV or TSV file that are left out.
+    pub drop: Vec<LabelColumn>,
+    /// The table that the model of these samples was trained on; the columns of a CSV or TSV file are then found as they
+    /// were there.
+    pub trained: Option<Arc<TrainedTable>>,
+    /// Whether the labels and weights of a CSV or TSV file are left out, whatever they are.
+    pub skip_labels: bool,
     /// The approximate number of bytes of the file per block of [`crate::Blocks`]; by default 8 MiB.
     pub block_bytes: Option<usize>,
 }
@@ -49,10 +56,11 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// Refuses options that do not apply to a format.
     pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
-        for (flag, column) in [("--id", &self.id), ("--weight", &self.weight), ("--group", &self.group)] {
-            let Some(column) = column else { continue };
+        let columns = [("--id", &self.id), ("--weight", &self.weight), ("--group", &self.group)];
+        let columns = columns.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
+        for (flag, column) in columns.chain(self.drop.iter().map(|column| ("--drop", column))) {
             let reason = match format {
-                Format::Csv | Format::Tsv if !file.is_dir() => continue,
+                Format::Csv | Format::Tsv if !file.is_dir() || flag == "--drop" => continue,
                 Format::Csv | Format::Tsv => "several files are read as one, whose columns hold samples alone",
                 _ => "it is for the columns of a CSV or TSV file",
             };
@@ -144,6 +152,17 @@ impl FromStr for Decimal {
             _ => Err("expected . or ,"),
         }
     }
+}
+
+/// What a model knows of the table that it was trained on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrainedTable {
+    /// The names of the columns of features, in the order of training, if they had names.
+    pub names: Option<Vec<String>>,
+    /// The number of columns of features.
+    pub n_columns: usize,
+    /// The columns that were no features, if the model was trained on a table.
+    pub roles: Option<ColumnRoles>,
 }
 
 /// How cells that are no numbers are read.

@@ -139,6 +139,9 @@ pub enum CsvProblem {
     /// An empty cell, or one that denotes a missing value.
     #[error("missing value")]
     Missing,
+    /// A label that is missing, or a word that denotes a missing value.
+    #[error("the label is missing{}", spelled(.0))]
+    MissingLabel(String),
     /// A cell that is not a number.
     #[error("'{cell}' is not a number")]
     NotANumber {
@@ -199,11 +202,20 @@ pub enum CsvProblem {
     NotText,
 }
 
+/// A cell in brackets; nothing for an empty one.
+fn spelled(cell: &str) -> String {
+    if cell.is_empty() { String::new() } else { format!(" ('{cell}')") }
+}
+
 impl CsvProblem {
     /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<String> {
         match self {
             CsvProblem::Missing | CsvProblem::NotFinite(_) => Some("remove the row or impute the value".into()),
+            CsvProblem::MissingLabel(cell) if cell.is_empty() => Some("remove the rows without a label".into()),
+            CsvProblem::MissingLabel(_) => {
+                Some("remove the rows without a label; a class of this name needs another one, such as 'none'".into())
+            }
             CsvProblem::NotANumber { column, is_label_given, .. } => {
                 let strings = format!("if the samples are strings, pass --format strings --text-column {column}");
                 Some(if *is_label_given {

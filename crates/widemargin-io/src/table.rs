@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use widemargin::data::{
-    AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, TableColumns, column_order,
+    AnySamples, ColumnRoles, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, TableColumns,
+    column_order,
 };
 
 use crate::error::{IoError, Result};
@@ -23,6 +24,8 @@ pub struct Table {
     pub label_column: Option<String>,
     /// One name per feature, if the file has names.
     pub feature_names: Option<Vec<String>>,
+    /// Which columns of a CSV or TSV file are no features.
+    pub roles: Option<ColumnRoles>,
     /// How the columns became features, if they are more than numbers.
     pub columns: Option<TableColumns>,
     /// The name of each sample, if it was asked for.

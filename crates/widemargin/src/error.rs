@@ -138,7 +138,7 @@ pub enum Error {
         wanted: &'static str,
     },
     /// An allocation would not fit in memory.
-    #[error("{what} would take {:.1} GB, {:.1} GB are free: {hint}", *.needed as f64 / 1e9, *.free as f64 / 1e9)]
+    #[error("{what} would take {}, {} are free: {hint}", bytes_text(*.needed), bytes_text(*.free))]
     Memory {
         /// What would be allocated, with its shape.
         what: String,
@@ -289,6 +289,15 @@ impl Error {
     /// itself (cancellation, disk, threads).
     pub fn is_input(&self) -> bool {
         !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
+    }
+}
+
+/// A number of bytes in a unit in which it is readable.
+pub(crate) fn bytes_text(bytes: u64) -> String {
+    match bytes {
+        1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
+        1_000_000.. => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} kB", bytes as f64 / 1e3),
     }
 }
 

@@ -103,9 +103,25 @@ macro_rules! model_methods {
             Ok(Box::new(Self::with_table_columns(*self, columns)?))
         }
 
+        fn column_roles(&self) -> Option<&crate::data::ColumnRoles> {
+            Self::column_roles(self)
+        }
+
+        fn with_column_roles(
+            self: Box<Self>,
+            roles: Option<crate::data::ColumnRoles>,
+        ) -> crate::error::Result<Box<dyn $kind>> {
+            Ok(Box::new(Self::with_column_roles(*self, roles)?))
+        }
+
         fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn $kind> {
             self.report.notes.extend(notes);
             self.report.warnings.extend(warnings);
+            self
+        }
+
+        fn of_part(mut self: Box<Self>) -> Box<dyn $kind> {
+            self.report.is_of_part = true;
             self
         }
 

@@ -40,7 +40,7 @@ impl Convert {
             })?,
         };
         check_output(&self.output, &self.input, None)?;
-        let (table, _) = context.read(&self.input.data, &self.input.options())?;
+        let (table, _) = context.read(&self.input.data, &self.input.options_to_learn())?;
         context.go_on()?;
         context.bar.say(format!("writing {}", self.output.display()));
         if stdout {

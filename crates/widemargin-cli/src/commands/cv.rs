@@ -26,7 +26,7 @@ use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
-use crate::summary::{RegressionSummary, Summary, Trained};
+use crate::summary::{RegressionSummary, Stopping, Summary, Trained};
 use crate::task::{Regression, TaskName, targets_of};
 use crate::text_table::text_table;
 use crate::training_data::Data;
@@ -45,6 +45,8 @@ struct Options {
     /// The model file to write: the best point of the grid, fitted on all samples as `train` does
     #[arg(short, long, value_name = "MODEL")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    stopping: Stopping,
     #[command(flatten)]
     folds: FoldArgs,
     /// The score by which points are compared, as scikit-learn defines it: of classes accuracy (the default; of several
@@ -76,7 +78,8 @@ struct Tried {
 impl Cv {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        self.method.run(context)
+        self.method.run(context)?;
+        context.check_interrupted()
     }
 }
 
@@ -149,7 +152,7 @@ impl Options {
             let model = M::fit(&points[best].params, samples, labels, monitor).and_then(|model| named(model, &table));
             let model = model.map_err(|error| in_file(error, file, &table, 0))?;
             let samples = Trained::of(&table, &*model)?;
-            let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
+            let summary = Summary::of_written(context, &*model, samples, seconds_read, (output, self.stopping))?;
             Ok((summary.json(points[best].json.clone()), summary.summary()))
         })
     }
@@ -180,7 +183,8 @@ impl Options {
         search.tell(found, &tried, best, |output, monitor| {
             let model = points[best].params.model((file, &table), &targets, monitor)?;
             let samples = Trained::numbers_of(&table, &*model)?;
-            let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
+            let summary =
+                RegressionSummary::of_written(context, &*model, samples, seconds_read, (output, self.stopping))?;
             Ok((summary.json(&points[best].json), summary.summary()))
         })
     }
@@ -261,7 +265,7 @@ impl<'a> Search<'a> {
         }
         let (n_tried, n_points) = (tried.len(), points.len());
         if n_tried < n_points {
-            context.note(&format!("warning: the time limit passed after {n_tried} of {n_points} points"));
+            context.warn(&format!("the time limit passed after {n_tried} of {n_points} points"));
         }
         let best = (0..n_tried).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
         Ok((tried, best))

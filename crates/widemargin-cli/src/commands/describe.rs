@@ -95,7 +95,8 @@ impl Files {
         check_output(&self.output, &self.input, model.map(|(path, _)| path))?;
         widemargin_io::Format::from_path(&self.output)?;
         let file = &self.input.data;
-        let options = model.map_or_else(|| self.input.options(), |(_, model)| self.input.options_for(&model.into()));
+        let options =
+            model.map_or_else(|| self.input.options_to_learn(), |(_, model)| self.input.options_for(&model.into()));
         let (mut table, _) = context.read(file, &options)?;
         if let Some((_, model)) = model {
             put_in_order(&mut table, &model.into(), file)?;

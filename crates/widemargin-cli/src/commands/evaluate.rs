@@ -125,7 +125,7 @@ impl Evaluate {
         score: impl Fn(Scoring, &OfAll) -> Result<f64>,
         seconds: f64,
     ) -> Result<(), Failure> {
-        let (evaluation, kept) = scored.split(self.input.weight.is_some());
+        let (evaluation, kept) = scored.split();
         let of_values = |scoring: Scoring| Some(score(scoring, kept.as_ref()?));
         let score = |&scoring: &Scoring| match scoring.of_evaluation(&evaluation) {
             Some(score) => Some(Ok((scoring, score))),
@@ -164,8 +164,8 @@ impl Evaluate {
         let unknown: Vec<_> = scores.iter().filter(|score| !classes.contains(&score.label)).collect();
         let n_unknown: u64 = unknown.iter().map(|score| score.n_samples).sum();
         if let Some(first) = unknown.first() {
-            context.note(&format!(
-                "warning: {n_unknown} samples have a label that the model does not know, such as '{}'",
+            context.warn(&format!(
+                "{n_unknown} samples have a label that the model does not know, such as '{}'",
                 first.label
             ));
         }

@@ -39,7 +39,7 @@ pub fn evaluate_numbers(
         Ok(())
     })?;
     let seconds = start.elapsed().as_secs_f64();
-    let weights = input.weight.as_ref().map(|_| &weights[..]);
+    let weights = (!weights.is_empty()).then_some(&weights[..]);
     let score = |scoring: RegressionScoring| scoring.score(&targets, &predicted, weights);
     let asked = scoring.iter().map(|&one| Ok((one.to_string(), json!(score(one)?)))).collect::<Result<Map<_, _>>>()?;
     let r2 = score(RegressionScoring::R2).ok();

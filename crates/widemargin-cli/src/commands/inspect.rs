@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::details::details;
 use crate::model::{load_any, report_json};
 use crate::output::{print, print_json};
+use crate::readable::{number_text, rounded, wrapped};
 use crate::report::Failure;
 
 /// Arguments of `inspect`.
@@ -105,7 +106,7 @@ impl Inspect {
 /// Prints lines, and what is told of all fits in closed form.
 fn print_of_closed_form(mut lines: Lines, n_weights: usize, size: u64, report: &Report) -> Result<(), Failure> {
     lines.push(weights(n_weights, size));
-    lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
+    lines.extend(remarks(report));
     print(&aligned(&lines))
 }
 
@@ -121,7 +122,9 @@ fn of_parameters(
 ) -> Lines {
     let mut lines = vec![("method".to_owned(), method.to_owned())];
     if let Value::Object(parameters) = json!(parameters) {
-        lines.extend(parameters.into_iter().map(|(name, value)| (name, plain(&value))));
+        let is_set = |value: &Value| !value.is_null() && value.as_array().is_none_or(|values| !values.is_empty());
+        let set = parameters.into_iter().filter(|(_, value)| is_set(value));
+        lines.extend(set.map(|(name, value)| (name, plain(&value))));
     }
     lines.extend(n_features.map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
     lines.extend(feature_names.map(|names| ("columns".to_owned(), beginning(names))));
@@ -134,7 +137,7 @@ fn weights(n_weights: usize, size: u64) -> (String, String) {
 
 fn aligned(lines: &Lines) -> String {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
+    lines.iter().map(|(name, value)| format!("{name:<width$}  {}\n", wrapped(value, width + 2))).collect()
 }
 
 fn text(model: &dyn Classifier, size: u64) -> String {
@@ -156,12 +159,18 @@ fn text(model: &dyn Classifier, size: u64) -> String {
         ));
     }
     lines.push(("probabilities".to_owned(), probabilities(model)));
-    lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
+    lines.extend(remarks(report));
     let mut text = aligned(&lines);
     if let Some((_, _, table)) = details(model) {
         text += &format!("\n{table}");
     }
     text
+}
+
+/// The notes and warnings of a fit.
+fn remarks(report: &Report) -> Lines {
+    let notes = report.notes.iter().map(|note| ("note".to_owned(), rounded(note)));
+    notes.chain(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone()))).collect()
 }
 
 /// On what they are calibrated, if they are.
@@ -185,17 +194,10 @@ fn beginning(names: &[impl ToString]) -> String {
 /// A JSON value without quotes and brackets.
 fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => rounded(text),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
         Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
-        Value::Number(number) if number.is_f64() => {
-            let rounded = format!("{:.4}", number.as_f64().unwrap_or(f64::NAN));
-            if rounded.parse() == Ok(0.0) {
-                number.to_string()
-            } else {
-                rounded.trim_end_matches('0').trim_end_matches('.').into()
-            }
-        }
+        Value::Number(number) if number.is_f64() => number_text(number.as_f64().unwrap_or(f64::NAN)),
         other => other.to_string(),
     }
 }

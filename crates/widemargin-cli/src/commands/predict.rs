@@ -40,7 +40,8 @@ pub struct Predict {
 
 impl Predict {
     /// Runs the command.
-    pub fn run(self, context: &Context) -> Result<(), Failure> {
+    pub fn run(mut self, context: &Context) -> Result<(), Failure> {
+        self.input.skip_labels = true;
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
         }

@@ -38,7 +38,7 @@ impl SpectrumArgs {
         let file = &self.input.data;
         let trial = if self.similarity.is_empty() { vec![FOR_VECTORS.to_owned()] } else { self.similarity.clone() };
         check_specs(&trial)?;
-        let (table, _) = context.read(file, &self.input.options())?;
+        let (table, _) = context.read(file, &self.input.options_to_learn())?;
         let n = table.samples.n_rows();
         let specs = match self.similarity.is_empty() {
             true => vec![default_similarity(&table.samples).to_owned()],

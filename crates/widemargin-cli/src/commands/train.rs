@@ -1,10 +1,11 @@
 //! `widemargin train`: trains a model on a file of labelled samples.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::{Args, Command, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use widemargin::data::Targets;
 use widemargin_io::Table;
 
@@ -19,52 +20,67 @@ use crate::one_class::{OneClassFit, tell_of_labels};
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
-use crate::summary::{OneClassSummary, RegressionSummary, Summary, Trained};
+use crate::summary::{OneClassSummary, RegressionSummary, Stopping, Summary, Trained};
 use crate::task::{Regression, TaskName, check_classes, targets_of};
 use crate::training_data::Data;
 
-/// Arguments of `train`.
-#[derive(Debug, Args)]
-pub struct Train {
-    #[command(subcommand)]
-    method: Trainable,
-}
-
-/// A method, or the one that suits the samples.
+/// A method with its options, or the one that suits the samples.
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one, of one command")]
-enum Trainable {
+pub enum Train {
     /// Whichever method suits the samples, with nothing to choose: `train DATA` is `train auto DATA`
     Auto(Chosen<Files, AutoArgs>),
     #[command(flatten)]
     Method(Choice<Files>),
 }
 
-/// The command line in which `train DATA` is `train auto DATA`; `program` has all commands.
-pub fn with_auto(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
-    // The first word that is a command is the command: others may be files of that name.
-    let is_command = |word: &OsString| program.find_subcommand(word).is_some();
-    let Some(at) = words.iter().position(is_command).filter(|&at| words[at] == "train") else { return words };
-    let Some(train) = program.find_subcommand("train") else { return words };
-    let names_a_method = |place: usize| {
-        let word = &words[place];
-        let is_help = ["help", "-h", "--help"].iter().any(|help| word == help);
-        // What `--methods` takes is no subcommand.
-        (is_help || train.find_subcommand(word).is_some()) && words[place - 1] != "--methods"
-    };
-    if at + 1 < words.len() && !(at + 1..words.len()).any(names_a_method) {
-        words.insert(at + 1, "auto".into());
+/// The arguments of `train`: those of a subcommand, or of `auto` without its name.
+#[derive(Debug)]
+pub struct TrainArgs(Train);
+
+impl FromArgMatches for TrainArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Some(method) = matches.subcommand_name() else {
+            return Chosen::from_arg_matches(matches).map(|auto| TrainArgs(Train::Auto(auto)));
+        };
+        let auto = Chosen::<Files, AutoArgs>::augment_args(Command::new("train"));
+        let is_passed = |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        match auto.get_arguments().find(is_passed) {
+            None => Train::from_arg_matches(matches).map(TrainArgs),
+            Some(arg) => {
+                let told = format!("the method comes first: `train {method}`, then {arg} and others\n");
+                Err(clap::Error::raw(ErrorKind::ArgumentConflict, told))
+            }
+        }
     }
-    words
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
+impl Args for TrainArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = Train::augment_subcommands(Chosen::<Files, AutoArgs>::augment_args(command));
+        command.subcommand_required(false).arg_required_else_help(true).subcommand_negates_reqs(true)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The samples of a fit and its results.
 #[derive(Debug, Args)]
-struct Files {
+pub struct Files {
     #[command(flatten)]
     input: Input,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
+    #[command(flatten)]
+    stopping: Stopping,
     #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
@@ -79,13 +95,14 @@ struct Files {
     json: bool,
 }
 
-impl Train {
+impl TrainArgs {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        match self.method {
-            Trainable::Auto(auto) => auto.run(context),
-            Trainable::Method(method) => method.run(context),
-        }
+        match self.0 {
+            Train::Auto(auto) => auto.run(context),
+            Train::Method(method) => method.run(context),
+        }?;
+        context.check_interrupted()
     }
 }
 
@@ -124,7 +141,8 @@ impl Task for Files {
             describe_labels(context, on_disk.outline());
             let model = on_disk
                 .fit::<M>(data, &monitor, &point.params)?
-                .with_feature_names(on_disk.outline().feature_names.clone())?;
+                .with_feature_names(on_disk.outline().feature_names.clone())?
+                .with_column_roles(on_disk.outline().roles.clone())?;
             let n_samples = on_disk.n_samples();
             (model, Trained::on_disk(n_samples, on_disk.extent()), seconds)
         } else {
@@ -138,7 +156,7 @@ impl Task for Files {
             let samples = Trained::of(&table, &*model)?;
             (model, samples, seconds)
         };
-        let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
+        let summary = Summary::of_written(context, &*model, samples, seconds_read, (output, self.stopping))?;
         if files.json {
             return print_json(&summary.json(point.json));
         }
@@ -163,7 +181,7 @@ impl Files {
         tell_of_labels(context, &self.input, &table);
         let model = point.params.model((data, &table), &monitor)?;
         let samples = Trained::one_class_of(&table, &*model)?;
-        let summary = OneClassSummary::of_written(context, &*model, samples, seconds_read, output)?;
+        let summary = OneClassSummary::of_written(context, &*model, samples, seconds_read, (output, self.stopping))?;
         if self.json {
             return print_json(&summary.json(&point.json));
         }
@@ -186,6 +204,7 @@ impl Files {
             let targets = targets(on_disk.outline())?;
             let model = on_disk.with_samples(data, |samples| (regression.fit)(samples, &targets, &monitor))?;
             let model = model.with_feature_names(on_disk.outline().feature_names.clone())?;
+            let model = model.with_column_roles(on_disk.outline().roles.clone())?;
             (model, Trained::on_disk(on_disk.n_samples(), on_disk.extent()), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
@@ -193,7 +212,7 @@ impl Files {
             let samples = Trained::numbers_of(&table, &*model)?;
             (model, samples, seconds)
         };
-        let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
+        let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, (output, self.stopping))?;
         if self.json {
             return print_json(&summary.json(&point.json));
         }

@@ -91,27 +91,59 @@ fn keeps_the_model_so_far_at_the_time_limit() {
     assert_eq!(folder.files(), ["m", "train.svm"]);
 }
 
-/// Linux tells how much work a process has done: with a second of it, the fit is under way.
-#[cfg(target_os = "linux")]
 #[test]
-fn an_interrupted_fit_writes_nothing() {
+fn quiet_suppresses_no_warning() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
-    let mut command = command(folder.0.path());
-    // Uninterrupted it would keep the model of the time limit, and end well.
-    let endless = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 \
-                   --time-limit 100";
-    let mut child = command.args(endless.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
-    while cpu_ticks(child.id()) < 100 {
+    let run = folder.run("-q train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 1000 --max-iter 1").well();
+    assert!(run.err.starts_with("warning: not converged") && run.err.lines().count() == 1, "{}", run.err);
+}
+
+/// The exit code and standard error of a command that is sent a signal after so many hundredths of a second of work.
+#[cfg(target_os = "linux")]
+fn signalled(mut command: Command, ticks: u64, signal: &str) -> (Option<i32>, String) {
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    while cpu_ticks(child.id()) < ticks {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let interrupt = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status().unwrap();
-    assert!(interrupt.success());
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", child.id())).status().unwrap();
+    assert!(sent.success());
     let output = child.wait_with_output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), err.as_str()), (Some(1), "error: cancelled: nothing was written\n"));
-    assert_eq!(folder.files(), ["train.svm"]);
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// Linux tells how much work a process has done: with a second of it, the fit is under way.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_fit_leaves_the_old_model() {
+    let folder = Folder::new();
+    folder.write("train.svm", histograms(1, 3000));
+    folder.write("m", "old");
+    // Uninterrupted it would write the model of the time limit, and end well.
+    let endless = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 \
+                   --time-limit 100";
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut command = command(folder.0.path());
+        command.args(endless.split_whitespace());
+        let (code, err) = signalled(command, 100, signal);
+        assert_eq!((code, err.as_str()), (Some(130), "error: cancelled: nothing was written\n"), "{signal}");
+        assert_eq!((folder.files(), folder.read("m").as_str()), (vec!["m".into(), "train.svm".into()], "old"));
+    }
+}
+
+/// As `nohup` starts programs.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_signal_interrupts_nothing() {
+    let folder = Folder::new();
+    folder.write("train.svm", histograms(1, 3000));
+    let fit = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 --time-limit 3";
+    let mut command = Command::new("sh");
+    let line = format!("trap '' HUP; exec '{}' {fit}", env!("CARGO_BIN_EXE_widemargin"));
+    command.arg("-c").arg(line).current_dir(folder.0.path());
+    let (code, err) = signalled(command, 50, "HUP");
+    assert_eq!((code, folder.files()), (Some(0), vec!["m".to_owned(), "train.svm".into()]), "{err}");
 }
 
 /// Hundredths of a second that the process and its threads have run.

@@ -1,15 +1,13 @@
 //! Interpretation of the columns of a table: header and label.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use csv::ByteRecord;
-use widemargin::data::{TableColumns, column_order};
+use widemargin::data::{ColumnRoles, RoleColumn};
 
 use super::first_line::{self, FirstLine};
 use super::header::{Header, LABEL_NAMES};
 use super::number::Numbers;
 use super::records::Records;
+use super::roles::{Roles, in_order, label_of_other};
 use crate::error::{IoError, Result};
 use crate::options::{ColumnRule, LabelColumn, ReadOptions};
 use crate::problem::{CsvProblem, shown};
@@ -28,6 +26,8 @@ pub(crate) struct Columns {
     pub id: Option<usize>,
     pub weight: Option<usize>,
     pub group: Option<usize>,
+    /// The columns that are left out.
+    pub dropped: Vec<usize>,
     /// The columns of features, in the order of the file; of known columns in theirs.
     pub features: Vec<usize>,
 }
@@ -45,54 +45,30 @@ impl Columns {
             None
         };
         let header = Header { names, n: records.n };
-        let other = |flag: &'static str, column: &Option<LabelColumn>| {
-            column
-                .as_ref()
-                .map(|column| {
-                    let found = match column {
-                        LabelColumn::Number(number) => header.numbered(*number),
-                        LabelColumn::Name(name) => header.named(name),
-                        LabelColumn::Auto | LabelColumn::None | LabelColumn::Several(_) => {
-                            Err("a name or a number is needed".into())
-                        }
-                    };
-                    let refused = |reason: String| refused(records, flag, column, reason);
-                    found.map_err(refused)
-                })
-                .transpose()
-        };
-        let (id, weight) = (other("--id", &options.id)?, other("--weight", &options.weight)?);
-        let group = other("--group", &options.group)?;
-        let several = several(&records.file, &header, &options.label)?;
-        let taken = |column: &usize| [id, weight, group].contains(&Some(*column));
-        let known = match &options.columns {
-            ColumnRule::Known(columns) => Some(columns),
-            _ => None,
-        };
-        let label = match options.label {
-            LabelColumn::Auto => {
-                let samples = others.iter().copied().chain(header.names.is_none().then_some(first));
-                let free = |column: &usize| !taken(column) && !is_known(known, &header, *column);
-                match known.filter(|known| header.n - (0..header.n).filter(taken).count() == known.0.len()) {
-                    // All are features.
-                    Some(_) => None,
-                    None => guess_label(&header, samples, records.numbers, free),
-                }
-            }
-            _ => header.label(&records.file, &options.label)?,
-        };
-        if let Some(column) = label.into_iter().chain(several.iter().copied()).find(taken) {
-            let reason = "it is taken for the labels too".to_owned();
-            let flags = [("--id", id, &options.id), ("--weight", weight, &options.weight)];
-            let flag = flags.into_iter().find(|(_, at, _)| *at == Some(column));
-            let (flag, _, given) = flag.unwrap_or(("--group", group, &options.group));
-            return Err(refused(records, flag, given.as_ref().unwrap_or(&LabelColumn::None), reason));
+        let mut roles = Roles::named(&records.file, &header, options)?;
+        let trained = options.trained.as_deref();
+        let is_auto = options.label == LabelColumn::Auto;
+        if let Some(trained) = trained.and_then(|trained| trained.roles.as_ref()) {
+            roles.add_trained(trained, &header, is_auto);
         }
-        let mut features: Vec<usize> = (0..header.n)
-            .filter(|column| Some(*column) != label && !several.contains(column) && !taken(column))
-            .collect();
+        if is_auto && roles.label.is_none() && roles.several.is_empty() {
+            let free: Vec<usize> = (0..header.n).filter(|&column| roles.is_free(column)).collect();
+            let samples = others.iter().copied().chain(header.names.is_none().then_some(first));
+            let text = only_text(&header, samples, records.numbers, &free);
+            roles.label = match trained {
+                Some(trained) => {
+                    let text = text.filter(|_| options.columns == ColumnRule::Numbers);
+                    label_of_other(&records.file, trained, &header, text, &free)?
+                }
+                None => guess_label(&header, text, &free),
+            };
+        }
+        if options.skip_labels {
+            roles.skip_labels();
+        }
+        let mut features: Vec<usize> = (0..header.n).filter(|&column| roles.is_free(column)).collect();
         if features.is_empty() {
-            return Err(match several.is_empty() {
+            return Err(match roles.several.is_empty() {
                 true => records.one_column(),
                 false => {
                     IoError::Empty { file: records.file.clone(), what: "no feature columns: all columns are labels" }
@@ -102,11 +78,26 @@ impl Columns {
         if options.columns != ColumnRule::Numbers {
             header.check_names(&features).map_err(|problem| records.first_problem(problem))?;
         }
-        if let Some(known) = known {
-            features = in_order(known, &header, features)?;
+        if let Some(trained) = trained {
+            features = in_order(trained, &header, features)?;
         }
-        let is_label_given = options.label != LabelColumn::Auto;
-        Ok(Columns { header, label, several, is_label_given, id, weight, group, features })
+        let Roles { label, several, id, weight, group, dropped } = roles;
+        Ok(Columns { header, label, several, is_label_given: !is_auto, id, weight, group, dropped, features })
+    }
+
+    /// The columns that are no features, as a model stores them.
+    pub fn roles(&self) -> ColumnRoles {
+        let column = |position: usize| {
+            let name = self.header.names.as_ref().map_or_else(String::new, |names| names[position].clone());
+            RoleColumn { name, position }
+        };
+        ColumnRoles {
+            n_columns: self.header.n,
+            labels: self.label.iter().chain(&self.several).map(|&at| column(at)).collect(),
+            id: self.id.map(column),
+            weight: self.weight.map(column),
+            dropped: self.dropped.iter().chain(&self.group).map(|&at| column(at)).collect(),
+        }
     }
 
     /// The names of the columns of features.
@@ -114,47 +105,6 @@ impl Columns {
         let names = self.header.names.as_ref()?;
         Some(self.features.iter().map(|&column| names[column].clone()).collect())
     }
-}
-
-/// The columns of several labels; none where one column has the labels, or no column.
-fn several(file: &Path, header: &Header, asked: &LabelColumn) -> Result<Vec<usize>> {
-    let LabelColumn::Several(columns) = asked else { return Ok(Vec::new()) };
-    let mut found: Vec<usize> = Vec::with_capacity(columns.len());
-    for column in columns {
-        let at = header.label(file, column)?;
-        match at.filter(|at| !found.contains(at)) {
-            Some(at) => found.push(at),
-            None => {
-                return Err(column.refused(file, if at.is_some() { "it is named twice" } else { "it is no column" }));
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// The error of a column of names, weights or groups.
-fn refused(records: &Records, flag: &'static str, given: &LabelColumn, reason: String) -> IoError {
-    IoError::OtherColumn { file: records.file.clone(), flag, given: given.to_string(), reason }
-}
-
-/// Whether a column has the name of one that is known.
-fn is_known(known: Option<&Arc<TableColumns>>, header: &Header, column: usize) -> bool {
-    let name = header.names.as_ref().map(|names| &names[column]);
-    known.zip(name).is_some_and(|(known, name)| known.0.iter().any(|column| column.name == *name))
-}
-
-/// The columns of features in the order of training, by their names where both have some.
-fn in_order(known: &TableColumns, header: &Header, features: Vec<usize>) -> Result<Vec<usize>> {
-    if let (Some(names), Some(trained)) = (&header.names, known.names()) {
-        let given: Vec<String> = features.iter().map(|&column| names[column].clone()).collect();
-        let order = column_order(&trained, &given)?;
-        return Ok(order.map_or(features.clone(), |order| order.iter().map(|&at| features[at]).collect()));
-    }
-    if features.len() != known.0.len() {
-        let (found, trained) = (features.len(), known.0.len());
-        return Err(widemargin::Error::FeatureCount { found, trained, hint: "" }.into());
-    }
-    Ok(features)
 }
 
 /// True for an empty cell and for words that denote missing values.
@@ -182,7 +132,7 @@ fn has_header(records: &Records, first: &ByteRecord, others: &[&ByteRecord], opt
         FirstLine::Names => Ok(true),
         FirstLine::Sample => Ok(false),
         // A model knows the names that its tables have.
-        FirstLine::Unclear if matches!(options.columns, ColumnRule::Known(_)) => Ok(false),
+        FirstLine::Unclear if options.trained.is_some() => Ok(false),
         FirstLine::Unclear => {
             let cells: Vec<String> = first.iter().take(4).map(|cell| format!("'{}'", shown(cell))).collect();
             let more = if first.len() > cells.len() { ", …" } else { "" };
@@ -195,28 +145,32 @@ fn has_header(records: &Records, first: &ByteRecord, others: &[&ByteRecord], opt
 fn has_asked_name(first: &ByteRecord, options: &ReadOptions) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
     let asked = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
-    let is_known = match &options.columns {
-        ColumnRule::Known(columns) => columns.0.iter().any(|column| has(&column.name)),
-        ColumnRule::Numbers | ColumnRule::Learn => false,
-    };
+    let asked = asked.into_iter().flatten().chain(&options.drop);
+    let is_known = options.trained.as_deref().is_some_and(|trained| {
+        let roles = trained.roles.iter().flat_map(|roles| roles.columns()).map(|column| &column.name);
+        trained.names.iter().flatten().chain(roles).any(|name| has(name))
+    });
     let has_name = |column: &LabelColumn| matches!(column, LabelColumn::Name(name) if has(name));
     let is_asked = |column: &LabelColumn| match column {
         LabelColumn::Several(columns) => columns.iter().any(has_name),
         column => has_name(column),
     };
-    is_known || asked.into_iter().flatten().any(is_asked)
+    is_known || asked.into_iter().any(is_asked)
 }
 
 /// The label column, among those that are free: by its name, or as the only one of text.
-fn guess_label<'a>(
+fn guess_label(header: &Header, text: Option<usize>, free: &[usize]) -> Option<usize> {
+    let named = header.last_of(&LABEL_NAMES).filter(|named| free.contains(named));
+    named.or(text).or_else(|| free.first().copied().filter(|_| header.names.is_none()))
+}
+
+/// The only free column of which most cells in the first lines are text.
+fn only_text<'a>(
     header: &Header,
     samples: impl Iterator<Item = &'a ByteRecord>,
     numbers: Numbers,
-    is_free: impl Fn(&usize) -> bool,
+    free: &[usize],
 ) -> Option<usize> {
-    if let Some(named) = header.last_of(&LABEL_NAMES).filter(&is_free) {
-        return Some(named);
-    }
     // Of each column cells of text, less those of other kinds.
     let mut excess = vec![0_i64; header.n];
     for line in samples {
@@ -226,11 +180,8 @@ fn guess_label<'a>(
             }
         }
     }
-    let mut texts = (0..header.n).filter(|&column| excess[column] > 0).filter(&is_free);
-    match (texts.next(), texts.next()) {
-        (Some(only), None) => Some(only),
-        _ => (0..header.n).find(&is_free).filter(|_| header.names.is_none()),
-    }
+    let mut texts = free.iter().copied().filter(|&column| excess[column] > 0);
+    texts.next().filter(|_| texts.next().is_none())
 }
 
 /// Whether a cell that is not missing is neither a number nor looks like one.

@@ -13,6 +13,7 @@ mod quotes;
 mod read;
 mod records;
 mod remarks;
+mod roles;
 mod write;
 
 pub(crate) use columns::{is_missing, text_of};

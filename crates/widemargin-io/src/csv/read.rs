@@ -78,6 +78,7 @@ impl Reader {
             }),
             label_column: label.map(|label| header.called(label)),
             feature_names,
+            roles: Some(self.columns.roles()),
             columns: self.known.as_deref().cloned(),
             ids: id.map(|_| rows.ids),
             weights: weight.map(|_| rows.weights),
@@ -165,7 +166,9 @@ impl SampleReader for Reader {
 
     fn layout(&self) -> Layout {
         let Header { names, n } = &self.columns.header;
-        Layout { n: Some(*n), label: self.columns.label, beside: false, names: names.clone(), sparse: false }
+        let Columns { label, id, weight, group, dropped, .. } = &self.columns;
+        let others = [id, weight, group].into_iter().flatten().chain(dropped).copied().collect();
+        Layout { n: Some(*n), label: *label, beside: false, names: names.clone(), others, sparse: false }
     }
 
     fn read_all(&mut self) -> Result<Option<Table>> {
@@ -229,7 +232,10 @@ pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<
 
 pub(crate) fn label(cell: &[u8]) -> Result<Label, CsvProblem> {
     match std::str::from_utf8(cell) {
-        Ok("") => Err(CsvProblem::Missing),
+        // A class may be called 'none'.
+        Ok(text) if is_missing(cell) && !text.eq_ignore_ascii_case("none") => {
+            Err(CsvProblem::MissingLabel(shown(cell)))
+        }
         Ok(text) => Ok(Label::parse(text)),
         Err(_) => Err(CsvProblem::NotText),
     }

@@ -30,6 +30,8 @@ pub(crate) struct Reader {
     length: Option<u64>,
     bytes_parsed: u64,
     lines_before: usize,
+    /// Whether an index:value pair was seen.
+    has_pairs: bool,
     /// One per piece of the block, kept for reuse of its memory.
     pieces: Vec<ParsedRows>,
 }
@@ -49,6 +51,7 @@ impl Reader {
             text: TextBlocks::new(input, options.block_bytes()),
             rules: Rules { labels, n_features: options.n_features, first, several },
             lines_before: 0,
+            has_pairs: false,
             bytes_parsed: 0,
             pieces: Vec::new(),
         })
@@ -128,12 +131,16 @@ impl SampleReader for Reader {
         // A block of comments has no rows, and is not the end.
         while rows.matrix.indptr.len() == 1 && self.parse_block(&mut rows)? {}
         let any = rows.matrix.indptr.len() > 1;
+        self.has_pairs |= rows.matrix.n_cols > 0;
+        if any && !self.has_pairs {
+            return Err(IoError::no_pairs(&self.file));
+        }
         *table = self.table(rows);
         Ok(any)
     }
 
     fn layout(&self) -> Layout {
-        Layout { n: None, label: self.rules.labels.then_some(0), beside: true, names: None, sparse: true }
+        Layout { label: self.rules.labels.then_some(0), beside: true, sparse: true, ..Layout::default() }
     }
 
     fn read_all(&mut self) -> Result<Option<Table>> {
@@ -150,7 +157,7 @@ impl SampleReader for Reader {
         if rows.matrix.indptr.len() == 1 {
             return Ok(None);
         }
-        if rows.matrix.n_cols == 0 && self.rules.n_features.is_none() {
+        if rows.matrix.n_cols == 0 {
             return Err(IoError::no_pairs(&self.file));
         }
         rows.matrix.indices.shrink_to_fit();

@@ -127,7 +127,7 @@ impl SampleReader for Reader {
     }
 
     fn layout(&self) -> Layout {
-        Layout { n: Some(self.n_cols), label: self.label, beside: false, names: None, sparse: false }
+        Layout { n: Some(self.n_cols), label: self.label, ..Layout::default() }
     }
 }
 

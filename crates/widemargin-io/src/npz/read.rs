@@ -44,6 +44,7 @@ impl SampleReader for Reader {
             beside: true,
             names: table.feature_names.clone(),
             sparse: table.samples.is_sparse(),
+            ..Layout::default()
         }
     }
 }

@@ -85,7 +85,7 @@ impl Reader {
 impl SampleReader for Reader {
     fn layout(&self) -> Layout {
         let Columns { header: Header { names, n }, label, .. } = &self.columns;
-        Layout { n: Some(*n), label: *label, beside: false, names: names.clone(), sparse: false }
+        Layout { n: Some(*n), label: *label, names: names.clone(), ..Layout::default() }
     }
 
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {

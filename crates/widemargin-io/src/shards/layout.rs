@@ -20,6 +20,8 @@ pub(crate) struct Layout {
     pub beside: bool,
     /// The column names, including the label's if it has one.
     pub names: Option<Vec<String>>,
+    /// Columns that are neither features nor the label.
+    pub others: Vec<usize>,
     /// Whether a row lists only its non-zero columns.
     pub sparse: bool,
 }
@@ -61,7 +63,8 @@ impl Layout {
     pub fn feature_names(&self) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
         let label = self.label.filter(|_| !self.beside);
-        Some(names.filter(|(column, _)| Some(*column) != label).map(|(_, name)| name.clone()).collect())
+        let is_feature = |column: &usize| Some(*column) != label && !self.others.contains(column);
+        Some(names.filter(|(column, _)| is_feature(column)).map(|(_, name)| name.clone()).collect())
     }
 
     /// True if another shard has the same named columns, in any order.

@@ -5,6 +5,7 @@
 
 mod any_samples;
 mod bit_sets;
+mod column_roles;
 mod columns;
 mod dense;
 mod distinct;
@@ -32,6 +33,7 @@ mod weights;
 
 pub use any_samples::{AnySamples, Kind, VectorSource};
 pub use bit_sets::BitSets;
+pub use column_roles::{ColumnRoles, RoleColumn};
 pub use columns::column_order;
 pub use dense::{DenseMatrix, DenseView};
 pub(crate) use distinct::{ABSENT, Distinct, Given};

@@ -115,13 +115,22 @@ fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -
             for (label, &weight) in map {
                 let known = classes.contains(label);
                 if !(known && weight.is_finite() && weight >= 0.0) {
-                    let wrong = if known { "a weight is finite and at least 0" } else { "no sample has this label" };
+                    let wrong = match known {
+                        true => "a weight is finite and at least 0".to_owned(),
+                        false => format!("no sample has this label; the labels are {}", some_of(classes)),
+                    };
                     return Err(Error::parameter("class_weight", format!("{label}: {weight}"), wrong));
                 }
             }
             Ok(classes.iter().map(|label| map.get(label).copied().unwrap_or(1.0)).collect())
         }
     }
+}
+
+/// Labels for a message: all of them if there are few.
+fn some_of(classes: &[Label]) -> String {
+    let shown: Vec<String> = classes.iter().take(12).map(ToString::to_string).collect();
+    shown.join(", ") + if classes.len() > shown.len() { ", …" } else { "" }
 }
 
 fn check_two_classes(labels: &Labels, weights: &[f64]) -> Result<()> {

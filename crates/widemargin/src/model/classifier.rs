@@ -11,7 +11,7 @@ use super::dual_variables::{costs, of_smooth};
 use super::file::{self, Array, NO_FILE, Reader};
 use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
 use super::{basis_expansion, power_mean, thin_plate};
-use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView, TableColumns};
+use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Images, Label, Labels, SamplesView, TableColumns};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, n_problems};
@@ -70,8 +70,20 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// [`Error::Shape`] if they do not become the features of the model.
     fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Classifier>>;
 
+    /// Which columns of the training table are no features, if the model was trained on a table.
+    fn column_roles(&self) -> Option<&ColumnRoles>;
+
+    /// The model with the columns of the training table that are no features, or without.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the others are not as many as those of the model.
+    fn with_column_roles(self: Box<Self>, roles: Option<ColumnRoles>) -> Result<Box<dyn Classifier>>;
+
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier>;
+
+    /// The model as one of a part of the samples, which its report says.
+    fn of_part(self: Box<Self>) -> Box<dyn Classifier>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
     fn bases(&self) -> Option<&AnySamples> {

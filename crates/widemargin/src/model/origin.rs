@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{ClassWeight, Label, Labels, TableColumns};
+use crate::data::{ClassWeight, ColumnRoles, Label, Labels, TableColumns};
 use crate::error::{Error, Result};
 use crate::problem::n_problems;
 use crate::solve::Calibration;
@@ -15,6 +15,9 @@ pub(crate) struct Origin {
     /// How the columns of a table become features, where they are more than numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<TableColumns>,
+    /// Which columns of the training table are no features, if the model was trained on a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column_roles: Option<ColumnRoles>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSettings>,
     /// How decision values become probabilities.
@@ -77,6 +80,16 @@ impl Origin {
         Ok(origin)
     }
 
+    /// Why the columns of the training table are not those of the model.
+    fn problem_of_roles(&self, roles: &ColumnRoles, n_features: Option<usize>) -> Option<String> {
+        if let Some(problem) = roles.problem() {
+            return Some(problem);
+        }
+        let expected = self.columns.as_ref().map_or(n_features, |columns| Some(columns.0.len()))?;
+        let found = roles.n_features();
+        (found != expected).then(|| format!("{found} columns of features for {expected}"))
+    }
+
     /// Checks that there is one name per feature, or none at all, and that the columns of a table become all features.
     pub fn check(&self, n_features: Option<usize>) -> Result<()> {
         if let (Some(columns), Some(expected)) = (&self.columns, n_features) {
@@ -88,6 +101,9 @@ impl Origin {
             if let Some(problem) = columns.problem() {
                 return Err(Error::shape("columns of a table", problem, "columns that can be told apart"));
             }
+        }
+        if let Some(problem) = self.column_roles.as_ref().and_then(|roles| self.problem_of_roles(roles, n_features)) {
+            return Err(Error::shape("columns of the training table", problem, "features and others"));
         }
         match (&self.feature_names, n_features) {
             (Some(names), Some(n)) if names.len() != n => {
@@ -197,6 +213,24 @@ macro_rules! tells_origin {
             let origin = crate::model::origin::Origin { columns, feature_names, ..self.origin };
             origin.check(n_features)?;
             self.origin = origin;
+            Ok(self)
+        }
+
+        /// Which columns of the training table are no features; `None` if the model was not trained on a table, and for
+        /// older files.
+        pub fn column_roles(&self) -> Option<&crate::data::ColumnRoles> {
+            self.origin.column_roles.as_ref()
+        }
+
+        /// Sets or removes the columns of the training table that are no features.
+        ///
+        /// # Errors
+        /// [`Error::Shape`](crate::Error::Shape) if the others are not as many as those of the model.
+        pub fn with_column_roles(mut self, roles: Option<crate::data::ColumnRoles>) -> crate::error::Result<Self> {
+            let n_features: fn(&Self) -> Option<usize> = $n_features;
+            let n_features = n_features(&self);
+            self.origin.column_roles = roles;
+            self.origin.check(n_features)?;
             Ok(self)
         }
 

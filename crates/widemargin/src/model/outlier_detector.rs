@@ -7,7 +7,7 @@ use std::path::Path;
 use super::classifier::Parameters;
 use super::file::{self, Array};
 use super::{BasisExpansionOneClass, TrainingSettings, basis_expansion};
-use crate::data::{AnySamples, SamplesView, TableColumns};
+use crate::data::{AnySamples, ColumnRoles, SamplesView, TableColumns};
 use crate::error::Result;
 use crate::macros::model_methods;
 use crate::monitor::Monitor;
@@ -65,8 +65,20 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
     /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
     fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn OneClass>>;
 
+    /// Which columns of the training table are no features, if the model was trained on a table.
+    fn column_roles(&self) -> Option<&ColumnRoles>;
+
+    /// The model with the columns of the training table that are no features, or without.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the others are not as many as those of the model.
+    fn with_column_roles(self: Box<Self>, roles: Option<ColumnRoles>) -> Result<Box<dyn OneClass>>;
+
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn OneClass>;
+
+    /// The model as one of a part of the samples, which its report says.
+    fn of_part(self: Box<Self>) -> Box<dyn OneClass>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
     fn bases(&self) -> Option<&AnySamples> {

@@ -10,7 +10,7 @@ use super::{
     BasisExpansionRegressor, LossPoint, RegressionPoint, ThinPlateRegressor, TrainingSettings, basis_expansion,
     thin_plate,
 };
-use crate::data::{AnySamples, DenseMatrix, Kind, SamplesView, TableColumns, Vectors};
+use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Kind, SamplesView, TableColumns, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::RegressionLoss;
@@ -88,8 +88,20 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
     fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Regressor>>;
 
+    /// Which columns of the training table are no features, if the model was trained on a table.
+    fn column_roles(&self) -> Option<&ColumnRoles>;
+
+    /// The model with the columns of the training table that are no features, or without.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the others are not as many as those of the model.
+    fn with_column_roles(self: Box<Self>, roles: Option<ColumnRoles>) -> Result<Box<dyn Regressor>>;
+
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Regressor>;
+
+    /// The model as one of a part of the samples, which its report says.
+    fn of_part(self: Box<Self>) -> Box<dyn Regressor>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
     fn bases(&self) -> Option<&AnySamples> {

@@ -302,7 +302,7 @@ impl AutoParams {
             false => None,
         };
         let is_whole = on_all.is_some() || !is_part;
-        let model = on_all.unwrap_or(fitted.model);
+        let model = on_all.unwrap_or_else(|| fitted.model.of_part());
         let warning = match whole.ask() {
             Err(Stopped::Cancelled) => Some("interrupted"),
             _ if !methods.is_empty() || !is_whole => Some("the time limit passed"),
@@ -635,6 +635,7 @@ mod tests {
         assert!(matches!(cut_at(0), Err(Error::Cancelled { .. })));
         let found = cut_at(where_the_last_begins(&samples, &labels)).unwrap();
         assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
+        assert!(found.model.report().is_partial());
         let [warning] = &found.model.report().warnings[..] else { panic!("{:?}", found.model.report()) };
         assert!(warning.contains("without a look at thin-plate, trained on 1000 samples only"), "{warning}");
         let scores = found.model.decision_function(&view, 1, &Monitor::none()).unwrap();

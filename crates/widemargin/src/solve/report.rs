@@ -71,6 +71,9 @@ pub struct Report {
     /// The estimated error of the model on new samples; none where it could not be estimated, which a note explains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<ErrorEstimate>,
+    /// Whether the fit was stopped before it had used all samples.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_part: bool,
     /// The library version of the fit, such as `widemargin 0.2.0`; empty for models from before 0.2.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub library: String,
@@ -108,6 +111,7 @@ impl Report {
             notes: Vec::new(),
             warnings: (not_begun > 0).then(warning).into_iter().collect(),
             estimate: None,
+            is_of_part: false,
             library: library(),
         }
     }
@@ -139,6 +143,12 @@ impl Report {
     pub fn is_far_from_solved(&self) -> bool {
         let is_near = self.gap() <= NEAR;
         self.status == Status::TimeLimit && !is_near
+    }
+
+    /// Whether the fit was stopped with a part of the samples unused, or with two-class problems that were not begun: the
+    /// model is worse than a longer fit would give, perhaps no better than chance.
+    pub fn is_partial(&self) -> bool {
+        self.is_of_part || self.has_unbegun()
     }
 
     /// The largest relative gap of the two-class problems; NaN if any is unknown.

@@ -14,7 +14,7 @@ use super::remote::ModelFacts;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bytes_text};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
@@ -557,10 +557,10 @@ impl Fit<'_, '_> {
         self.clock.end("solve")?;
         let note = free.map(|free| {
             format!(
-                "the features of {n} samples on {n_basis} landmarks take {:.1} GB and {:.1} GB are free: {:.0} % of them \
+                "the features of {n} samples on {n_basis} landmarks take {} and {} are free: {:.0} % of them \
                  were held, the others computed anew at every pass, which takes longer (fewer landmarks would fit)",
-                needed.features as f64 / 1e9,
-                free as f64 / 1e9,
+                bytes_text(needed.features),
+                bytes_text(free),
                 100.0 * n_held as f64 / n_blocks as f64,
             )
         });

@@ -2,6 +2,7 @@
 
 use super::params::LANDMARKS;
 use super::scaling_losses::ScalingLosses;
+use crate::error::bytes_text;
 use crate::similarity::ConditionalKernel;
 
 /// Columns whose spreads differ by more than this factor cause a warning.
@@ -12,9 +13,9 @@ pub(super) fn crowded((n_samples, n_problems): (usize, usize), needed: u64) -> S
     let of_problems = if n_problems > 1 { format!(" in {n_problems} two-class problems") } else { String::new() };
     let times = n_problems as f64 * (n_samples as f64).powi(3);
     format!(
-        "{n_samples} samples{of_problems} are many for the exact solver, which takes {times:.0e} operations a step and \
-         {:.1} GB: {LANDMARKS} landmarks were taken (n_basis = none requests the exact solver)",
-        needed as f64 / 1e9,
+        "{n_samples} samples{of_problems} are many for the exact solver, which takes {times:.0e} operations a step and {}: \
+         {LANDMARKS} landmarks were taken (n_basis = none requests the exact solver)",
+        bytes_text(needed),
     )
 }
 
@@ -34,7 +35,8 @@ pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standa
     if uneven <= APART {
         return None;
     }
-    let differ = format!("the columns differ in spread by a factor of {uneven:.1e}");
+    let factor = if uneven < 1e6 { format!("{uneven:.0}") } else { format!("{uneven:.1e}") };
+    let differ = format!("the columns differ in spread by a factor of {factor}");
     let done = if standardize { "they were standardised" } else { "they were used as they are" };
     match losses {
         Some(ScalingLosses { plain, standard, .. }) => Some(format!(

@@ -2,7 +2,7 @@
 
 use super::exact_visits::REFITTED_UP_TO;
 use super::local::BLOCK;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bytes_text};
 use crate::memory::available;
 
 const NUMBER: u64 = size_of::<f64>() as u64;
@@ -90,15 +90,14 @@ pub(crate) fn check(needed: u64, limit: Option<u64>, n: usize, n_basis: Option<u
     if needed <= available {
         return Ok(());
     }
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
     let solver = if n_basis.is_some() { "that many landmarks" } else { "the exact solver" };
     Err(Error::Parameter {
         name: "n_basis",
         value: n_basis.map_or_else(|| "none".to_owned(), |n_basis| n_basis.to_string()),
         expected: format!(
-            "{solver} would take {:.1} GB for {n} samples and {:.1} GB are free: {cheaper}",
-            gigabytes(needed),
-            gigabytes(available),
+            "{solver} would take {} for {n} samples and {} are free: {cheaper}",
+            bytes_text(needed),
+            bytes_text(available),
         ),
     })
 }

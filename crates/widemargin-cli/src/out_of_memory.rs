@@ -1,0 +1,63 @@
+//! An allocation that fails ends a program with a signal; here it says what to do.
+
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use crate::cli::Command;
+
+/// What the message says to do, for the command that runs.
+#[cfg(unix)]
+static HELP: AtomicPtr<&'static str> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether the program ends for another reason.
+#[cfg(unix)]
+static PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// Says so where memory is not enough.
+#[cfg(unix)]
+pub fn listen(command: &Command) {
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        PANICKED.store(true, Ordering::SeqCst);
+        before(panic);
+    }));
+    HELP.store(Box::into_raw(Box::new(help(command))), Ordering::SeqCst);
+    let action = SigAction::new(SigHandler::Handler(report), SaFlags::SA_RESETHAND, SigSet::empty());
+    // SAFETY: the handler makes no allocation and takes no lock: it writes bytes and ends the process.
+    let _ = unsafe { sigaction(Signal::SIGABRT, &action) };
+}
+
+/// Elsewhere the system's own message has to do.
+#[cfg(not(unix))]
+pub fn listen(_: &Command) {}
+
+/// What to do, with options of the command.
+fn help(command: &Command) -> &'static str {
+    match command {
+        Command::Train(_) => {
+            "help: pass --memory SIZE to read the samples in blocks, fewer --threads, or a part of the samples\n"
+        }
+        Command::Predict(_) | Command::Evaluate(_) => "help: pass fewer --threads, or free memory\n",
+        _ => "help: pass fewer --threads, or a part of the samples\n",
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn report(_: nix::libc::c_int) {
+    if PANICKED.load(Ordering::SeqCst) {
+        // The handler is gone: the process ends as it would have.
+        return;
+    }
+    let write = |text: &str| {
+        // SAFETY: the bytes are those of the text, and standard error is open or the write fails.
+        let _ = unsafe { nix::libc::write(2, text.as_ptr().cast(), text.len()) };
+    };
+    write("error: there is not enough memory\n");
+    // SAFETY: null, or a value that is never freed.
+    if let Some(help) = unsafe { HELP.load(Ordering::SeqCst).as_ref() } {
+        write(help);
+    }
+    // SAFETY: the process ends at once; files that are not whole have no name yet.
+    unsafe { nix::libc::_exit(1) }
+}

@@ -1,0 +1,194 @@
+//! Columns that are no features: a model knows those of its training table.
+
+use std::fmt::Write as _;
+
+use crate::Folder;
+use crate::kinds::{Chance, labels};
+
+/// Rows of two numbers that tell the class, a name and a weight, in these columns.
+fn rows(seed: u64, n: usize, order: &[&str]) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text = String::new();
+    for (row, label) in labels(n).into_iter().enumerate() {
+        let high = if label == "high" { 30 } else { 0 };
+        let numbers = [chance.below(40) + high, 90 - chance.below(40) - high].map(|x| x.to_string());
+        let cell = |name: &&str| match *name {
+            "a" => numbers[0].clone(),
+            "b" => numbers[1].clone(),
+            "who" => format!("n{row}"),
+            "times" => (1 + row % 3).to_string(),
+            "junk" => format!("j{}", row % 7),
+            // Numbers, as the features are.
+            _ => if label == "high" { "1" } else { "0" }.to_owned(),
+        };
+        writeln!(text, "{}", order.iter().map(cell).collect::<Vec<_>>().join(",")).unwrap();
+    }
+    text
+}
+
+fn table(seed: u64, n: usize, order: &[&str]) -> String {
+    order.join(",") + "\n" + &rows(seed, n, order)
+}
+
+fn accuracy(folder: &Folder, command: &str) -> f64 {
+    folder.run(&format!("evaluate {command} --json")).json()["accuracy"].as_f64().unwrap()
+}
+
+#[test]
+fn a_table_without_a_header_has_its_label_where_training_had_it() {
+    for (order, label) in [(["y", "a", "b"], "1"), (["a", "y", "b"], "2"), (["a", "b", "y"], "-1")] {
+        let folder = Folder::new();
+        folder.write("train.csv", rows(1, 80, &order));
+        folder.write("test.csv", rows(2, 60, &order));
+        folder.write("bare.csv", rows(2, 60, &["a", "b"]));
+        folder.write("named.csv", table(2, 60, &["b", "y", "a"]));
+        for memory in ["", "--memory 1GB"] {
+            folder.run(&format!("train power-mean train.csv --label {label} -o m -C 1 {memory}")).well();
+            let scores = folder.run("predict m bare.csv --scores").well().out;
+            assert_eq!(folder.run("predict m test.csv --scores").well().out, scores, "{label} {memory}");
+            let piped = folder.run_with_input("predict m - --scores", &folder.read("test.csv")).well().out;
+            assert_eq!(piped, scores, "{label} {memory}");
+            let right = accuracy(&folder, "m test.csv");
+            assert!(right > 0.8 && right == accuracy(&folder, &format!("m test.csv --label {label}")), "{right}");
+            assert_eq!(folder.run("predict m test.csv --label none --scores").well().out, scores);
+        }
+        folder.write("wide.csv", rows(2, 60, &["a", "b", "y", "times"]));
+        folder.run("predict m wide.csv").fails(2, &["wide.csv"]);
+    }
+}
+
+#[test]
+fn an_unknown_column_is_not_taken_for_the_label() {
+    let folder = Folder::trained();
+    folder.run("convert train.svm labelled.csv").well();
+    let bare: String = folder
+        .read("labelled.csv")
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let (numbers, _) = line.rsplit_once(',').unwrap();
+            format!("{numbers},{}\n", numbers.len() % 2)
+        })
+        .collect();
+    folder.write("bare.csv", bare);
+    for command in ["predict", "evaluate"] {
+        let run = folder.run(&format!("{command} m bare.csv")).fails(2, &["bare.csv", "13 columns", "12 features"]);
+        assert!(run.err.contains("--label"), "{}", run.err);
+    }
+    let scores = folder.run("predict m train.svm --scores").well().out;
+    assert_eq!(folder.run("predict m bare.csv --label -1 --scores").well().out, scores);
+    // Text cannot be a feature, and a name tells.
+    assert_eq!(folder.run("predict m labelled.csv --scores").well().out, scores);
+    let text: String = folder.read("labelled.csv").lines().skip(1).map(|line| format!("{line}\n")).collect();
+    folder.write("text.csv", text);
+    assert_eq!(folder.run("predict m text.csv --scores").well().out, scores);
+}
+
+#[test]
+fn names_weights_and_dropped_columns_are_known_to_the_model() {
+    let folder = Folder::new();
+    let order = ["who", "a", "junk", "y", "times", "b"];
+    folder.write("train.csv", table(1, 90, &order));
+    folder.write("test.csv", table(2, 60, &order));
+    let columns = "--label y --id who --weight times --drop junk";
+    folder.run(&format!("train basis-expansion train.csv -o m --n-basis 20 --similarity rbf -C 1 {columns}")).well();
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["feature_names"], serde_json::json!(["a", "b"]));
+    let all = folder.run(&format!("predict m test.csv --scores {columns}")).well().out;
+    assert!(all.starts_with("n0\t"), "{all}");
+    assert_eq!(folder.run("predict m test.csv --scores").well().out, all);
+    folder.write("bare.csv", table(2, 60, &["b", "a"]));
+    let bare = folder.run("predict m bare.csv --scores").well().out;
+    assert!(bare.lines().zip(all.lines()).all(|(bare, all)| all.ends_with(bare)), "{bare}");
+    // The same table without a header: by position.
+    folder.write("headless.csv", rows(2, 60, &order));
+    assert_eq!(folder.run("predict m headless.csv --scores").well().out, all);
+    assert_eq!(accuracy(&folder, "m test.csv"), accuracy(&folder, &format!("m test.csv {columns}")));
+    // A new column is named, and can be left out.
+    folder.write("more.csv", table(2, 60, &order).replace("y,times", "z,times"));
+    let run = folder.run("predict m more.csv").fails(2, &["more.csv", "unknown 'z'"]);
+    assert!(run.err.contains("--drop"), "{}", run.err);
+    assert_eq!(folder.run("predict m more.csv --drop z --scores").well().out, all);
+    folder.run("train train.csv -o n --label y --drop y").fails(2, &["--drop 'y'", "labels"]);
+    folder.run("train train.csv -o n --label y --drop z").fails(2, &["--drop 'z'", "the columns are"]);
+}
+
+#[test]
+fn a_table_is_read_from_standard_input() {
+    let folder = Folder::new();
+    folder.write("train.csv", table(1, 80, &["a", "b", "y"]));
+    folder.write("test.csv", table(2, 60, &["b", "a", "y"]));
+    folder.run("train thin-plate train.csv -o m -C 1").well();
+    let test = folder.read("test.csv");
+    for command in ["predict m", "evaluate m", "explain m --row 3"] {
+        let direct = folder.run(&format!("{command} test.csv")).well().out;
+        let piped = folder.run_with_input(&format!("{command} -"), &test).well().out;
+        // Seconds differ.
+        assert_eq!(piped.lines().next(), direct.lines().next(), "{command}");
+        assert_eq!(piped.lines().count(), direct.lines().count(), "{command}");
+    }
+    folder.write("test.txt", &test);
+    for command in ["predict m test.txt", "evaluate m test.txt", "explain m test.txt --row 3"] {
+        let run = folder.run(command);
+        assert_eq!(run.code, Some(2), "{command}: {}", run.err);
+        assert!(run.err.contains("--format"), "{command}: {}", run.err);
+    }
+    // A model of samples without columns.
+    let folder = Folder::trained();
+    folder.write("wrong.txt", "1,2,3\n4,5,6\n");
+    for command in ["predict m", "evaluate m", "explain m --row 0"] {
+        let run = folder.run_with_input(&format!("{command} -"), "1,2,3\n4,5,6\n").fails(2, &["index:value pair"]);
+        assert!(run.err.contains("--format"), "{}", run.err);
+        folder.run(&format!("{command} wrong.txt")).fails(2, &["wrong.txt", "index:value pair"]);
+    }
+}
+
+#[test]
+fn a_missing_label_is_no_class() {
+    let folder = Folder::new();
+    for (missing, words) in [("NA", "('NA')"), ("", "label is missing"), ("?", "('?')"), ("NaN", "('NaN')")] {
+        folder.write("train.csv", format!("{}1,2,{missing}\n", table(1, 40, &["a", "b", "y"])));
+        folder.run("train train.csv -o m").fails(2, &["line 42, column 'y'", words]);
+    }
+    folder.write("train.csv", table(1, 40, &["a", "b", "y"]).replace(",1\n", ",none\n"));
+    folder.run("train thin-plate train.csv -o m -C 1").well();
+    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([0, "none"]));
+    // They are not needed where they are to be predicted.
+    folder.write("new.csv", "a,b,y\n3,80,\n60,20,NA\n");
+    assert_eq!(folder.run("predict m new.csv").well().out.lines().count(), 2);
+    folder.run("evaluate m new.csv").fails(2, &["new.csv: line 2, column 'y'", "missing"]);
+}
+
+#[test]
+fn a_model_of_categories_takes_no_bare_numbers() {
+    let folder = Folder::new();
+    let table = |n: usize| {
+        (0..n).fold("c,a,y\n".to_owned(), |text, i| format!("{text}{},{i},{}\n", ["red", "blue"][i % 2], i % 2))
+    };
+    folder.write("train.csv", table(40));
+    folder.run("train basis-expansion train.csv -o m --n-basis 10 -C 1").well();
+    folder.write("test.svm", "1 1:1 3:7\n0 2:1 3:8\n");
+    let run = folder.run("predict m test.svm").fails(2, &["test.svm", "no columns"]);
+    assert!(run.err.contains("CSV"), "{}", run.err);
+    folder.run("evaluate m test.svm").fails(2, &["test.svm", "no columns"]);
+    folder.write("headless.csv", "red,3\nblue,4\n");
+    assert_eq!(folder.run("predict m headless.csv").well().out, "0\n1\n");
+}
+
+#[test]
+fn every_command_reads_the_tables_that_train_reads() {
+    let folder = Folder::new();
+    let text = (0..30).fold("c,a,y\n".to_owned(), |text, i| {
+        let number = if i % 5 == 0 { String::new() } else { i.to_string() };
+        format!("{text}{},{number},{}\n", ["red", "blue"][i % 2], i % 2)
+    });
+    folder.write("train.csv", text);
+    folder.run("convert train.csv out.csv").well();
+    assert!(
+        folder.read("out.csv").starts_with("c=red,c=blue,a,a is missing,label\n1,0,"),
+        "{}",
+        folder.read("out.csv")
+    );
+    let found = folder.run("spectrum train.csv --similarity rbf:gamma=0.1 --json").json();
+    assert!(found.to_string().contains("eigenvalues"), "{found}");
+}

@@ -1,0 +1,173 @@
+//! Where the columns that a model knows to be no features are in another table.
+
+use std::path::Path;
+
+use widemargin::Error;
+use widemargin::data::{ColumnRoles, RoleColumn, column_order};
+
+use super::header::{Header, LABEL_NAMES};
+use crate::error::{IoError, Result};
+use crate::options::{LabelColumn, ReadOptions, TrainedTable};
+
+/// The positions of columns that are no features.
+#[derive(Debug, Default)]
+pub(super) struct Roles {
+    /// The label column.
+    pub label: Option<usize>,
+    /// The columns of several labels.
+    pub several: Vec<usize>,
+    pub id: Option<usize>,
+    pub weight: Option<usize>,
+    pub group: Option<usize>,
+    pub dropped: Vec<usize>,
+}
+
+impl Roles {
+    /// The columns that the caller names.
+    pub fn named(file: &Path, header: &Header, options: &ReadOptions) -> Result<Roles> {
+        let several = several(file, header, &options.label)?;
+        let mut roles = Roles { label: header.label(file, &options.label)?, several, ..Roles::default() };
+        let flags = [("--id", &options.id), ("--weight", &options.weight), ("--group", &options.group)];
+        let flags = flags.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
+        for (flag, column) in flags.chain(options.drop.iter().map(|column| ("--drop", column))) {
+            let found = match column {
+                LabelColumn::Number(number) => header.numbered(*number),
+                LabelColumn::Name(name) => header.named(name),
+                LabelColumn::Auto | LabelColumn::None | LabelColumn::Several(_) => {
+                    Err("a name or a number is needed".into())
+                }
+            };
+            let found = found.and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.why_taken(at)) });
+            let at = found.map_err(|reason| IoError::OtherColumn {
+                file: file.to_owned(),
+                flag,
+                given: column.to_string(),
+                reason,
+            })?;
+            match flag {
+                "--id" => roles.id = Some(at),
+                "--weight" => roles.weight = Some(at),
+                "--group" => roles.group = Some(at),
+                _ => roles.dropped.push(at),
+            }
+        }
+        Ok(roles)
+    }
+
+    /// Adds the columns of the training table: found by name if both have names, otherwise by position if there are as many
+    /// columns, with the labels or without. Labels are those of the training only if they `may_be_added`.
+    pub fn add_trained(&mut self, trained: &ColumnRoles, header: &Header, may_be_added: bool) {
+        let at = |column: &RoleColumn| position(trained, header, column).filter(|at| self.is_free(*at));
+        let mut labels: Vec<usize> = trained.labels.iter().filter_map(at).collect();
+        if let (Some(named), [RoleColumn { name, .. }]) = (header.last_of(&LABEL_NAMES), &trained.labels[..])
+            && name.is_empty()
+            && self.is_free(named)
+        {
+            // In a table without a header the label had no name.
+            labels = vec![named];
+        }
+        let (id, weight) = (trained.id.as_ref().and_then(at), trained.weight.as_ref().and_then(at));
+        let mut dropped: Vec<usize> = trained.dropped.iter().filter_map(at).collect();
+        // Where the caller names others, these are no features all the same.
+        dropped.extend(id.filter(|_| self.id.is_some()).into_iter().chain(weight.filter(|_| self.weight.is_some())));
+        if !may_be_added {
+            dropped.append(&mut labels);
+        }
+        match trained.labels.len() {
+            1 => self.label = self.label.or(labels.pop()),
+            _ => self.several.append(&mut labels),
+        }
+        (self.id, self.weight) = (self.id.or(id), self.weight.or(weight));
+        self.dropped.append(&mut dropped);
+    }
+
+    /// Leaves labels and weights out.
+    pub fn skip_labels(&mut self) {
+        self.dropped.extend(self.label.take().into_iter().chain(self.weight.take()));
+        self.dropped.append(&mut self.several);
+    }
+
+    /// Whether a column may be a feature.
+    pub fn is_free(&self, column: usize) -> bool {
+        ![self.label, self.id, self.weight, self.group].contains(&Some(column))
+            && !self.several.contains(&column)
+            && !self.dropped.contains(&column)
+    }
+
+    fn why_taken(&self, column: usize) -> String {
+        let is_label = self.label == Some(column) || self.several.contains(&column);
+        if is_label { "it is taken for the labels too" } else { "it is named twice" }.to_owned()
+    }
+}
+
+/// The columns of several labels; none where one column has the labels, or no column.
+fn several(file: &Path, header: &Header, labels: &LabelColumn) -> Result<Vec<usize>> {
+    let LabelColumn::Several(columns) = labels else { return Ok(Vec::new()) };
+    let mut found: Vec<usize> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let at = header.label(file, column)?;
+        match at.filter(|at| !found.contains(at)) {
+            Some(at) => found.push(at),
+            None => {
+                return Err(column.refused(file, if at.is_some() { "it is named twice" } else { "it is no column" }));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn position(roles: &ColumnRoles, header: &Header, column: &RoleColumn) -> Option<usize> {
+    if let (Some(names), false) = (&header.names, column.name.is_empty()) {
+        return names.iter().rposition(|name| *name == column.name);
+    }
+    if header.n == roles.n_columns {
+        return Some(column.position);
+    }
+    let is_label = roles.labels.contains(column);
+    let labels_before = roles.labels.iter().filter(|label| label.position < column.position).count();
+    (header.n + roles.labels.len() == roles.n_columns && !is_label).then(|| column.position - labels_before)
+}
+
+/// The label column of a table for a model that does not know it, among those that are `free`: one that is called so, or
+/// the only one of text.
+///
+/// # Errors
+/// [`IoError::UnclearLabel`] if there is one column more than the model has features, and it is not clear which is the label.
+pub(super) fn label_of_other(
+    file: &Path,
+    trained: &TrainedTable,
+    header: &Header,
+    only_text: Option<usize>,
+    free: &[usize],
+) -> Result<Option<usize>> {
+    let (found, expected) = (free.len(), trained.n_columns);
+    if found == expected {
+        return Ok(None);
+    }
+    let is_feature = |column: &usize| match (&header.names, &trained.names) {
+        (Some(names), Some(trained)) => trained.contains(&names[*column]),
+        _ => false,
+    };
+    let is_open = |column: &usize| free.contains(column) && !is_feature(column);
+    let clear = header.last_of(&LABEL_NAMES).filter(is_open).or(only_text.filter(is_open));
+    if clear.is_some() || header.names.is_some() || found != expected + 1 {
+        return Ok(clear);
+    }
+    Err(IoError::UnclearLabel { file: file.to_owned(), found, expected })
+}
+
+/// The columns of features in the order of training, by their names if both have names.
+///
+/// # Errors
+/// [`Error::FeatureNames`] for a name that is missing or unknown, [`Error::FeatureCount`] for another number of columns.
+pub(super) fn in_order(trained: &TrainedTable, header: &Header, features: Vec<usize>) -> Result<Vec<usize>> {
+    if let (Some(names), Some(trained)) = (&header.names, &trained.names) {
+        let found: Vec<String> = features.iter().map(|&column| names[column].clone()).collect();
+        let order = column_order(trained, &found)?;
+        return Ok(order.map_or(features.clone(), |order| order.iter().map(|&at| features[at]).collect()));
+    }
+    if features.len() != trained.n_columns {
+        return Err(Error::FeatureCount { found: features.len(), trained: trained.n_columns, hint: "" }.into());
+    }
+    Ok(features)
+}

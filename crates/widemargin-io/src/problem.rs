@@ -127,14 +127,12 @@ pub enum CsvProblem {
         column: usize,
     },
     /// A number with another decimal mark than the others of the file, or one that may have either.
-    #[error("'{cell}' {what}")]
+    #[error("'{cell}' {}", .problem[0])]
     DecimalMark {
         /// The cell's text.
         cell: String,
-        /// What is wrong.
-        what: &'static str,
-        /// What to do.
-        help: &'static str,
+        /// What is wrong, and what to do.
+        problem: &'static [&'static str; 2],
     },
     /// An empty cell, or one that denotes a missing value.
     #[error("missing value")]
@@ -156,7 +154,7 @@ pub enum CsvProblem {
     #[error("'{cell}' is not a number, as {numbers} other cells of the column are")]
     WordAmongNumbers {
         /// The cell's text.
-        cell: String,
+        cell: Box<str>,
         /// The column's number, from 1.
         column: usize,
         /// How many numbers the column has.
@@ -247,7 +245,7 @@ impl CsvProblem {
                 "leave the column out with --drop {column}, or replace it by numbers, such as the year, the month or the \
                  days since a date"
             )),
-            CsvProblem::DecimalMark { help, .. } => Some((*help).into()),
+            CsvProblem::DecimalMark { problem: [_, help], .. } => Some((*help).into()),
             CsvProblem::TooManyCategories { column, .. } => Some(format!(
                 "if they name the samples, pass --id {column}; if they are the samples, --format strings --text-column \
                  {column}"

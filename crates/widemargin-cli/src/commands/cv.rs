@@ -137,7 +137,7 @@ impl Options {
                 Some(several) => {
                     let mut kept = KeptLabels::default();
                     // A model keeps the order of the labels.
-                    let order: Vec<usize> = (0..several.names.len()).collect();
+                    let order: Vec<Option<usize>> = (0..several.names.len()).map(Some).collect();
                     kept.add(several, &order, test.iter().copied(), values.values(), table.weights.as_deref());
                     kept.scores(model.classes())?.score(scoring)?
                 }

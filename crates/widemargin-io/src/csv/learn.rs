@@ -97,7 +97,10 @@ impl Seen {
             (0, _) if self.all_boolean => Ok(ColumnKind::Boolean { median: 0.0 }),
             (numbers, words) if numbers > words => {
                 let (line, cell) = self.first_word.unwrap_or_default();
-                Err((Some(line), CsvProblem::WordAmongNumbers { cell, column: column + 1, numbers, is_label_given }))
+                Err((
+                    Some(line),
+                    CsvProblem::WordAmongNumbers { cell: cell.into(), column: column + 1, numbers, is_label_given },
+                ))
             }
             _ if self.values.len() > MOST_CATEGORIES || (n >= FEW && self.values.len() == n) => Err((
                 None,

@@ -214,18 +214,24 @@ pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<
         Lookalike::Time => CsvProblem::NoMeasure { cell, kind: "time", column: column + 1 },
         Lookalike::OtherDecimal(Decimal::Comma) => CsvProblem::DecimalMark {
             cell,
-            what: "has a decimal comma, other numbers of the file a decimal point",
-            help: "write all numbers in one way, or pass --decimal , if the file has commas and points separate thousands",
+            problem: &[
+                "has a decimal comma, other numbers of the file a decimal point",
+                "write all numbers in one way, or pass --decimal , if the file has commas and points separate thousands",
+            ],
         },
         Lookalike::OtherDecimal(Decimal::Point) => CsvProblem::DecimalMark {
             cell,
-            what: "has a decimal point, other numbers of the file a decimal comma",
-            help: "write all numbers in one way, or pass --decimal . if the file has points and commas separate thousands",
+            problem: &[
+                "has a decimal point, other numbers of the file a decimal comma",
+                "write all numbers in one way, or pass --decimal . if the file has points and commas separate thousands",
+            ],
         },
         Lookalike::Ambiguous => CsvProblem::DecimalMark {
             cell,
-            what: "may have a comma that separates thousands, or a decimal comma",
-            help: "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks",
+            problem: &[
+                "may have a comma that separates thousands, or a decimal comma",
+                "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks",
+            ],
         },
     })
 }

@@ -128,6 +128,7 @@ pub(crate) fn fit_within_limit<M>(
     }
     let report = report(&mut best);
     report.status = Status::TimeLimit;
+    report.is_of_part = true;
     let n = size.n_samples;
     report.warnings.push(format!(
         "the time limit passed: the model was trained on {n_fitted} of {n} samples (a longer time limit allows more)"

@@ -214,12 +214,12 @@ mod tests {
         let ones = vec![1.0; 4000];
         let samples = Chosen { labels: &labels, weights: &ones, units: &ones };
         // All but 40 of the rare class are bases.
-        let is_basis = |row: usize| row % 10 == 0 && row >= 400;
+        let is_basis = |row: usize| row.is_multiple_of(10) && row >= 400;
         let sets = HeldOut::sets(samples, is_basis, (400, 3), 7);
         let mut seen = vec![false; 4000];
         for (at, set) in sets.iter().enumerate() {
             assert!((398..=402).contains(&set.len()));
-            let rare = set.0.iter().filter(|(row, _)| row % 10 == 0);
+            let rare = set.0.iter().filter(|(row, _)| row.is_multiple_of(10));
             assert_eq!(rare.clone().count(), 40);
             // Bases are held out only when there are no others left.
             assert_eq!(rare.filter(|(row, _)| is_basis(*row)).count(), if at == 0 { 0 } else { 40 });

@@ -52,7 +52,7 @@ impl Solution {
 
 /// The end of a descent in the dual.
 enum Descended {
-    Solved(Solution),
+    Solved(Box<Solution>),
     /// Where Newton's method goes on.
     On(Start),
 }
@@ -82,7 +82,7 @@ impl Solver {
             && targets.is_even()
         {
             match self.descend(rows, targets, costs, monitor)? {
-                Some(Descended::Solved(solution)) => return Ok(solution),
+                Some(Descended::Solved(solution)) => return Ok(*solution),
                 Some(Descended::On(start)) => descended = Some(start),
                 None => {}
             }
@@ -120,7 +120,7 @@ impl Solver {
         let objectives = (&solved.primal[..], &solved.dual[..]);
         let report = Report::of(&status, solved.epochs, objectives, gaps, solved.n_support, Vec::new());
         let SparseDualSolution { weights, intercepts, alphas, .. } = solved;
-        Ok(Some(Descended::Solved(Solution { weights, intercepts, intercept, report, alphas })))
+        Ok(Some(Descended::Solved(Box::new(Solution { weights, intercepts, intercept, report, alphas }))))
     }
 
     fn solve_l1(

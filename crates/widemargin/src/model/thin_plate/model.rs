@@ -208,7 +208,7 @@ impl ThinPlateSvc {
     /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
     /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
     /// samples for a time limit. The error is instead
-    /// estimated by refits, in which others may cross: [`PathPoint::error_estimate`].
+    /// estimated by refits, in which others may cross: `estimate` of the report.
     pub fn left_out(&self) -> &[f64] {
         &self.left_out
     }

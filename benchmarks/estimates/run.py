@@ -20,7 +20,7 @@ import widemargin as wm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/tests"))
 
-from problems import KINDS, changes, fitted, outcome, problem  # noqa: E402
+from problems import KINDS, changes, fitted, outcome, problem
 
 METHODS = {
     "basis expansion": lambda: wm.BasisExpansionSVC(n_jobs=1, random_state=0),
@@ -48,7 +48,7 @@ def run(method: str, n_problems: int, largest: int, first: int, invariances_up_t
             }
             if len(one.y) <= invariances_up_to:
                 row |= changes(make, one, model, seed)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             row["error"] = f"{type(error).__name__}: {error}"
         row["cpu_seconds"] = round(time.process_time() - started, 2)
         rows.append(row)

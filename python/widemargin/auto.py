@@ -57,8 +57,8 @@ class AutoSVC(MarginClassifier):
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all samples, the
-        model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the same way, once
-        a method has been fitted.
+        model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the same way,
+        once a method has been fitted.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 

@@ -71,7 +71,8 @@ impl Roles {
         // Where the caller names others, these are no features all the same.
         dropped.extend(id.filter(|_| self.id.is_some()).into_iter().chain(weight.filter(|_| self.weight.is_some())));
         if !may_be_added {
-            dropped.append(&mut labels);
+            // Without names, that there is no label column, or another, says that this one is a feature.
+            dropped.extend(labels.drain(..).filter(|_| header.names.is_some()));
         }
         match trained.labels.len() {
             1 => self.label = self.label.or(labels.pop()),
@@ -141,15 +142,17 @@ pub(super) fn label_of_other(
     free: &[usize],
 ) -> Result<Option<usize>> {
     let (found, expected) = (free.len(), trained.n_columns);
-    if found == expected {
-        return Ok(None);
-    }
     let is_feature = |column: &usize| match (&header.names, &trained.names) {
         (Some(names), Some(trained)) => trained.contains(&names[*column]),
         _ => false,
     };
     let is_open = |column: &usize| free.contains(column) && !is_feature(column);
-    let clear = header.last_of(&LABEL_NAMES).filter(is_open).or(only_text.filter(is_open));
+    // Text is no feature of a model of numbers, however many columns there are.
+    let text = only_text.filter(is_open);
+    if found == expected && text.is_none() {
+        return Ok(None);
+    }
+    let clear = header.last_of(&LABEL_NAMES).filter(is_open).or(text);
     if clear.is_some() || header.names.is_some() || found != expected + 1 {
         return Ok(clear);
     }

@@ -61,6 +61,11 @@ impl Reader {
                     let expected = format!("has the labels in column {}", label + 1);
                     return Err(IoError::Shards { file, found: reason, first: first.clone(), expected });
                 }
+                // Columns that are not those of the model.
+                (Err(IoError::Library(error)), Some((first, _))) => {
+                    let (found, expected) = (error.to_string(), "has these".to_owned());
+                    return Err(IoError::Shards { file, found, first: first.clone(), expected });
+                }
                 (reader, _) => reader?,
             };
             let layout = reader.layout();

@@ -302,7 +302,11 @@ impl AutoParams {
             false => None,
         };
         let is_whole = on_all.is_some() || !is_part;
-        let model = on_all.unwrap_or_else(|| fitted.model.of_part());
+        let model = match on_all {
+            Some(model) => model,
+            None if is_part => fitted.model.of_part(),
+            None => fitted.model,
+        };
         let warning = match whole.ask() {
             Err(Stopped::Cancelled) => Some("interrupted"),
             _ if !methods.is_empty() || !is_whole => Some("the time limit passed"),

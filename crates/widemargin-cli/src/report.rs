@@ -275,8 +275,8 @@ impl Place<'_> {
     fn column(&self, column: usize) -> String {
         match &self.table.feature_names {
             Some(names) if !names[column].is_empty() => format!("column '{}'", names[column]),
-            // Lines with indices are LIBSVM's, which count from 1; arrays have neither and count from 0.
-            _ if self.table.lines.is_some() && self.table.samples.is_sparse() => format!("index {}", column + 1),
+            // Lines without roles of columns are LIBSVM's, whose indices count from 1; arrays have no lines.
+            _ if self.table.lines.is_some() && self.table.roles.is_none() => format!("index {}", column + 1),
             _ if self.table.lines.is_some() => format!("feature {} (the label column not counted)", column + 1),
             _ => format!("column {column} (from 0)"),
         }

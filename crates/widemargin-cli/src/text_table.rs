@@ -1,5 +1,15 @@
 //! Small tables of plain text.
 
+use indicatif::HumanCount;
+
+/// The number of samples, or the sum of their weights, in a table.
+pub fn support_text(support: f64) -> String {
+    match support.fract() == 0.0 && support < 9.0e15 {
+        true => HumanCount(support as u64).to_string(),
+        false => format!("{support:.2}"),
+    }
+}
+
 /// Lines of a table with a head: the first column, and those without a head, to the left, the others to the right.
 pub fn text_table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {

@@ -63,11 +63,14 @@ mod tests {
             assert_eq!(Format::from_path(Path::new(path)).unwrap(), format, "{path}");
         }
         let error = Format::from_path(Path::new("data.xlsx")).unwrap_err();
+        let parquet = if cfg!(feature = "parquet") { ".parquet, " } else { "" };
         assert_eq!(
             error.to_string(),
-            "data.xlsx: cannot tell the format from the name: \
-             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, .bin (CIFAR-10) \
-             and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
+            format!(
+                "data.xlsx: cannot tell the format from the name: \
+                 known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, {parquet}.ts, .bin (CIFAR-10) \
+                 and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
+            )
         );
         assert!(error.help().unwrap().contains("--format"));
     }

@@ -35,7 +35,9 @@ pub(crate) struct TextInput {
 struct Utf16 {
     decoder: Decoder,
     raw: Vec<u8>,
+    /// Whether the input has ended, and whether all of it is decoded, after which the decoder must not be used.
     has_ended: bool,
+    is_finished: bool,
 }
 
 impl std::fmt::Debug for Utf16 {
@@ -63,7 +65,8 @@ impl TextInput {
             (encoding, _) => {
                 length = None;
                 let decoder = encoding.new_decoder_with_bom_removal();
-                Some(Box::new(Utf16 { decoder, raw: std::mem::take(&mut start), has_ended: false }))
+                let raw = std::mem::take(&mut start);
+                Some(Box::new(Utf16 { decoder, raw, has_ended: false, is_finished: false }))
             }
         };
         let mut text =
@@ -71,6 +74,8 @@ impl TextInput {
         if text.decoder.is_some() {
             let mut decoded = Vec::with_capacity(AHEAD);
             fill(&mut decoded, &mut text).map_err(IoError::reading(&text.file))?;
+            // A character at the end may have been decoded in part.
+            decoded.extend_from_slice(&text.ahead[text.at..]);
             is_whole = decoded.len() < AHEAD;
             (text.ahead, text.at, text.is_whole) = (decoded, 0, is_whole);
         }
@@ -114,6 +119,9 @@ impl Read for TextInput {
                     self.at = 0;
                     let n = utf16.read(&mut self.input, &mut self.ahead)?;
                     self.ahead.truncate(n);
+                    if self.has_old_line_ends {
+                        end_lines(&mut self.ahead);
+                    }
                     return if n == 0 { Ok(0) } else { self.read(buffer) };
                 }
                 utf16.read(&mut self.input, buffer)?
@@ -129,7 +137,7 @@ impl Read for TextInput {
 impl Utf16 {
     /// Decodes the next text into a buffer of at least four bytes; 0 at the end.
     fn read(&mut self, input: &mut Input, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
+        while !self.is_finished {
             if self.raw.is_empty() && !self.has_ended {
                 self.raw.resize(AHEAD, 0);
                 let n = input.read(&mut self.raw)?;
@@ -138,14 +146,15 @@ impl Utf16 {
             }
             let (result, read, written, has_errors) = self.decoder.decode_to_utf8(&self.raw, buffer, self.has_ended);
             self.raw.drain(..read);
+            self.is_finished = self.has_ended && result == CoderResult::InputEmpty;
             if has_errors {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-16 throughout"));
             }
-            let is_done = self.has_ended && result == CoderResult::InputEmpty;
-            if written > 0 || is_done || buffer.is_empty() {
+            if written > 0 || buffer.is_empty() {
                 return Ok(written);
             }
         }
+        Ok(0)
     }
 }
 

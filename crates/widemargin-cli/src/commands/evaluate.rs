@@ -24,7 +24,7 @@ use crate::report::{Failure, shown};
 use crate::scored::{OfAll, Scored};
 use crate::scoring::AnyScoring;
 use crate::stream::score;
-use crate::text_table::text_table;
+use crate::text_table::{support_text, text_table};
 
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
@@ -224,14 +224,6 @@ impl Evaluate {
             HumanCount(evaluation.n_samples()),
             HumanCount(rate as u64),
         ))
-    }
-}
-
-/// The number of samples, or the sum of their weights, in a table.
-pub(super) fn support_text(support: f64) -> String {
-    match support.fract() == 0.0 && support < 9.0e15 {
-        true => HumanCount(support as u64).to_string(),
-        false => format!("{support:.2}"),
     }
 }
 

@@ -14,9 +14,7 @@ use crate::label_scores::{KeptLabels, no_labels, order_of};
 use crate::output::{print, print_json};
 use crate::report::Failure;
 use crate::stream::score;
-use crate::text_table::text_table;
-
-use super::evaluate::support_text;
+use crate::text_table::{support_text, text_table};
 
 /// Compares what a model says of each label with what is known.
 pub fn evaluate_labels(

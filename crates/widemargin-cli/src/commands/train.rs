@@ -133,30 +133,32 @@ impl Task for Files {
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);
         let in_blocks = M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory);
-        let (model, samples, seconds_read) = if in_blocks {
+        let (model, samples, described, seconds_read) = if in_blocks {
             files.input.check_blocks()?;
             let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
             check_classes(context, files.task, M::REGRESSES, &files.input, on_disk.outline())?;
-            describe_labels(context, on_disk.outline());
+            let described = describe_labels(on_disk.outline());
             let model = on_disk
                 .fit::<M>(data, &monitor, &point.params)?
                 .with_feature_names(on_disk.outline().feature_names.clone())?
                 .with_column_roles(on_disk.outline().roles.clone())?;
             let n_samples = on_disk.n_samples();
-            (model, Trained::on_disk(n_samples, on_disk.extent()), seconds)
+            (model, Trained::on_disk(n_samples, on_disk.extent()), described, seconds)
         } else {
             let (table, seconds) = context.read(data, &files.input.options_to_learn())?;
             check_classes(context, files.task, M::REGRESSES, &files.input, &table)?;
-            describe_labels(context, &table);
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
             let labels = table.one_or_several_labels(data)?;
             let model = M::fit(&point.params, samples, &labels, &monitor);
             let model = named(model.map_err(|error| in_file(error, data, &table, 0))?, &table)?;
             let samples = Trained::of(&table, &*model)?;
-            (model, samples, seconds)
+            (model, samples, describe_labels(&table), seconds)
         };
         let summary = Summary::of_written(context, &*model, samples, seconds_read, (output, self.stopping))?;
+        if let Some(classes) = described {
+            context.note(&classes);
+        }
         if files.json {
             return print_json(&summary.json(point.json));
         }

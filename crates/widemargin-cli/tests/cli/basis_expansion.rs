@@ -68,7 +68,7 @@ fn vectors() {
     let truth = labels(40);
     let case = Case { folder: &folder, train: "train.csv", test: "test.csv", truth: &truth, reading: "" };
     let (inspected, told) = case.runs("--similarity rbf --normalization mean-norm --n-basis 20");
-    assert!(told.starts_with("80 samples, 2 features, "), "{told}");
+    assert!(told.starts_with("2 classes of column 'label': high (40), low (40)\n80 samples, 2 features, "), "{told}");
     assert_eq!((&inspected["n_features"], &inspected["parameters"]["samples"]), (&2.into(), &"vectors".into()));
     assert_eq!(inspected["bases"].as_array().unwrap().len(), 20);
     // Gamma was learned, and is kept.
@@ -166,7 +166,7 @@ fn strings_by_every_similarity_of_them() {
     let reading = "--format strings";
     let case = Case { folder: &folder, train: "train.tsv", test: "test.tsv", truth: &truth, reading };
     let (inspected, told) = case.runs("--n-basis 20");
-    assert!(told.starts_with("60 strings, 2 classes\n"), "{told}");
+    assert!(told.starts_with("2 classes of column 1: high (30), low (30)\n60 strings, 2 classes\n"), "{told}");
     assert_eq!((&inspected["n_features"], &inspected["parameters"]["samples"]), (&Value::Null, &"strings".into()));
     assert_eq!(inspected["parameters"]["similarity"][0], "edit");
     assert!(inspected["bases"][0]["sample"].as_str().unwrap().len() >= 12);
@@ -196,10 +196,12 @@ fn c_is_chosen_on_a_distance_and_said() {
     folder.write("train.tsv", strings(1, 60, 12, true));
     let train = "train basis-expansion train.tsv -o m --format strings --similarity edit --normalization centered-clip";
     let told = folder.run(&format!("{train} -C auto")).well().err;
-    for part in ["C = ", "the least leave-one-out loss of", "leave-one-out error", "negative eigenvalues"] {
+    for part in ["C = ", "the least leave-one-out loss of", "leave-one-out error", "made edit definite"] {
         assert!(told.contains(part), "{told}");
     }
     let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();
+    // Which the summary shortens.
+    assert!(header["report"]["notes"].to_string().contains("negative eigenvalues"), "{header}");
     assert_eq!(header["parameters"]["normalization"], "centered-clip");
     let logistic = folder.run(&format!("{train} -C auto --loss logistic")).well().err;
     assert!(logistic.contains("C was selected for the squared hinge"), "{logistic}");
@@ -309,7 +311,7 @@ fn time_series() {
     let truth = labels(30);
     let case = Case { folder: &folder, train: "train.tsv", test: "test.tsv", truth: &truth, reading: "--format ucr" };
     let (inspected, told) = case.runs("--n-basis 10");
-    assert!(told.starts_with("40 time series, 2 classes\n"), "{told}");
+    assert!(told.starts_with("2 classes: high (20), low (20)\n40 time series, 2 classes\n"), "{told}");
     assert_eq!(inspected["parameters"]["samples"], "time series");
     assert_eq!(inspected["bases"][0]["sample"], "24 steps");
     case.runs("--similarity znorm>dtw:gamma=auto --n-basis 10 --normalization nystrom-flip");
@@ -337,7 +339,8 @@ fn images() {
     let truth = image_folder(&folder, "test", 2, 20, 16, true);
     let case = Case { folder: &folder, train: "train", test: "test", truth: &truth, reading: "" };
     let (inspected, told) = case.runs("--n-basis 10");
-    assert!(told.starts_with("40 images, 16 × 16 pixels, grey, 2 classes\n"), "{told}");
+    let summary = "2 classes: high (20), low (20)\n40 images, 16 × 16 pixels, grey, 2 classes\n";
+    assert!(told.starts_with(summary), "{told}");
     assert!(inspected["parameters"]["similarity"][0].as_str().unwrap().starts_with("hog:cell="), "{inspected}");
     case.runs("--similarity hog:cell=4>rigid --n-basis 10");
     case.runs("--similarity hog:cell=4>deformable --similarity hog:cell=4>rbf --similarity hog:cell=8>linear");

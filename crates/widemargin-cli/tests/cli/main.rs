@@ -73,6 +73,15 @@ impl Run {
         assert_eq!(self.out, "");
         self
     }
+
+    /// It warned of something, and then failed as in [`Run::fails`].
+    #[track_caller]
+    fn fails_after_warnings(mut self, code: i32, words: &[&str]) -> Run {
+        let (warnings, rest): (Vec<&str>, Vec<&str>) = self.err.lines().partition(|line| line.starts_with("warning: "));
+        assert!(!warnings.is_empty() && self.err.starts_with("warning: "), "{}", self.err);
+        self.err = rest.join("\n");
+        self.fails(code, words)
+    }
 }
 
 /// A folder of its own, in which commands run.

@@ -329,11 +329,15 @@ fn what_is_no_regression_is_refused_in_words() {
     run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --loss auto")).fails(2, &["--loss is of classes"]);
     let head = "a,b,price\n1,2,3.5\n4,5,";
-    for (cell, problem) in [("cat", "is no number"), ("inf", "no finite number"), ("nan", "no finite number")] {
+    for (cell, problem, place) in [
+        ("cat", "is no number", "sample 1"),
+        ("inf", "no finite number", "sample 1"),
+        ("nan", "the label is missing ('nan')", "line 3"),
+    ] {
         folder.write("bad.csv", format!("{head}{cell}\n"));
         let refused =
             run("train thin-plate bad.csv --label price --task regression -o m").fails(2, &["bad.csv", problem]);
-        assert!(refused.err.contains("sample 1"), "{}", refused.err);
+        assert!(refused.err.contains(place), "{}", refused.err);
     }
     let constant = (0..30).fold("a,price\n".to_owned(), |text, row| text + &format!("{row},2.5\n"));
     folder.write("constant.csv", constant);

@@ -222,7 +222,7 @@ fn what_is_wrong_is_said() {
         ("cv thin-plate train.csv --label right,near --scoring neg-log-loss", &["of samples with one class each"]),
         ("cv thin-plate train.csv --label right,near --task regression", &["several labels"]),
         ("evaluate m plain.csv", &["several labels", "none of them"]),
-        ("evaluate m test.csv --label right,near", &["'upper'", "missing value"]),
+        ("evaluate m test.csv --label right,near", &["test.csv", "no label 'upper'", "the model predicts"]),
         ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
         ("evaluate m test.csv --label right,near,3 --plot a.svg", &["--plot"]),
     ];

@@ -79,9 +79,8 @@ fn exits_with_0_where_the_reader_of_its_output_is_gone() {
 fn keeps_the_model_so_far_at_the_time_limit() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
-    let run = folder
-        .run("train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000");
-    let run = run.well();
+    let fit = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000";
+    let run = folder.run(&format!("{fit} --keep-partial")).well();
     assert!(run.err.contains("warning: not converged when the time limit passed"), "{}", run.err);
     assert_eq!(folder.run("inspect m --json").json()["report"]["status"], "time-limit");
     folder.run("predict m train.svm -o p --time-limit 0.000001").fails(1, &["time limit"]);
@@ -138,7 +137,9 @@ fn an_interrupted_fit_leaves_the_old_model() {
 fn an_ignored_signal_interrupts_nothing() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
-    let fit = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 --time-limit 3";
+    // However few of the samples the time limit allows.
+    let fit = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 --time-limit 3 \
+               --keep-partial";
     let mut command = Command::new("sh");
     let line = format!("trap '' HUP; exec '{}' {fit}", env!("CARGO_BIN_EXE_widemargin"));
     command.arg("-c").arg(line).current_dir(folder.0.path());

@@ -3,13 +3,14 @@
 use csv::ByteRecord;
 use widemargin::data::{ColumnRoles, RoleColumn};
 
+use super::cell::is_missing;
 use super::first_line::{self, FirstLine};
 use super::header::{Header, LABEL_NAMES};
 use super::number::Numbers;
 use super::records::Records;
 use super::roles::{Roles, in_order, label_of_other};
 use crate::error::{IoError, Result};
-use crate::options::{ColumnRule, LabelColumn, ReadOptions};
+use crate::options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
 use crate::problem::{CsvProblem, shown};
 
 /// The columns of a file.
@@ -37,7 +38,9 @@ impl Columns {
     pub fn tell(records: &Records, options: &ReadOptions) -> Result<Columns> {
         let (first, others) = records.first();
         let others: Vec<&ByteRecord> = others.collect();
-        let names = if has_header(records, first, &others, options)? {
+        let of_columns = known_table(options);
+        let trained = options.trained.as_deref().or(of_columns.as_ref());
+        let names = if has_header(records, first, &others, options, trained)? {
             let name = |cell: &[u8]| String::from_utf8(cell.trim_ascii().to_vec());
             let names = first.iter().map(name).collect::<Result<Vec<_>, _>>();
             Some(names.map_err(|_| records.first_problem(CsvProblem::NotText))?)
@@ -46,7 +49,6 @@ impl Columns {
         };
         let header = Header { names, n: records.n };
         let mut roles = Roles::named(&records.file, &header, options)?;
-        let trained = options.trained.as_deref();
         let is_auto = options.label == LabelColumn::Auto;
         if let Some(trained) = trained.and_then(|trained| trained.roles.as_ref()) {
             roles.add_trained(trained, &header, is_auto);
@@ -107,32 +109,35 @@ impl Columns {
     }
 }
 
-/// True for an empty cell and for words that denote missing values.
-pub(crate) fn is_missing(cell: &[u8]) -> bool {
-    ["", "na", "n/a", "nan", "null", "none", "?"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
-}
-
-/// The text of a cell; none where it is missing.
-pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
-    if is_missing(cell) {
-        return Ok(None);
+/// The table of known columns, where the options say no more of the training.
+fn known_table(options: &ReadOptions) -> Option<TrainedTable> {
+    match &options.columns {
+        ColumnRule::Known(columns) => {
+            Some(TrainedTable { names: columns.names(), n_columns: columns.0.len(), roles: None })
+        }
+        ColumnRule::Numbers | ColumnRule::Learn => None,
     }
-    std::str::from_utf8(cell).map(Some).map_err(|_| CsvProblem::NotText)
 }
 
 /// Whether the first line has the names of the columns.
-fn has_header(records: &Records, first: &ByteRecord, others: &[&ByteRecord], options: &ReadOptions) -> Result<bool> {
+fn has_header(
+    records: &Records,
+    first: &ByteRecord,
+    others: &[&ByteRecord],
+    options: &ReadOptions,
+    trained: Option<&TrainedTable>,
+) -> Result<bool> {
     if let Some(has_header) = options.header {
         return Ok(has_header);
     }
-    if has_asked_name(first, options) {
+    if has_asked_name(first, options, trained) {
         return Ok(true);
     }
     match first_line::of(first, others, records.numbers) {
         FirstLine::Names => Ok(true),
         FirstLine::Sample => Ok(false),
         // A model knows the names that its tables have.
-        FirstLine::Unclear if options.trained.is_some() => Ok(false),
+        FirstLine::Unclear if trained.is_some() => Ok(false),
         FirstLine::Unclear => {
             let cells: Vec<String> = first.iter().take(4).map(|cell| format!("'{}'", shown(cell))).collect();
             let more = if first.len() > cells.len() { ", …" } else { "" };
@@ -142,11 +147,11 @@ fn has_header(records: &Records, first: &ByteRecord, others: &[&ByteRecord], opt
 }
 
 /// Whether a cell is the name of a column that was asked for, or of one that is known.
-fn has_asked_name(first: &ByteRecord, options: &ReadOptions) -> bool {
+fn has_asked_name(first: &ByteRecord, options: &ReadOptions, trained: Option<&TrainedTable>) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
     let asked = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
     let asked = asked.into_iter().flatten().chain(&options.drop);
-    let is_known = options.trained.as_deref().is_some_and(|trained| {
+    let is_known = trained.is_some_and(|trained| {
         let roles = trained.roles.iter().flat_map(|roles| roles.columns()).map(|column| &column.name);
         trained.names.iter().flatten().chain(roles).any(|name| has(name))
     });

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use csv::ByteRecord;
 
-use super::columns::is_missing;
+use super::cell::is_missing;
 use super::header::{LABEL_NAMES, is_one_of};
 use super::number::Numbers;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use widemargin::data::{ColumnKind, TableColumn, TableColumns, as_boolean};
 
-use super::columns::text_of;
+use super::cell::text_of;
 use super::number::Numbers;
 use super::read::{Reader, unreadable};
 use crate::error::{IoError, Result};

@@ -3,6 +3,7 @@
 //! What separates the cells, the decimal mark, and whether there is a header, are told from the start of the file where
 //! the options do not say.
 
+mod cell;
 mod columns;
 mod delimiter;
 mod first_line;
@@ -16,7 +17,7 @@ mod remarks;
 mod roles;
 mod write;
 
-pub(crate) use columns::{is_missing, text_of};
+pub(crate) use cell::{is_missing, text_of};
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
 pub(crate) use learn::{is_worth_learning, learn};
 pub(crate) use number::Numbers;

@@ -96,9 +96,9 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
         Some(rest) if !is_negative => (rest, true),
         _ => (text, is_negative),
     };
-    let (text, factor) = match text.strip_suffix('%') {
-        Some(rest) => (rest.trim_end(), 0.01),
-        None => (text, 1.0),
+    let (text, is_percent) = match text.strip_suffix('%') {
+        Some(rest) => (rest.trim_end(), true),
+        None => (text, false),
     };
     let (whole, fraction) = match text.split_once(decimal.mark()) {
         Some((whole, fraction)) => (whole, Some(fraction)),
@@ -112,9 +112,16 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
     // An exponent and nothing else may follow the digits.
     let is_plain = |c: char| c.is_ascii_digit() || ".eE+-".contains(c);
     let starts = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let number: f64 = Some(&plain).filter(|plain| starts && plain.chars().all(is_plain))?.parse().ok()?;
-    // Dividing rounds once.
-    let number = if factor == 1.0 { number } else { number / 100.0 };
+    if !starts || !plain.chars().all(is_plain) {
+        return None;
+    }
+    // As an exponent per cent do not round, as dividing by 100 would.
+    let has_exponent = plain.contains(['e', 'E']);
+    if is_percent && !has_exponent {
+        plain.push_str("e-2");
+    }
+    let number: f64 = plain.parse().ok()?;
+    let number = if is_percent && has_exponent { number / 100.0 } else { number };
     Some(if is_negative { -number } else { number })
 }
 

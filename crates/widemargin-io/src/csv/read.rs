@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use widemargin::data::{ColumnKind, DenseMatrix, Encoded, Label, Labels, TableColumns};
 
-use super::columns::{Columns, is_missing, text_of};
+use super::cell::{is_missing, text_of};
+use super::columns::Columns;
 use super::header::Header;
 use super::number::{Lookalike, Numbers};
 use super::records::Records;

@@ -30,7 +30,8 @@ pub(crate) struct Reader {
     length: Option<u64>,
     bytes_parsed: u64,
     lines_before: usize,
-    /// Whether an index:value pair was seen.
+    /// Whether rows were seen, and whether an index:value pair in one.
+    has_rows: bool,
     has_pairs: bool,
     /// One per piece of the block, kept for reuse of its memory.
     pieces: Vec<ParsedRows>,
@@ -44,6 +45,10 @@ impl Reader {
             let problem = LibsvmProblem::PrecomputedKernel;
             return Err(IoError::Libsvm { file: input.file.clone(), line, column: 1, problem });
         }
+        // Where the number of features is given, rows without pairs are samples; those of a table are not.
+        if start.is_table() {
+            return Err(IoError::no_pairs(&input.file));
+        }
         let (several, first) = (labels && start.has_several_labels(), start.first_index());
         Ok(Reader {
             file: input.file.clone(),
@@ -51,6 +56,7 @@ impl Reader {
             text: TextBlocks::new(input, options.block_bytes()),
             rules: Rules { labels, n_features: options.n_features, first, several },
             lines_before: 0,
+            has_rows: false,
             has_pairs: false,
             bytes_parsed: 0,
             pieces: Vec::new(),
@@ -132,9 +138,11 @@ impl SampleReader for Reader {
         while rows.matrix.indptr.len() == 1 && self.parse_block(&mut rows)? {}
         let any = rows.matrix.indptr.len() > 1;
         self.has_pairs |= rows.matrix.n_cols > 0;
-        if any && !self.has_pairs {
+        // Rows may be empty, but not those of the whole file.
+        if !any && self.has_rows && !self.has_pairs && self.rules.n_features.is_none() {
             return Err(IoError::no_pairs(&self.file));
         }
+        self.has_rows |= any;
         *table = self.table(rows);
         Ok(any)
     }
@@ -157,7 +165,7 @@ impl SampleReader for Reader {
         if rows.matrix.indptr.len() == 1 {
             return Ok(None);
         }
-        if rows.matrix.n_cols == 0 {
+        if rows.matrix.n_cols == 0 && self.rules.n_features.is_none() {
             return Err(IoError::no_pairs(&self.file));
         }
         rows.matrix.indices.shrink_to_fit();

@@ -45,6 +45,18 @@ impl<'a> Start<'a> {
         self.lines.first().filter(|_| are_all).map(|line| line.number)
     }
 
+    /// Whether all lines look like those of a table: words with commas, or numbers on the only line, and no pair.
+    pub fn is_table(&self) -> bool {
+        let is_row = |line: &Line<'_>| line.first_pair.is_none() && line.label.contains(&b',');
+        let is_number = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| part.parse::<f64>().is_ok());
+        let is_told = match &self.lines[..] {
+            [] => false,
+            [only] => only.label.split(|byte| *byte == b',').all(is_number),
+            _ => true,
+        };
+        is_told && self.lines.iter().all(is_row)
+    }
+
     /// Whether a line has several labels, whole numbers with commas between.
     pub fn has_several_labels(&self) -> bool {
         let is_whole = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| part.parse::<i64>().is_ok());

@@ -88,8 +88,7 @@ pub(super) fn write(
     })?;
     let written = writer.finish(options.n_features)?;
     if written.n_cols() == 0 {
-        let what = "no index:value pair in the file; if this is another format, name it with --format";
-        return Err(IoError::Empty { file: shown(path), what });
+        return Err(IoError::no_pairs(&shown(path)));
     }
     outline.labels = labels.finish()?;
     Ok((written, outline))

@@ -61,7 +61,7 @@ fn bad_cells_are_told_with_line_and_column() {
         ("1,2,0\n\n\n1,2,x\n", default(), "line 4, column 3: 'x' is not a number", Some("--label 3")),
         ("a,b,y\n1,2,0\n\n1,,0\n", default(), "line 4, column 'b': missing value", Some("impute")),
         ("a,b,y\n1,2,0\n1,NA,0\n", default(), "line 3, column 'b': missing value", Some("impute")),
-        ("a,b,y\n1,2,0\n1,2, \n", default(), "line 3, column 'y': missing value", Some("impute")),
+        ("a,b,y\n1,2,0\n1,2, \n", default(), "line 3, column 'y': the label is missing", Some("without a label")),
         ("a,b,y\n1,inf,0\n", default(), "line 2, column 'b': 'inf' is not a finite number", Some("impute")),
         ("a,b,y\n1,1e999,0\n", default(), "line 2, column 'b': '1e999' is not a finite number", Some("impute")),
         ("a,b,y\n1,2,0\n1,2\n", default(), "line 3: 2 cells, expected 3 as in line 1", Some("--delimiter")),

@@ -110,7 +110,7 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
         },
         Refusal {
             text: bytes("a;b;label\n1;2;x;\n3;4;z\n5;6;x;7\n"),
-            cause: "no feature columns: the lines have one cell where ',' separates cells",
+            cause: "line 1: no feature columns: the lines have one cell where ',' separates cells",
             remedy: "pass --delimiter ';'",
             options: ReadOptions { delimiter: Some(b';'), ..learn() },
             mended: Some(bytes("a;b;label\n1;2;x;\n3;4;z\n5;6;x\n")),

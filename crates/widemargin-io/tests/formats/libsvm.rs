@@ -60,7 +60,7 @@ fn bad_text_is_told_with_line_and_column() {
     for (text, expected, help) in [
         (
             "1 0:1 1:5\n2 0:2 1:3\n",
-            "line 1, column 1: the values of index 0 number the rows",
+            "line 1, column 1: the values of index 0 number the rows, as in LIBSVM's files of precomputed kernels",
             Some("similarity precomputed"),
         ),
         ("\n\n1 2:1 4:1 3:1", "line 3, column 11: index 3 after 4: indices must ascend", Some("sort the pairs")),
@@ -141,6 +141,14 @@ fn the_number_of_features_can_be_given() {
     let options = |n| ReadOptions { n_features: Some(n), ..Default::default() };
     assert_eq!(read_bytes("a.svm", "1 2:1", &options(7)).unwrap().samples.n_cols(), 7);
     assert_eq!(read_bytes("a.svm", "1\n2", &options(7)).unwrap().samples.n_cols(), 7);
+    assert!(message("a.svm", "1,2,3\n4,5,6\n", &options(7)).0.starts_with("no index:value pair"));
+    let blocks = |text: &str| {
+        let options = ReadOptions { block_bytes: Some(1), ..Default::default() };
+        let blocks = Blocks::open(&file("a.svm", text).path, &options).unwrap();
+        blocks.map(|block| block.map(|block| block.table.samples.n_rows())).collect::<Result<Vec<_>, _>>()
+    };
+    assert_eq!(blocks("1\n2 1:1\n3\n").unwrap().iter().sum::<usize>(), 3);
+    assert!(blocks("1\n2\n").unwrap_err().to_string().contains("no index:value pair"));
     assert_eq!(message("a.svm", "1 2:1 8:1", &options(7)).0, "line 1, column 7: index 8: there are only 7 features");
 }
 

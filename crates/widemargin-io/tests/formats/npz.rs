@@ -259,10 +259,12 @@ fn labels_of_another_file_are_those_of_the_samples() {
     std::fs::write(path("y.txt"), "3\n-1\n3\n").unwrap();
     std::fs::write(path("few.txt"), "3\n-1\n").unwrap();
     std::fs::write(path("many.txt"), "3\n-1\n3\n4\n").unwrap();
-    std::fs::write(path("floats.npy"), f32s(&[0.5])).unwrap();
+    std::fs::write(path("floats.npy"), f32s(&[3.0, -1.0, 3.0])).unwrap();
+    std::fs::write(path("fractions.npy"), f32s(&[0.1, -1.5, 0.1])).unwrap();
+    std::fs::write(path("nan.npy"), f32s(&[1.0, f32::NAN, 1.0])).unwrap();
     let options = |name: &str| ReadOptions { label_file: Some(path(name)), block_bytes: Some(1), ..Default::default() };
     let read = |name: &str| widemargin_io::read(&path("x.npy"), &options(name));
-    for name in ["y.npy", "y.txt"] {
+    for name in ["y.npy", "y.txt", "floats.npy"] {
         let table = read(name).unwrap();
         assert_eq!(
             (labels(&table), rows(&table)[2].clone()),
@@ -274,7 +276,8 @@ fn labels_of_another_file_are_those_of_the_samples() {
     }
     assert!(read("few.txt").unwrap_err().to_string().contains("few.txt: 2 labels for 3 samples"));
     assert!(read("many.txt").unwrap_err().to_string().contains("many.txt: 4 labels for 3 samples"));
-    assert!(read("floats.npy").unwrap_err().to_string().contains("expected integers or text"));
+    assert_eq!(labels(&read("fractions.npy").unwrap()), ["0.1", "-1.5", "0.1"]);
+    assert!(read("nan.npy").unwrap_err().to_string().contains("nan.npy: "));
     // A column for each of several labels.
     std::fs::write(path("sets.csv"), "wet,cold\n1,no\n,0\n0,TRUE\n").unwrap();
     std::fs::write(

@@ -131,7 +131,7 @@ fn what_is_wrong_with_strings_is_told() {
     let auto = with(LabelColumn::Auto);
     for (text, right) in [
         (b"a\tb\nc\n".as_slice(), "line 2: 1 cells, expected 2 as in line 1"),
-        (b"a\tb\n\n\tc\n", "line 3, column 1: missing value"),
+        (b"a\tb\n\n\tc\n", "line 3, column 1: the label is missing"),
         (b"a\tb\nc\t\xFF\n", "line 2, column 2: not UTF-8 text"),
         (b"\n\n", "no samples in the file"),
         (b"label\ttext\n", "no samples in the file"),

@@ -69,7 +69,9 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
                 // Colours alone say little, but what shapes do not.
                 let largest = cells.last().map_or("hog", String::as_str);
                 let Candidate { mut similarity, normalization } = usual(&format!("{largest}/rbf"));
-                similarity.push("colors:cells=4/chi2".to_owned());
+                // Of images that are resized the same.
+                let resized = largest.rsplit_once("hog").map_or("", |(before, _)| before);
+                similarity.push(format!("{resized}colors:cells=4/chi2"));
                 all.push(Candidate { similarity, normalization });
             }
             all

@@ -1,5 +1,6 @@
 //! Columns far from 0 beside their range, such as map coordinates and Unix times, are fitted and predicted as those near 0.
 
+use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseView, Labels, Samples, SamplesView, Source, Targets};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
@@ -55,7 +56,7 @@ fn similarities_are_those_of_columns_near_0() {
         let normalization: Normalization = normalization.parse().unwrap();
         let model = |view: &DenseView<'_, f64>| {
             let params = BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap());
-            let params = params.normalization(normalization).n_basis(60).c(1.0).tol(1e-8);
+            let params = params.normalization(normalization).basis(BasisChoice::Index).n_basis(60).c(1.0).tol(1e-8);
             params.fit(&SamplesView::from(*view), &labels).unwrap()
         };
         let (of_near, of_far) = (model(&near), model(&far));

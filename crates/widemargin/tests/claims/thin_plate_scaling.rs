@@ -98,7 +98,7 @@ fn many_samples_go_to_landmarks_where_asked() {
     let params = params(Standardize::No).c(1.0);
     let model = params.clone().exact_up_to(1050).fit(&view(&values, 2), &labels).unwrap();
     assert_eq!(model.n_bases(), 1000);
-    assert!(warned(&model, "1100 samples") && warned(&model, "GB: 1000 landmarks"), "{:?}", model.report().warnings);
+    assert!(warned(&model, "1100 samples") && warned(&model, "MB: 1000 landmarks"), "{:?}", model.report().warnings);
     let asked = params.clone().exact_up_to(1050).n_basis(Some(20)).fit(&view(&values, 2), &labels).unwrap();
     assert_eq!((asked.n_bases(), asked.report().warnings.len()), (20, 0));
     assert!(!warned(&params.exact_up_to(1100).fit(&view(&values, 2), &labels).unwrap(), "landmarks"));

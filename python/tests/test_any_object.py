@@ -68,9 +68,9 @@ def test_a_callable_is_as_good_as_the_same_similarity_by_name():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    ours = wm.BasisExpansionSVC("rbf:gamma=0.5", n_basis=60, normalization="mean_norm", C=1.0).fit(X, y)
+    ours = wm.BasisExpansionSVC("rbf:gamma=0.5", n_basis=60, basis="index", normalization="mean_norm", C=1.0).fit(X, y)
     theirs = wm.BasisExpansionSVC(
-        lambda A, B: rbf_kernel(A, B, gamma=0.5), n_basis=60, normalization="mean_norm", C=1.0
+        lambda A, B: rbf_kernel(A, B, gamma=0.5), n_basis=60, basis="index", normalization="mean_norm", C=1.0
     ).fit(X, y)
     np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), atol=2e-4)
     assert theirs.n_features_in_ == 4
@@ -169,10 +169,10 @@ def test_precomputed_blocks():
     X = rng.normal(size=(120, 3))
     y = (np.linalg.norm(X, axis=1) > 1.5).astype(int)
     gram = rbf_kernel(X)
-    svc = wm.BasisExpansionSVC("precomputed", n_basis=30, normalization="mean_norm", C=1.0)
+    svc = wm.BasisExpansionSVC("precomputed", n_basis=30, basis="index", normalization="mean_norm", C=1.0)
     assert cross_val_score(svc, gram, y, cv=3).mean() > 0.85
     svc.fit(gram, y)
-    named = wm.BasisExpansionSVC("rbf:gamma=0.3333333333333333", n_basis=30, normalization="mean_norm", C=1.0).fit(X, y)
+    named = clone(svc).set_params(similarity="rbf:gamma=0.3333333333333333").fit(X, y)
     np.testing.assert_array_equal(np.sort(svc.basis_indices_), np.sort(named.basis_indices_))
     np.testing.assert_allclose(svc.decision_function(gram), named.decision_function(X), atol=2e-3)
     # At predict the columns of the bases will do.

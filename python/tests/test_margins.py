@@ -102,8 +102,8 @@ def test_a_similarity_in_python_has_margins_too():
     def similarity(A, B):
         return rbf_kernel(A, B, gamma=0.5)
 
-    ours = BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
-    same = BasisExpansionSVC(similarity, n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
+    ours = BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, basis="index", normalization="mean_norm", C=1.0).fit(X, y)
+    same = BasisExpansionSVC(similarity, n_basis=20, basis="index", normalization="mean_norm", C=1.0).fit(X, y)
     assert np.allclose(margins(ours), margins(same), rtol=1e-3)
     assert np.allclose(dual_variables(ours, X, y), dual_variables(same, X, y), atol=1e-3)
 

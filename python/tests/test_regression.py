@@ -75,13 +75,15 @@ def test_leave_one_out_is_that_of_refits(seed: int, n: int, outputs: int, C: flo
     X = rng.normal(size=(n, 2)).astype(np.float32)
     Y = rng.normal(size=(n, outputs)) * np.array([1.0, 100.0, 0.01])[:outputs] + 7
     weights = rng.integers(1, 4, size=n).astype(float)
-    # The last sample is the first one with other targets.
+    # The last sample is the first one with other targets: independent draws, of which one is left out; others whole.
     X[-1] = X[0]
+    removed = weights.copy()
+    removed[[0, -1]] = weights.min()
     K = rbf(X, X)
     truth = np.zeros_like(Y)
     for i in range(n):
         fewer = weights.copy()
-        fewer[i] -= 1
+        fewer[i] -= removed[i]
         kept = fewer > 0
         at = K[i : i + 1][:, kept]
         truth[i] = weighted_ridge(K[np.ix_(kept, kept)], Y[kept], fewer[kept], C, at)[0]

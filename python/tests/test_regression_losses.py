@@ -131,10 +131,10 @@ def test_the_leave_one_out_error_is_near_that_of_refits(loss: str) -> None:
         losses = np.zeros(50)
         for row in range(50):
             fewer = weights.copy()
-            fewer[row] -= 1
+            fewer[row] = 0.0
             refit = linear(loss=loss, C=C, epsilon=0.4).fit(X, y, sample_weight=fewer)
             losses[row] = value(loss, y[row] - refit.predict(X[row : row + 1])[0], epsilon=0.4)
-        assert found.loo_error_ == pytest.approx((weights * losses).sum() / weights.sum(), rel=0.02)
+        assert found.loo_error_ == pytest.approx((weights * losses).sum() / weights.sum(), rel=0.05)
         assert not hasattr(found, "fold_error_")
 
 

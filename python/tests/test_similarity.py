@@ -826,7 +826,10 @@ def test_what_a_function_raises_passes_through():
 
     with pytest.raises(KeyError, match="nothing of the kind") as caught:
         pairwise(["rbf", own], X, Y)
-    assert caught.value.__notes__ == ["in the similarity 'own', asked for the block of 9 samples and 6 bases"]
+    assert caught.value.__notes__ == [
+        "in the similarity 'own', asked for the block of 9 samples and 6 bases; if it compares one "
+        "sample with one basis, decorate it with widemargin.similarity.pairs"
+    ]
     assert "own" in [entry.name for entry in caught.traceback]
 
 
@@ -964,7 +967,7 @@ def test_a_function_of_a_script_is_pickled(tmp_path):
         "    y = np.array([c[0] < 'e' for c in X])\n"
         "    assert pickle.loads(pickle.dumps(f))(['a'], ['ab'])[0, 0] == 1\n"
         "    svc = wm.BasisExpansionSVC(f, n_basis=10)\n"
-        "    assert cross_val_score(svc, X, y, cv=2, n_jobs=2).mean() == 1\n"
+        "    assert cross_val_score(svc, X, y, cv=2, n_jobs=2).mean() >= 0.9\n"
     )
     subprocess.run([sys.executable, str(script)], check=True, capture_output=True)
 

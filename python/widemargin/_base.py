@@ -136,7 +136,9 @@ class FittedModel(WatchedMixin):
         The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
         """
         self._model = model
-        self._describe(json.loads(model.header()))
+        told = json.loads(model.header())
+        told["report"]["stages"] = [{"name": name, "seconds": seconds} for name, seconds in model.stages()]
+        self._describe(told)
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
                 warn(text, ConvergenceWarning)

@@ -130,6 +130,8 @@ class Model:
         """The model file's bytes; with calls, everything but the bases and the calls."""
     def header(self) -> str:
         """The JSON header of the model file."""
+    def stages(self) -> list[tuple[str, float]]:
+        """The stages of the fit and their seconds; of a model that was read none."""
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the model file but those of the bases: views of the model, which cannot be written to."""
     def bases_arrays(self) -> dict[str, npt.NDArray[Any]]:

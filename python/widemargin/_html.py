@@ -26,7 +26,7 @@ def report_table(facts: Mapping[str, str], warnings: list[str]) -> str:
 def facts_of(report: Mapping[str, Any]) -> dict[str, str]:
     """A report in words."""
     gaps, steps, support = report["gaps"], report["iterations"], report["n_support"]
-    stages = report["stages"]
+    stages = report.get("stages", [])
     facts = {
         "status": report["status"].replace("-", " "),
         "objective": f"{report['objective']:.6g}",

@@ -173,6 +173,20 @@ impl Model {
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
     }
 
+    /// The stages of the fit and their seconds, which no model file holds.
+    fn stages(&self) -> Vec<(String, f64)> {
+        let report = match &self.0 {
+            Trained::Any(model) => model.report(),
+            Trained::Composite(model) => model.report(),
+            Trained::Regressor(model) => model.report(),
+            Trained::CompositeRegressor(model) => model.report(),
+            Trained::OneClass(model) => model.report(),
+            Trained::CompositeOneClass(model) => model.report(),
+            Trained::Expansion(_) | Trained::CompositeExpansion(_) => return Vec::new(),
+        };
+        report.stages.iter().map(|stage| (stage.name.to_string(), stage.seconds)).collect()
+    }
+
     fn header(&self) -> PyResult<String> {
         let header = match &self.0 {
             Trained::Any(model) => model.header(),

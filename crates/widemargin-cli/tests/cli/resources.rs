@@ -69,7 +69,7 @@ fn a_time_limit_is_heard_between_classes() {
     let n_classes = 20_000;
     let one = |i: usize| format!("{} 1:{} 2:{}\n", i % n_classes, i % 97 + 1, i % 89 + 1);
     folder.write("many.svm", (0..2 * n_classes).map(one).collect::<String>());
-    let fit = "train power-mean many.svm --task classification -o m --time-limit 0.5 --json";
+    let fit = "train power-mean many.svm --task classification -o m --time-limit 3 --json";
     folder.write("m", "old");
     let run = folder.run(&format!("{fit} -q")).fails(1, &["m: the model was not written", "were begun"]);
     assert!(run.err.contains("--keep-partial") && folder.read("m") == "old", "{}", run.err);

@@ -71,7 +71,9 @@ impl ErrorEstimate {
             scores.weights[row] * factors.as_ref().map_or(1.0, |factors| factors[scores.codes[row] as usize])
         };
         let row_scores = |row: usize| &scores.values[row * k..(row + 1) * k];
-        let weights: Vec<f64> = (0..n).map(weight).collect();
+        // Relative to the largest, so that no square is beyond the range of numbers.
+        let largest = (0..n).map(weight).fold(0.0, f64::max);
+        let weights: Vec<f64> = (0..n).map(|row| weight(row) / largest).collect();
         // The share of a row's known labels, which is 1 of classes, and of those that are wrong.
         let known: Vec<f64> = (0..n).map(|row| targets.n_known(row) / targets.n_known_at_most()).collect();
         let mistakes: Vec<f64> =

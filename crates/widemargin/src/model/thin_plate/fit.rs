@@ -592,11 +592,14 @@ impl Unseen {
         let (Problems { targets, weights: effective, .. }, units) = (*problems, &self.units);
         let scores = |values: &[Vec<f64>]| UnseenScores::of_problems(values, targets.codes(), effective, units);
         let mut model = model;
-        if !self.left_out.is_empty() {
-            let calibration = Calibration::of(&scores(&self.left_out), targets, CalibratedOn::LeftOut);
-            model.origin = model.origin.calibrated(calibration);
-        }
         let (refitted, population) = (scores(&self.refitted), labels.population(weights));
+        // Where the closed form says nothing, the refits do; folds keep no values, and the calibration is the assumed one.
+        let calibration = if self.left_out.is_empty() {
+            Calibration::of(&refitted, targets, CalibratedOn::LeftOut)
+        } else {
+            Calibration::of(&scores(&self.left_out), targets, CalibratedOn::LeftOut)
+        };
+        model.origin = model.origin.calibrated(calibration);
         let exact = ErrorEstimate::of(&refitted, targets, &population, EstimateMethod::LeaveOneOut);
         if exact.is_some() {
             report_estimate(&mut model.report, exact, labels, weights, NO_REFITS);

@@ -134,7 +134,7 @@ def test_the_leave_one_out_error_is_near_that_of_refits(loss: str) -> None:
             fewer[row] = 0.0
             refit = linear(loss=loss, C=C, epsilon=0.4).fit(X, y, sample_weight=fewer)
             losses[row] = value(loss, y[row] - refit.predict(X[row : row + 1])[0], epsilon=0.4)
-        # One step for a whole sample of weight 2, which can take others past ε or δ: near the refits, not equal to them.
+        # One step for a whole sample of weight 2, which can take others past ε or δ: near the refits, not equal.
         assert found.loo_error_ == pytest.approx((weights * losses).sum() / weights.sum(), rel=0.1)
         assert not hasattr(found, "fold_error_")
 

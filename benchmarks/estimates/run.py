@@ -97,7 +97,7 @@ def main() -> None:
     if asked.output:
         about = {"version": wm.__version__, "machine": platform.machine(), "date": time.strftime("%Y-%m-%d")}
         asked.output.parent.mkdir(parents=True, exist_ok=True)
-        asked.output.write_text(json.dumps({"about": about, **found}, indent=1) + "\n")
+        asked.output.write_text(json.dumps({"about": about, **found}) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ use widemargin::data::AnySamples;
 use widemargin::similarity::similarity_rows;
 use widemargin_io::{IoError, Samples, Table};
 
+use crate::readable::number_text;
+
 /// The process's exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -192,7 +194,8 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     let is_about_file = match &error {
         Error::Value { row, column, value, problem } => {
             let (place, problem) = (Place { table, row: *row, first_row }, short(problem));
-            let message = format!("{file}: {}, {}: {value} {}", place.row(), place.column(*column), problem.0);
+            let (row, column, value) = (place.row(), place.column(*column), number_text(*value));
+            let message = format!("{file}: {row}, {column}: {value} {}", problem.0);
             return Failure { help: problem.1, ..Failure::input(message) };
         }
         Error::Sample { similarity, is_basis: false, number, problem } => {

@@ -212,12 +212,12 @@ pub enum Error {
     },
     /// The time limit leaves nothing to return.
     #[error(
-        "the time limit is too short: it passed during {stage}, before one fit; these samples take at least {needs:.2} s"
+        "the time limit is too short: {needs:.2} s passed, until {stage}, without a first fit; allow several times as much"
     )]
     TooShort {
         /// What it ended.
         stage: &'static str,
-        /// A lower estimate of the seconds needed, from what was done.
+        /// The seconds that passed.
         needs: f64,
     },
     /// The thread pool could not be created.

@@ -67,8 +67,9 @@ impl Size {
         if self.affordable(ALL * left, (n, seconds)) == self.n_samples {
             return Some(self.n_samples);
         }
-        let next = self.affordable(SOME * left, (n, seconds));
-        (next as f64 >= GROWTH * n as f64).then_some(next)
+        // Where the rest of the time does not allow another fit after the next one, the next one may take most of it.
+        let sizes = [SOME, ALL].map(|part| self.affordable(part * left, (n, seconds)));
+        sizes.into_iter().find(|next| *next as f64 >= GROWTH * n as f64)
     }
 }
 
@@ -216,7 +217,9 @@ mod tests {
         // 1,000 bases from 1,000 samples on: the work is proportional to the samples.
         assert_eq!(LARGE.next(1000.0, (1000, 1.0)), Some(100_000));
         assert_eq!(LARGE.next(100.0, (1000, 1.0)), Some(40_000));
-        assert_eq!(LARGE.next(3.0, (1000, 1.0)), None);
+        // The last fit may take most of the time.
+        assert_eq!(LARGE.next(3.0, (1000, 1.0)), Some(2400));
+        assert_eq!(LARGE.next(1.5, (1000, 1.0)), None);
         // All samples are bases: eight times the work for twice the samples, or less.
         let exact = Size { n_basis: None, ..LARGE };
         let next = exact.next(20.0, (1000, 1.0)).unwrap();

@@ -69,7 +69,12 @@ pub struct BlockObjective<'a> {
     shards: Vec<Shard>,
     /// Whether some rows count for nothing.
     holds_out: bool,
+    /// Stops passes over the rows.
+    monitor: Monitor<'a>,
 }
+
+/// The stage of a pass that was stopped.
+const STAGE: &str = "solve";
 
 /// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
 /// that only an objective over the same rows knows. Empty before there were any.
@@ -186,7 +191,23 @@ impl<'a> BlockObjective<'a> {
         pool: Arc<Pool>,
         shards: Vec<Shard>,
     ) -> Self {
-        BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards, holds_out: false }
+        BlockObjective {
+            block,
+            first_row,
+            targets,
+            costs,
+            loss,
+            intercept,
+            pool,
+            shards,
+            holds_out: false,
+            monitor: Monitor::none(),
+        }
+    }
+
+    /// The same objective, whose passes fail soon after a strict limit of the monitor.
+    pub(super) fn with_monitor(self, monitor: Monitor<'a>) -> Self {
+        BlockObjective { monitor, ..self }
     }
 
     /// The state.
@@ -205,12 +226,13 @@ impl<'a> BlockObjective<'a> {
             return Ok(());
         }
         let packed = self.block.pack(points, d + 1);
-        let (block, panel) = (&self.block, self.block.rows_a_panel());
+        let (block, panel, monitor) = (&self.block, self.block.rows_a_panel(), &self.monitor);
         let finite = self.pool.map_mut(&mut self.shards, |_, shard| {
             let rows: Vec<u32> = shard.rows.clone().map(|row| row as u32).collect();
             let mut out = vec![0.0; panel * live.len()];
             let mut finite = true;
             for (from, rows) in (0..).step_by(panel).zip(rows.chunks(panel)) {
+                monitor.go_on(STAGE)?;
                 let out = &mut out[..rows.len() * live.len()];
                 block.scores(rows, &packed, out);
                 finite &= out.iter().all(|score| score.is_finite());
@@ -219,9 +241,13 @@ impl<'a> BlockObjective<'a> {
                     into(shard)[at..at + rows.len()].copy_from_slice(scores);
                 }
             }
-            finite
+            Ok(finite)
         });
-        if finite.contains(&false) { Err(self.not_finite()) } else { Ok(()) }
+        if finite.into_iter().collect::<Result<Vec<bool>>>()?.contains(&false) {
+            Err(self.not_finite())
+        } else {
+            Ok(())
+        }
     }
 
     fn not_finite(&self) -> Error {
@@ -378,6 +404,7 @@ impl Objective for BlockObjective<'_> {
 
     fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         let parts = self.pool.try_map(self.shards.len(), |s| {
+            self.monitor.go_on(STAGE)?;
             let shard = &self.shards[s];
             let n = shard.rows.len();
             let sums = live.iter().zip(lines).map(|(&k, line)| {
@@ -421,6 +448,7 @@ impl Objective for BlockObjective<'_> {
             let mut all = vec![PointSums::default(); live.len()];
             let mut slopes = self.block.sums(live.len());
             for shard in groups[group] {
+                self.monitor.go_on(STAGE)?;
                 let n = shard.rows.len();
                 let mut factors = vec![0.0; n * live.len()];
                 for (((factors, &k), b), all) in factors.chunks_mut(n).zip(live).zip(intercepts).zip(&mut all) {
@@ -467,6 +495,7 @@ impl Objective for BlockObjective<'_> {
             let mut balances = vec![0.0f64; live.len()];
             let mut scores = Vec::new();
             for shard in groups[group] {
+                self.monitor.go_on(STAGE)?;
                 let factors = self.curvatures(shard, live, intercepts);
                 // Both products of a panel while it is cached, so that Φ is read once.
                 self.for_each_panel(shard, &factors, |rows, factors| {

@@ -36,6 +36,18 @@ impl<'a> LinearObjective<'a> {
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
+        LinearObjective::monitored(blocks, targets, costs, (loss, intercept), threads, Monitor::none())
+    }
+
+    /// The same, whose passes over the rows fail soon after a strict limit of the monitor.
+    pub(crate) fn monitored(
+        blocks: &[Block<'a>],
+        targets: OneVsRest<'a>,
+        costs: &'a [f64],
+        kind: (SmoothLoss, Intercept),
+        threads: usize,
+        monitor: Monitor<'a>,
+    ) -> Result<Self> {
         check_rows(blocks, &targets, costs)?;
         let pool = Arc::new(Pool::new(threads)?);
         let mut first = 0;
@@ -43,8 +55,8 @@ impl<'a> LinearObjective<'a> {
             let rows = first..first + block.n_rows();
             first = rows.end;
             let (targets, costs) = (targets.part(rows.clone()), &costs[rows.clone()]);
-            let part = BlockObjective::new(block, rows.start, targets, costs, (loss, intercept), pool.clone());
-            Box::new(part) as Box<dyn Objective + Send>
+            let part = BlockObjective::new(block, rows.start, targets, costs, kind, pool.clone());
+            Box::new(part.with_monitor(monitor)) as Box<dyn Objective + Send>
         });
         LinearObjective::from_parts(parts.collect())
     }

@@ -112,7 +112,8 @@ impl Report {
         let warning = || {
             format!("the time limit passed before {not_begun} of {n} classes were begun: they are where they started")
         };
-        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+        // A problem that was not begun must not be hidden by one that only ran out of iterations.
+        let worst = |a, b| if a == Status::Converged || b == Status::TimeLimit { b } else { a };
         Report {
             status: status.iter().copied().fold(Status::Converged, worst),
             iterations,

@@ -448,7 +448,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
         let unseen = match chosen_c.unseen.take() {
             Some(unseen) => unseen,
             None => {

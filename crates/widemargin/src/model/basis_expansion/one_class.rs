@@ -194,7 +194,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
         let lambda = penalty(solver.ridge().spectrum(), made.phi.n_cols(), self.shrinkage);
         let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
         let left_out = left_out_scores(solver.ridge().left_out_values_with(lambda, monitor)?.into_values());
         // A copy of a basis is as similar to it as a new sample that equals it will be.
         let mut others = weights.clone();

@@ -139,7 +139,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
         let start = chosen_c.start.as_ref().and_then(|s| s.of(targets.n_problems(), pieces.expansion.n_features()));
         let (solution, note) = blocks.solve(&settings, start, false, monitor)?;
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
 
         let scores = blocks.unseen_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
         clock.end("hold out")?;

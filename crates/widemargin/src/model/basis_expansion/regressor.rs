@@ -287,7 +287,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 (by_residuals(samples, choice, &standard, &pool, monitor)?, Matrix::zeros(0, all.n_outputs()))
             }
         };
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
         let facts = RegressorFacts {
             basis: made.basis,
             basis_rows: made.chosen.rows,

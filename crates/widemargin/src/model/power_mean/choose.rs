@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::params::{Auto, PowerMeanParams};
+use super::params::PowerMeanParams;
 use super::sample_gram::{Columns, Scalar};
 use crate::data::{Labels, Rows};
 use crate::error::{Error, Result};
@@ -149,7 +149,7 @@ impl PowerMeanParams {
             return Err(Error::shape("samples to choose on", found, format!("{n} and {}", weights.len())));
         }
         if !self.chooses() {
-            return Ok((PowerMeanParams { auto: Auto::default(), ..self.clone() }, PowerMeanChoice::default()));
+            return Ok((self.without_choice(), PowerMeanChoice::default()));
         }
         let some: Vec<usize> = (0..n).collect();
         let mine: Vec<f64> = numbers.iter().map(|&row| weights[row]).collect();
@@ -159,7 +159,7 @@ impl PowerMeanParams {
 
     /// The same of rows that have been coded.
     pub(super) fn chosen(&self, sample: &Sample<'_>, monitor: &Monitor<'_>) -> Result<(Self, PowerMeanChoice)> {
-        let mut params = PowerMeanParams { auto: Auto::default(), ..self.clone() };
+        let mut params = self.without_choice();
         let whole = Part::new(sample, (0..sample.some.len()).collect());
         if whole.columns.is_empty() {
             // Every sample is empty: all decision values are 0, whatever the parameters.

@@ -28,6 +28,9 @@ use crate::problem::{Loss, OneVsRest};
 use crate::solve::dual::{self, DualProblem, DualSolution, HeldOut};
 use crate::solve::{EstimateMethod, Report, Stage};
 
+/// The part of a time limit in which parameters must be chosen.
+const CHOICE_TIME: f64 = 0.5;
+
 /// Rows scored at a time by one thread.
 const ROWS_A_CHUNK: usize = 1024;
 
@@ -70,7 +73,17 @@ impl PowerMeanParams {
             let picked = PickedRows { source: samples, rows };
             self.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)
         };
-        fit_within_limit(size, monitor, pick, fit, |model| &mut model.report)
+        match fit_within_limit(size, monitor, pick, fit, |model| &mut model.report) {
+            Err(Error::TooShort { .. }) if self.chooses() && monitor.ask().is_ok() => {
+                let preset = self.without_choice();
+                let mut model = preset.fit_with(samples, labels, sample_weight, monitor)?;
+                let PowerMeanParams { kernel, n_nodes, c, .. } = preset;
+                let taken = format!("kernel {kernel}, {n_nodes} nodes and C = {c} were used without a choice");
+                model.report.warnings.push(format!("{taken}, for which the time limit is too short"));
+                Ok(model)
+            }
+            fitted => fitted,
+        }
     }
 
     fn fit_rows(
@@ -111,7 +124,7 @@ impl PowerMeanParams {
             let some = self.rows_to_choose_on(&labels, &weights);
             let (some, labels) = (&some[..], &labels);
             let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
-            let (chosen, found) = self.chosen(&sample, monitor)?;
+            let (chosen, found) = self.chosen(&sample, &monitor.with_strict_part(CHOICE_TIME))?;
             chosen.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
             check_costs(chosen.c, &weights, labels.classes().len())?;
             (params, choice) = (Cow::Owned(chosen), Some(found));
@@ -128,10 +141,13 @@ impl PowerMeanParams {
         let is_left_to_another = settings.max_epochs < params.max_epochs;
         let in_descent = HeldOut { ranges: &held_out, is_left_to_another };
         let mut solution = dual::solve_for_weights(&problem, &settings, in_descent, monitor)?;
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {
-            params.finish_in_primal(&problem, &mut solution, &held_out, monitor)?;
-            clock.end("newton")?;
+            match params.finish_in_primal(&problem, &mut solution, &held_out, monitor) {
+                Err(Error::TooShort { .. }) => solution.end_at_time_limit(),
+                finished => finished?,
+            }
+            clock.end_solved("newton")?;
         }
 
         let scores = unseen_scores(&solution, &held_out, labels.codes(), &weights);

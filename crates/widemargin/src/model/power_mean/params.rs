@@ -184,6 +184,11 @@ impl PowerMeanParams {
         self.auto.any() && self.loss == Loss::SquaredHinge && self.approximation == Approximation::Nystrom
     }
 
+    /// The same parameters with nothing chosen.
+    pub(super) fn without_choice(&self) -> Self {
+        PowerMeanParams { auto: Auto::default(), ..self.clone() }
+    }
+
     /// The settings of the descent.
     pub(crate) fn settings(&self, threads: usize) -> DualSettings {
         let PowerMeanParams { tol, max_epochs, seed, shrinking, engine, .. } = *self;

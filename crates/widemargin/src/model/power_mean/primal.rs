@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use super::left_out::SolvedRows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expansion::{explicit, explicit_bytes};
 use crate::model::PowerMeanParams;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Block, Intercept, LinearObjective, Loss, SmoothLoss};
 use crate::solve::Status;
@@ -63,6 +63,9 @@ impl PowerMeanParams {
 
     /// Solves the problems, starting from the weights of `solution`; the rows held out are left out in closed form, or where that
     /// is slow by a fit without each range.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] if a time limit passed, which leaves `solution` as it was.
     pub(crate) fn finish_in_primal(
         &self,
         problem: &DualProblem<'_>,
@@ -70,12 +73,16 @@ impl PowerMeanParams {
         held_out: &[Range<usize>],
         monitor: &Monitor<'_>,
     ) -> Result<()> {
+        if monitor.ask() == Err(Stopped::TimeLimit) {
+            return Err(Error::TooShort { stage: "solve", needs: 0.0 });
+        }
         let phi = explicit(problem.rows, problem.map);
         let n_problems = problem.targets.n_problems();
         let (d, loss) = (phi.n_cols, SmoothLoss::SquaredHinge);
         let block = Block::from(phi.view()?);
-        let mut objective =
-            LinearObjective::new(&[block], problem.targets, problem.costs, loss, Intercept::None, self.threads)?;
+        let kind = (loss, Intercept::None);
+        let (blocks, targets) = ([block], problem.targets);
+        let mut objective = LinearObjective::monitored(&blocks, targets, problem.costs, kind, self.threads, *monitor)?;
         let start = transposed(&solution.weights, d, n_problems);
         let start = NewtonStart { weights: &start, intercepts: &vec![0.0; n_problems] };
         let settings = NewtonSettings {
@@ -98,8 +105,7 @@ impl PowerMeanParams {
         for range in ranges {
             let mut costs = problem.costs.to_vec();
             costs[range.clone()].fill(0.0);
-            let mut rest =
-                LinearObjective::new(&[block], problem.targets, &costs, loss, Intercept::None, self.threads)?;
+            let mut rest = LinearObjective::monitored(&blocks, targets, &costs, kind, self.threads, *monitor)?;
             let start = NewtonStart { weights: &solved.weights, intercepts: &solved.intercepts };
             let settings = NewtonSettings { tol: self.tol.max(HELD_OUT_TOL), ..settings };
             let without = newton::solve(&mut rest, &settings, Some(start), &monitor.without_progress())?;

@@ -518,7 +518,7 @@ impl Fit<'_, '_> {
         let spreads = space.spreads(params.kernel.dilation_exponent());
         let polynomials = (&polynomials, &spreads[..]);
         let mut fitted = fit_exact(gram, polynomials, problems, &params.settings(), pool, self.clock.monitor)?;
-        self.clock.end("solve")?;
+        self.clock.end_solved("solve")?;
 
         let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));
         let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
@@ -554,7 +554,7 @@ impl Fit<'_, '_> {
         let (settings, monitor) = (params.settings(), self.clock.monitor);
         let seen = || self.clock.end("features");
         let fitted = fit_blocks(&samples, feature_map, facts, &settings, means, (pool, monitor), seen)?;
-        self.clock.end("solve")?;
+        self.clock.end_solved("solve")?;
         let note = free.map(|free| {
             format!(
                 "the features of {n} samples on {n_basis} landmarks take {} and {} are free: {:.0} % of them \

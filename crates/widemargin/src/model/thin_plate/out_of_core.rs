@@ -154,7 +154,7 @@ impl ThinPlateParams {
         let facts = (facts, &spreads[..]);
         let seen = || clock.end("features");
         let fitted = fit_blocks(&rows, feature_map, facts, &self.settings(), means, (&pool, monitor), seen)?;
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
 
         let given = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let facts = ModelFacts {

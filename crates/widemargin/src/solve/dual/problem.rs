@@ -117,6 +117,16 @@ impl DualSolution {
         }
     }
 
+    /// Ends the problems that another solver was to go on with, where the time limit does not allow it.
+    pub(crate) fn end_at_time_limit(&mut self) {
+        for status in &mut self.status {
+            if *status == Status::IterationLimit {
+                *status = Status::TimeLimit;
+            }
+        }
+        self.held_out.clear();
+    }
+
     /// Relative duality gap of one problem.
     pub fn gap(&self, k: usize) -> f64 {
         super::certificate::relative_gap(self.primal[k], self.dual[k])

@@ -165,7 +165,7 @@ impl PowerMeanParams {
         let problem = BlockProblem { map: &map, book: &book.values, n_features, targets, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MOST_THREADS));
         let (solution, mut unseen) = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
         unseen.weights.iter_mut().for_each(|weight| *weight /= self.c);
         let mut report = report(&solution, clock.stages, self);
         let given = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);

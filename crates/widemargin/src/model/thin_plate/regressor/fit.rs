@@ -117,7 +117,7 @@ impl ThinPlateRegressorParams {
                 task.on_landmarks(kernel, factors.as_deref(), n_basis, &distinct.in_callers_order())?
             }
         };
-        clock.end("solve")?;
+        clock.end_solved("solve")?;
         let n = task.weights.len();
         if self.n_basis.is_none() && n > self.exact_up_to {
             warnings.push(crowded((n, 1), exact_bytes(n)));

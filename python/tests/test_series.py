@@ -1,5 +1,6 @@
 """Time series as other libraries hold them: channels first or last, filled up with NaN."""
 
+import functools
 import pickle
 
 import matplotlib
@@ -215,3 +216,18 @@ def test_channels_first_on_dask(client):
         labels = bag.from_sequence(y.tolist(), npartitions=2)
         assert svc.fit(samples, labels).score(samples, labels) == 1.0
         assert (svc.predict(samples).compute() == alone.predict(X)).all()
+
+
+@pytest.mark.parametrize("offset", [1e7, 1e9])
+def test_series_whose_shape_single_precision_loses_are_refused_with_a_cure(offset):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=60)
+    X = np.sin(np.linspace(0, 6, 40)[None] * (1 + 0.5 * y[:, None])) + 0.1 * rng.normal(size=(60, 40))
+    make = functools.partial(wm.BasisExpansionSVC, "dtw", n_basis=20)
+    with pytest.raises(ValueError, match="too far from 0 for single precision: subtract the same number") as refused:
+        make().fit(list(X + offset), y)
+    cure = float(str(refused.value).rsplit(" ", 1)[1])
+    cured = list(X + offset - cure)
+    assert make().fit(cured, y).score(cured, y) > 0.9
+    # Equal series have no shape to lose.
+    make().fit([np.full(40, offset)] * 60, y)

@@ -305,8 +305,23 @@ def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = No
                 f"{name}: all series must have as many channels, but series {number} has {x.shape[1]} and series 0 "
                 f"{channels} (a series is (length,) or {form})"
             )
+    values = np.concatenate(series)
+    if n_channels is None:
+        _check_precision(values, X, name)
     lengths = np.array([len(x) for x in series], dtype=np.int64)
-    return "series", np.ascontiguousarray(np.concatenate(series)), lengths
+    return "series", np.ascontiguousarray(values), lengths
+
+
+def _check_precision(values: npt.NDArray[np.float32], X: Any, name: str) -> None:
+    """Raises ValueError for training series whose common range is only some steps of single precision wide."""
+    low, high = float(values.min()), float(values.max())
+    if high == low and not any(np.ptp(np.asarray(x, dtype=np.float64)) > 0 for x in X):
+        return  # All values are equal.
+    if high - low < 50 * np.finfo(np.float32).eps * max(abs(low), abs(high)):
+        raise ValueError(
+            f"{name}: all values are between {low:.9g} and {high:.9g}, too far from 0 for single precision: subtract "
+            f"the same number from all series, such as {low:.9g}"
+        )
 
 
 def _shape(x: Any) -> tuple[int, ...]:

@@ -29,7 +29,6 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-import widemargin
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -39,6 +38,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+
+import widemargin
 from widemargin import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC
 
 HERE = Path(__file__).resolve().parent

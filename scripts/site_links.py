@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^()\s#]+)\)")
 
 # The pages that list what is in folders.
-_PAGES = {"benchmarks": "docs/benchmarks.md", "docs/decisions": "docs/project.md", "reproduce": "docs/papers.md"}
+_PAGES = {"benchmarks": "docs/benchmarks.md", "docs/dev/decisions": "docs/project.md", "reproduce": "docs/papers.md"}
 
 # The short examples, in the order of the start page.
 _SHORT = ("vectors", "histograms", "images", "series", "strings", "own", "choice", "spectra")

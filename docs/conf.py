@@ -11,7 +11,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path.insert(0, str(ROOT / "scripts"))
 
 project = "Widemargin"
 author = "The Widemargin developers"

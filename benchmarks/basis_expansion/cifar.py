@@ -63,7 +63,17 @@ def accuracies(program: Program, data: Path, folder: Path) -> tuple[dict[str, An
         rows[variant] = []
         for spec in SIMILARITIES.values():
             model = folder / "model"
-            program("train", "basis-expansion", data / "data_batch_1.bin", "-o", model, "--basis=index", "--similarity", spec, *flags)
+            program(
+                "train",
+                "basis-expansion",
+                data / "data_batch_1.bin",
+                "-o",
+                model,
+                "--basis=index",
+                "--similarity",
+                spec,
+                *flags,
+            )
             rows[variant].append(program.accuracy(model, data / "test_batch.bin"))
             print(variant, spec, rows[variant][-1], flush=True)
     cells = []

@@ -11,7 +11,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "power_mean"))
 
-import timing  # noqa: E402  shared with the other benchmark
+import timing
 
 DEFAULT = HERE.parent.parent / "target" / "release" / "widemargin"
 

@@ -17,8 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "power_mean"))
 
-import timing  # noqa: E402  shared with the other benchmark
-from timing import Row  # noqa: E402
+import timing
+from timing import Row
 
 
 def main() -> None:

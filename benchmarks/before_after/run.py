@@ -27,10 +27,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "power_mean"))
 
-import numpy as np  # noqa: E402
-import timing  # noqa: E402  shared with the other benchmarks
+import numpy as np
 
-import synthetic  # noqa: E402
+import synthetic
+import timing
 
 # A row above this is marked: slower than can be passed over.
 SLOWER = 1.05

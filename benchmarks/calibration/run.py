@@ -1,7 +1,6 @@
 """Probabilities beside scikit-learn's calibration by folds: log loss, Brier score and expected calibration error.
 
-    python run.py --data DATA --times before.json        # with the version before probabilities installed
-    python run.py --data DATA --before before.json       # with this one
+    python run.py --data DATA
 
 Tables of scikit-learn and of the benchmark of Rätsch, Onoda and Müller (`ida13/NAME.npz` in DATA with X and y),
 letters and DNA of the UCI repository (`tabular/NAME.npz`), visual words of Scene-15 and counts of words of 20
@@ -9,7 +8,7 @@ Newsgroups (`bow/`), strings (`strings/`) and time series (`ucr/`); at most 1,50
 given; classes of fewer than ten of these rows are left out. *Ours* is `predict_proba`, *folds*
 `CalibratedClassifierCV(cv=5)` around the same estimator: sigmoids on five fits, of which the probabilities are
 averaged. The expected calibration error is that of the largest probability in 15 bins of equal width. CPU seconds of
-`fit`, the least of three, in one thread; those *before* are of a version without probabilities.
+`fit`, the least of three, in one thread.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-import widemargin
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -39,6 +37,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+
+import widemargin
 from widemargin import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC
 
 HERE = Path(__file__).resolve().parent
@@ -59,21 +59,13 @@ DIGITS = 10_000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--times", type=Path, help="measure the seconds of fits alone, and write them there")
-    parser.add_argument("--before", type=Path, help="what --times wrote with the version before")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--without-letters", action="store_true", help="leave out the 15,000 letters and MNIST")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    if asked.times:
-        found = [{**facts, "seconds": seconds(estimator, X, y)} for facts, estimator, (X, _, y, _) in cases(asked.data)]
-        asked.times.write_text(json.dumps(found, indent=1))
-        return
-    before = json.loads(asked.before.read_text()) if asked.before else []
-    plain = {(one["data"], one["method"]): one["seconds"] for one in before}
     rows = []
     for facts, estimator, split in cases(asked.data):
-        rows.append({**facts, **measured(estimator, *split), "before": plain.get((facts["data"], facts["method"]))})
+        rows.append({**facts, **measured(estimator, *split)})
         print(rows[-1], flush=True)
     beside = [beside_svc("digits", *halves(*load_digits(return_X_y=True), most=2000))]
     if not asked.without_letters:
@@ -187,26 +179,23 @@ def beside_svc(name: str, X: Any, X_test: Any, y: Any, y_test: Any, scaled: bool
 
 
 def told(rows: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
-    timed = any(row["before"] for row in rows)
     lines = [
         "# Probabilities beside calibration by folds",
         "",
         f"Widemargin {widemargin.__version__}; nothing given; CPU seconds in one thread. See run.py.",
         "",
         "| kind | data | method | n | classes | log loss | folds | Brier | folds | ECE, % | folds "
-        f"| CPU s of a fit{' | before' if timed else ''} | folds |",
-        f"|---|---|---|{'---:|' * (11 if timed else 10)}",
+        "| CPU s of a fit | folds |",
+        f"|---|---|---|{'---:|' * 10}",
     ]
 
     def line(facts: str, of: list[dict[str, Any]]) -> str:
-        def mean(*path: str) -> float:
-            values = [one[path[0]] if len(path) == 1 else one[path[0]][path[1]] for one in of]
-            return float(np.mean([np.nan if value is None else value for value in values]))
+        def mean(engine: str, kind: str) -> float:
+            return float(np.mean([one[engine][kind] for one in of]))
 
         pairs = [f"{mean('ours', kind):.4f} | {mean('folds', kind):.4f}" for kind in ("log_loss", "brier")]
         ece = f"{100 * mean('ours', 'ece'):.1f} | {100 * mean('folds', 'ece'):.1f}"
-        before = f" | {mean('before'):.2f}" if timed else ""
-        spent = f"{mean('ours', 'seconds'):.2f}{before} | {mean('folds', 'seconds'):.2f}"
+        spent = f"{mean('ours', 'seconds'):.2f} | {mean('folds', 'seconds'):.2f}"
         return f"| {facts} | {' | '.join(pairs)} | {ece} | {spent} |"
 
     for row in rows:

@@ -21,6 +21,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+
 from widemargin import BasisExpansionSVC
 
 HERE = Path(__file__).resolve().parent

@@ -30,6 +30,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+
 from widemargin import AutoSVC, BasisExpansionSVC, ThinPlateSVC
 
 try:
@@ -124,7 +125,7 @@ def measured(name: str, rows: Any, y: Any) -> dict[str, Any]:
         "BasisExpansionSVC": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
         "AutoSVC": lambda: AutoSVC(n_jobs=1, random_state=0),
     }
-    accuracy, seconds = ({engine: 0.0 for engine in engines} for _ in range(2))
+    accuracy, seconds = (dict.fromkeys(engines, 0.0) for _ in range(2))
     expected, within = (dict.fromkeys(OURS, 0.0) for _ in range(2))
     chosen = set()
     for seed in range(SPLITS):

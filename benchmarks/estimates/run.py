@@ -1,5 +1,6 @@
 """Three hundred random problems a method: whether each is fitted, how far the estimate of its accuracy is from that of
-new samples, what is estimated of pure noise, and whether the order of rows and copies in place of weights change the model.
+new samples, the estimates on pure noise, and whether the order of rows, or copies in place of weights, change the
+model.
 
     python benchmarks/estimates/run.py --problems 300 --largest 5000 --output benchmarks/estimates/results/DATE.json
 """

@@ -18,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
+
 from widemargin import BasisExpansionOneClass
 
 # Samples of each kind, at most.

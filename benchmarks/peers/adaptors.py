@@ -21,25 +21,25 @@ from sklearn.svm import SVC, LinearSVC
 WINDOW = 0.1
 
 
-def _linear(C: float, random_state: int) -> LinearSVC:  # noqa: N803
+def _linear(C: float, random_state: int) -> LinearSVC:
     return LinearSVC(C=C, dual="auto", random_state=random_state)
 
 
-def nystroem(n_components: int, random_state: int, gamma: float = 1.0, C: float = 1.0) -> Pipeline:  # noqa: N803
+def nystroem(n_components: int, random_state: int, gamma: float = 1.0, C: float = 1.0) -> Pipeline:
     features = Nystroem(n_components=n_components, gamma=gamma, random_state=random_state)
     return make_pipeline(features, _linear(C, random_state))
 
 
-def chi2_sampler(random_state: int, C: float = 1.0) -> Pipeline:  # noqa: N803
+def chi2_sampler(random_state: int, C: float = 1.0) -> Pipeline:
     return make_pipeline(MaxAbsScaler(), AdditiveChi2Sampler(sample_steps=2), _linear(C, random_state))
 
 
-def linear_on_roots(random_state: int, C: float = 1.0) -> Pipeline:  # noqa: N803
+def linear_on_roots(random_state: int, C: float = 1.0) -> Pipeline:
     roots = FunctionTransformer(np.sqrt, accept_sparse=True)
     return make_pipeline(MaxAbsScaler(), roots, _linear(C, random_state))
 
 
-def tfidf_linear(random_state: int, C: float = 1.0) -> Pipeline:  # noqa: N803
+def tfidf_linear(random_state: int, C: float = 1.0) -> Pipeline:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     counts = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 4), sublinear_tf=True)
@@ -49,15 +49,15 @@ def tfidf_linear(random_state: int, C: float = 1.0) -> Pipeline:  # noqa: N803
 class MatrixSvc(ClassifierMixin, BaseEstimator):
     """SVC on the whole kernel matrix: every pair at fit, every training sample at predict."""
 
-    def __init__(self, C: float = 1.0) -> None:  # noqa: N803
+    def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
-    def fit(self, X: Any, y: np.ndarray) -> MatrixSvc:  # noqa: N803
+    def fit(self, X: Any, y: np.ndarray) -> MatrixSvc:
         self.samples_ = X
         self.svc_ = SVC(C=self.C, kernel="precomputed", cache_size=2000).fit(self.kernel(X, X), y)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict(self, X: Any) -> np.ndarray:
         # In parts: a whole block of test × training samples can be larger than the training matrix.
         parts = [self.svc_.predict(self.kernel(X[at : at + 2000], self.samples_)) for at in range(0, _length(X), 2000)]
         return np.concatenate(parts)
@@ -69,7 +69,7 @@ class MatrixSvc(ClassifierMixin, BaseEstimator):
 class ExactChi2(MatrixSvc):
     """The additive chi2 kernel, 2xy/(x + y) over the columns, which our power mean SVM approximates."""
 
-    def fit(self, X: sp.csr_matrix, y: np.ndarray) -> ExactChi2:  # noqa: N803
+    def fit(self, X: sp.csr_matrix, y: np.ndarray) -> ExactChi2:
         # Whole counts: a column that is empty here, and may not be in a test, is taken as if its maximum were 1.
         self.top_ = np.asarray(X.max(axis=0).todense()).ravel().clip(1)
         super().fit(X, y)
@@ -91,7 +91,7 @@ class TanimotoSvc(MatrixSvc):
 class EditSvc(MatrixSvc):
     """exp(−gamma × edit distance over the longer length)."""
 
-    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:  # noqa: N803
+    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:
         super().__init__(C)
         self.gamma = gamma
 
@@ -103,11 +103,11 @@ class EditNeighbour(ClassifierMixin, BaseEstimator):
     def __init__(self, n_neighbors: int = 1) -> None:
         self.n_neighbors = n_neighbors
 
-    def fit(self, X: list[str], y: np.ndarray) -> EditNeighbour:  # noqa: N803
+    def fit(self, X: list[str], y: np.ndarray) -> EditNeighbour:
         self.samples_, self.labels_ = X, y
         return self
 
-    def predict(self, X: list[str]) -> np.ndarray:  # noqa: N803
+    def predict(self, X: list[str]) -> np.ndarray:
         neighbours = KNeighborsClassifier(self.n_neighbors, metric="precomputed")
         # It wants a square matrix to fit and looks at its size alone.
         neighbours.fit(np.zeros((len(self.samples_), len(self.samples_)), np.float32), self.labels_)
@@ -140,7 +140,7 @@ class TslearnNeighbour(ClassifierMixin, BaseEstimator):
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_jobs = n_jobs
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> TslearnNeighbour:  # noqa: N803
+    def fit(self, X: np.ndarray, y: np.ndarray) -> TslearnNeighbour:
         from tslearn.neighbors import KNeighborsTimeSeriesClassifier
 
         band = {"global_constraint": "sakoe_chiba", "sakoe_chiba_radius": int(WINDOW * X.shape[1])}
@@ -148,11 +148,11 @@ class TslearnNeighbour(ClassifierMixin, BaseEstimator):
         self.neighbour_.fit(X[:, :, None], y)
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
+    def predict(self, X: np.ndarray) -> np.ndarray:
         return self.neighbour_.predict(X[:, :, None])
 
 
-def tslearn_svc(random_state: int, n_jobs: int, C: float = 1.0) -> Any:  # noqa: N803
+def tslearn_svc(random_state: int, n_jobs: int, C: float = 1.0) -> Any:
     from tslearn.svm import TimeSeriesSVC
 
     return TimeSeriesSVC(C=C, kernel="gak", gamma="auto", n_jobs=n_jobs, random_state=random_state)

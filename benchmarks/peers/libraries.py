@@ -22,10 +22,10 @@ class Liblinear(ClassifierMixin, BaseEstimator):
     `divide` divides every column by its maximum; `m` is the multi-core version's number of threads.
     """
 
-    def __init__(self, solver: int = 2, divide: bool = False, m: int = 0, C: float = 1.0) -> None:  # noqa: N803
+    def __init__(self, solver: int = 2, divide: bool = False, m: int = 0, C: float = 1.0) -> None:
         self.solver, self.divide, self.m, self.C = solver, divide, m, C
 
-    def fit(self, X: Any, y: np.ndarray) -> Liblinear:  # noqa: N803
+    def fit(self, X: Any, y: np.ndarray) -> Liblinear:
         from liblinear.liblinearutil import parameter, problem, train
 
         self.top_ = np.asarray(X.max(axis=0).todense()).ravel().clip(1e-30) if self.divide else None
@@ -42,29 +42,29 @@ class Liblinear(ClassifierMixin, BaseEstimator):
         self.classes_ = np.array(model.get_labels())
         return self
 
-    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict(self, X: Any) -> np.ndarray:
         # LIBLINEAR's own Python predict goes row by row; a product of matrices does it justice.
         scores = np.asarray(self._rows(X) @ self.coef_[:-1]) + self.coef_[-1]
         return self.classes_[scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] <= 0).astype(int)]
 
-    def _rows(self, X: Any) -> Any:  # noqa: N803
+    def _rows(self, X: Any) -> Any:
         if self.top_ is not None:
-            X = X @ sp.diags(1 / self.top_)  # noqa: N806
+            X = X @ sp.diags(1 / self.top_)
         return X.astype(np.float64)
 
 
 class Libsvm(ClassifierMixin, BaseEstimator):
-    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:  # noqa: N803
+    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:
         self.gamma, self.C = gamma, C
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Libsvm:  # noqa: N803
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Libsvm:
         from libsvm.svmutil import svm_parameter, svm_problem, svm_train
 
         given = svm_problem(y.astype(np.float64), X.astype(np.float64))
         self.model_ = svm_train(given, svm_parameter(f"-t 2 -g {self.gamma:g} -c {self.C:g} -m 2000 -q"))
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
+    def predict(self, X: np.ndarray) -> np.ndarray:
         from libsvm.svmutil import svm_predict
 
         labels, _, _ = svm_predict([], X.astype(np.float64), self.model_, "-q")
@@ -86,7 +86,7 @@ class Stopped(ClassifierMixin, BaseEstimator):
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: np.ndarray) -> Stopped:  # noqa: N803
+    def fit(self, X: Any, y: np.ndarray) -> Stopped:
         from sklearn.model_selection import train_test_split
 
         rows = np.arange(X.shape[0])
@@ -96,12 +96,12 @@ class Stopped(ClassifierMixin, BaseEstimator):
         self.classes_ = self.model_.classes_
         return self
 
-    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict(self, X: Any) -> np.ndarray:
         return np.asarray(self.model_.predict(X)).ravel()
 
 
 class LightGBMStopped(Stopped):
-    def _fitted(self, X: Any, y: np.ndarray, held: Any, held_y: np.ndarray) -> Any:  # noqa: N803
+    def _fitted(self, X: Any, y: np.ndarray, held: Any, held_y: np.ndarray) -> Any:
         from lightgbm import LGBMClassifier, early_stopping
 
         model = LGBMClassifier(n_estimators=2000, n_jobs=self.n_jobs, random_state=0, verbose=-1)
@@ -109,7 +109,7 @@ class LightGBMStopped(Stopped):
 
 
 class CatBoostStopped(Stopped):
-    def _fitted(self, X: Any, y: np.ndarray, held: Any, held_y: np.ndarray) -> Any:  # noqa: N803
+    def _fitted(self, X: Any, y: np.ndarray, held: Any, held_y: np.ndarray) -> Any:
         from catboost import CatBoostClassifier
 
         model = CatBoostClassifier(
@@ -121,10 +121,10 @@ class CatBoostStopped(Stopped):
 class DlibTwoClasses(ClassifierMixin, BaseEstimator):
     """Samples in its own vectors; its Python package knows no matrix to predict for, so row by row."""
 
-    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:  # noqa: N803
+    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:
         self.gamma, self.C = gamma, C
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> DlibTwoClasses:  # noqa: N803
+    def fit(self, X: np.ndarray, y: np.ndarray) -> DlibTwoClasses:
         import dlib
 
         self.classes_ = np.unique(y)
@@ -135,10 +135,10 @@ class DlibTwoClasses(ClassifierMixin, BaseEstimator):
         self.model_ = trainer.train(self._vectors(X), labels)
         return self
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
         return np.array([self.model_(row) for row in self._vectors(X)])
 
-    def _vectors(self, X: np.ndarray) -> Any:  # noqa: N803
+    def _vectors(self, X: np.ndarray) -> Any:
         import dlib
 
         vectors = dlib.vectors()
@@ -147,7 +147,7 @@ class DlibTwoClasses(ClassifierMixin, BaseEstimator):
         return vectors
 
 
-def dlib(gamma: float = 1.0, C: float = 1.0) -> Any:  # noqa: N803
+def dlib(gamma: float = 1.0, C: float = 1.0) -> Any:
     from sklearn.multiclass import OneVsRestClassifier
 
     return OneVsRestClassifier(DlibTwoClasses(gamma, C))
@@ -169,7 +169,7 @@ class Xrfm(ClassifierMixin, BaseEstimator):
     def __init__(self, bandwidth: float = 10.0, n_jobs: int = 1) -> None:
         self.bandwidth, self.n_jobs = bandwidth, n_jobs
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Xrfm:  # noqa: N803
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Xrfm:
         import torch
         from sklearn.model_selection import train_test_split
         from sklearn.preprocessing import StandardScaler
@@ -202,7 +202,7 @@ class Xrfm(ClassifierMixin, BaseEstimator):
         self.model_.fit(parts[0], labels[0], parts[1], labels[1])
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
+    def predict(self, X: np.ndarray) -> np.ndarray:
         import torch
 
         found = self.model_.predict(torch.tensor(self.scaler_.transform(X), dtype=torch.float32))
@@ -217,14 +217,14 @@ class RustPeer(ClassifierMixin, BaseEstimator):
 
     engine = ""
 
-    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:  # noqa: N803
+    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:
         self.gamma, self.C = gamma, C
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> RustPeer:  # noqa: N803
+    def fit(self, X: np.ndarray, y: np.ndarray) -> RustPeer:
         self.train_, self.labels_ = X, y
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
+    def predict(self, X: np.ndarray) -> np.ndarray:
         classes, codes = np.unique(self.labels_, return_inverse=True)
         with tempfile.TemporaryDirectory() as folder:
             names = {"train": self.train_, "labels": codes, "test": X}

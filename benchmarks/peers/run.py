@@ -23,7 +23,6 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
 
 import timing
-
 import watched
 from one import engines
 

@@ -65,7 +65,8 @@ def _read_mosaics(folder: Path) -> Cifar10:
     if not script.is_file():
         raise MissingDataError(f"'{folder}' has cifar10_webp.npz but not the load.py that decodes it")
     spec = importlib.util.spec_from_file_location("cifar10_mosaics", script)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     arrays = module.load_cifar10()

@@ -24,11 +24,11 @@ STYLES = {
 
 
 def draw(results: Row, stem: Path) -> None:
-    """Writes `stem`.png and .svg; nothing when there is no point to draw."""
+    """Writes `stem`.png; nothing when there is no point to draw."""
     points = _points(results["sections"])
     if not points:
         return
-    plt.rcParams.update({"font.size": 10, "svg.hashsalt": "power_mean"})
+    plt.rcParams.update({"font.size": 10})
     figure, axes = plt.subplots(figsize=(8.5, 5.2), layout="constrained")
     for family, (colour, marker) in STYLES.items():
         mine = [p for p in points if p["family"] == family]
@@ -47,8 +47,6 @@ def draw(results: Row, stem: Path) -> None:
     axes.grid(alpha=0.3, which="both", linewidth=0.5)
     axes.legend(loc="lower left", fontsize=9)
     figure.savefig(stem.with_suffix(".png"), dpi=150)
-    # Without a date the file changes only when the figures do.
-    figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
     plt.close(figure)
 
 

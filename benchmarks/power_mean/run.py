@@ -2,7 +2,7 @@
 
     python run.py --data cifar-10-batches-bin --cache CACHE [--widemargin target/release/widemargin]
 
-Writes results/DATE_MACHINE.json, the tables as .md and a plot as .png and .svg. `--only` runs some sections; others
+Writes results/DATE_MACHINE.json, the tables as .md and a plot as .png. `--only` runs some sections; others
 that the same file (or the one given with --merge) holds are kept, each with its own date.
 """
 
@@ -178,7 +178,7 @@ def main() -> int:
             results["sections"][name] = {**head, "load_average_after": timing.load_average(), **found}
             # After every section, so that an interrupted run keeps what it has.
             write(stem, results)
-    say(f"written: {stem}.json, .md, .png, .svg")
+    say(f"written: {stem}.json, .md, .png")
     return 0
 
 

@@ -37,7 +37,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-import widemargin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
 from sklearn.feature_extraction.text import CountVectorizer
@@ -50,9 +49,10 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
-from widemargin import BasisExpansionRegressor, ThinPlateRegressor
 
+import widemargin
 from molecules import Tanimoto, log_wiener_index
+from widemargin import BasisExpansionRegressor, ThinPlateRegressor
 
 # Standard deviations of the noise: the functions have deviations of about 5, 380 and 0.3.
 FUNCTIONS = {

@@ -30,10 +30,9 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 sys.path.append(str(Path(__file__).resolve().parent))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
 
+import outside
 import timing
 import widemargin.dask as wd
-
-import outside
 
 HERE = Path(__file__).resolve().parent
 TOLERANCE = 0.01

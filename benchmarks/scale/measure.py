@@ -25,9 +25,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
 
 import dask.array as da
 import numpy as np
-import timing
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
+
+import timing
 from widemargin import BasisExpansion, _core
 from widemargin.dask import BasisExpansionSVC, _rows
 

@@ -25,6 +25,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+
 from widemargin import BasisExpansionSVC
 
 try:
@@ -48,7 +49,9 @@ ENGINES = {
     "minirocket/distance": expansion("minirocket/distance", "centered_clip"),
     "minirocket/features": expansion("minirocket/features", "z_score"),
     "minirocket and hydra/features": expansion(["minirocket/features", "hydra/features"], "z_score"),
-    "a fourth of both/features": expansion(["minirocket:features=2500/features", "hydra:groups=16/features"], "z_score"),
+    "a fourth of both/features": expansion(
+        ["minirocket:features=2500/features", "hydra:groups=16/features"], "z_score"
+    ),
     "nothing given": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
 }
 NEIGHBOUR = "aeon, nearest by DTW"

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import widemargin as wm
 from sklearn.datasets import load_digits
+
+import widemargin as wm
 
 HERE = Path(__file__).resolve().parent
 MOST, ALL, SIZES = 5000, 1000, (30, 100, 300)

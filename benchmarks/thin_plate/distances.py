@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 import widemargin as wm
 
 HERE = Path(__file__).resolve().parent

@@ -7,9 +7,9 @@ import time
 import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
-from timing import Row
 
 from data_sets import Split
+from timing import Row
 
 # 7 × 5 around scikit-learn's own choice for standardised columns, C = 1 and gamma = 1/columns.
 GRID_C = [4.0**k for k in range(-1, 6)]

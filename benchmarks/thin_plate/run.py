@@ -21,14 +21,14 @@ HERE = Path(__file__).resolve().parent
 # Saying on what machine a measurement was made is shared with the power mean SVM's benchmark.
 sys.path.insert(1, str(HERE.parent / "power_mean"))
 
-import timing  # noqa: E402
-from threadpoolctl import threadpool_limits  # noqa: E402
-from timing import Row  # noqa: E402
+from threadpoolctl import threadpool_limits
 
-import data_sets  # noqa: E402
-import grid_search  # noqa: E402
-import tables  # noqa: E402
-from program import Program  # noqa: E402
+import data_sets
+import grid_search
+import tables
+import timing
+from program import Program
+from timing import Row
 
 # Mean % error: of an independent implementation with C by leave-one-out on splits of its own, and of the paper's.
 REFERENCE = {
@@ -73,18 +73,28 @@ def table1_section(bench: Bench) -> Row:
 
 
 def usps_section(bench: Bench) -> Row:
-    flags = (["--kernel=thin-plate"], ["--kernel=cubic", "--null-space=none"], ["--kernel=thin-plate", "--null-space=free"])
+    flags = (
+        ["--kernel=thin-plate"],
+        ["--kernel=cubic", "--null-space=none"],
+        ["--kernel=thin-plate", "--null-space=free"],
+    )
     return {"rows": [told(bench.fit(data_sets.usps(bench.data), some)) for some in flags]}
 
 
 def ijcnn1_section(bench: Bench) -> Row:
-    flags = [["--n-basis=1000", f"--basis={basis}", "--kernel=thin-plate"] for basis in ("kmeans", "kmedoids", "random")]
+    flags = [
+        ["--n-basis=1000", f"--basis={basis}", "--kernel=thin-plate"] for basis in ("kmeans", "kmedoids", "random")
+    ]
     return {"rows": [told(bench.fit(data_sets.ijcnn1(bench.data), some)) for some in flags]}
 
 
 def million_section(bench: Bench) -> Row:
     split = data_sets.made(1_000_000)
-    return {"rows": [told(bench.fit(split, ["--kernel=thin-plate", "--n-basis=200", *more])) for more in ([], ["--memory=1.5"])]}
+    return {
+        "rows": [
+            told(bench.fit(split, ["--kernel=thin-plate", "--n-basis=200", *more])) for more in ([], ["--memory=1.5"])
+        ]
+    }
 
 
 def told(row: Row) -> Row:

@@ -76,10 +76,10 @@ def one_view(view: str, train: Any, y_train: np.ndarray, test: Any, y_test: np.n
 
 def _cifar10_hog(places: Places) -> Task:
     """Photographs; the vectors are HOG of 8-pixel cells, made once and not timed for the engines that take them."""
-    import widemargin
+    from widemargin.similarity import HOG
 
     photos = cifar10.load(places.data / "cifar10")
-    hog = widemargin.HOG(8)
+    hog = HOG(8)
     train, test = one_unit(*(np.asarray(hog.fit_transform(images)) for images in (photos.x_train, photos.x_test)))
     return Task(
         {"images": photos.x_train, "vectors": train},

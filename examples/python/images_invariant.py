@@ -26,8 +26,8 @@ import numpy as np
 from scipy.ndimage import zoom
 from sklearn.datasets import load_digits
 
-from widemargin import HOG, BasisExpansionSVC
-from widemargin.similarity import RBF, Deformable, Rigid
+from widemargin import BasisExpansionSVC
+from widemargin.similarity import HOG, RBF, Deformable, Rigid
 
 SHIFTS = (0, 2, 4, 6, 8)
 SIMILARITIES = {

@@ -32,8 +32,7 @@ ALL = [
     wm.AutoSVC(),
     wm.BasisExpansion(),
     wm.BasisExpansionOneClass(),
-    wm.HOG(),
-    wm.MeanNormScaler(),
+    wm.similarity.HOG(),
 ]
 CLASSIFIERS = [
     wm.PowerMeanSVC(random_state=0),

@@ -364,7 +364,7 @@ def test_images_are_shown_as_images(plt):
     )
     assert BasisDisplay.from_estimator(grey, 2).axes_[0].images[0].get_array().shape == (16, 16)
     cells = wm.BasisExpansionSVC("rigid", n_basis=6, normalization="mean_norm", C=1.0).fit(
-        wm.HOG(8, flatten=False).transform(images), np.arange(30) % 3
+        wm.similarity.HOG(8, flatten=False).transform(images), np.arange(30) % 3
     )
     assert BasisDisplay.from_estimator(cells, 2).axes_[0].images[0].get_array().shape == (2, 2)
 

@@ -383,7 +383,7 @@ def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeyp
 
     X, y, _ = histograms
     with pytest.raises(TypeError, match=r"to_onnx takes one of PowerMeanSVC.*not HOG"):
-        wm.to_onnx(wm.HOG())
+        wm.to_onnx(wm.similarity.HOG())
     with pytest.raises(NotFittedError):
         wm.to_onnx(wm.PowerMeanSVC())
     monkeypatch.setattr(_onnx_graph, "_MOST_BYTES", 100)

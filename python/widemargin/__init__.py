@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .power_mean import PowerMeanSVC
     from .regression import BasisExpansionRegressor, ThinPlateRegressor
     from .thin_plate import ThinPlateSVC
-    from .transformers import HOG, BasisExpansion, MeanNormScaler
+    from .transformers import BasisExpansion
 
 __version__: str
 
@@ -38,8 +38,6 @@ _HOME = {
     "ThinPlateSVC": "thin_plate",
     "BasisExpansion": "transformers",
     "BasisExpansionOneClass": "one_class",
-    "HOG": "transformers",
-    "MeanNormScaler": "transformers",
     "load": "files",
     "save": "files",
     "to_onnx": "_onnx",
@@ -47,13 +45,11 @@ _HOME = {
 _ROOMS = ("graphs", "inspection", "selection", "similarity", "testing")
 
 __all__ = [
-    "HOG",
     "AutoSVC",
     "BasisExpansion",
     "BasisExpansionOneClass",
     "BasisExpansionRegressor",
     "BasisExpansionSVC",
-    "MeanNormScaler",
     "PowerMeanSVC",
     "ThinPlateRegressor",
     "ThinPlateSVC",

@@ -1,4 +1,4 @@
-"""Descriptors that are transformers too: HOG of images, and the mean-norm scaling of vectors."""
+"""HOG, a descriptor that is a transformer too."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
 
 from . import _core
-from ._columns import in_order
 from ._samples import from_other
 from ._specs import DescriptorMixin
 from ._threads import threads_of
@@ -34,7 +32,7 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from widemargin import HOG
+    >>> from widemargin.similarity import HOG
     >>> images = np.zeros((2, 32, 32), dtype=np.uint8)
     >>> HOG(cell_size=8).fit_transform(images).shape
     (2, 496)
@@ -100,83 +98,3 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
             return cells
         rows, columns = (side // self.cell_size for side in pixels.shape[1:3])
         return cells.reshape(len(pixels), rows, columns, -1)
-
-
-class MeanNormScaler(DescriptorMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Centres vectors and divides them by the mean norm of the centred ones.
-
-    Equations 3 and 4 of the basis expansion SVM's paper.
-    ``MeanNormScaler() >> RBF(gamma=1)`` is a similarity, in which the scaling is learned at ``fit``.
-
-    Attributes
-    ----------
-    mean_ : ndarray of shape (n_features,)
-    mean_norm_ : float
-        The mean of ‖x − mean‖; 1 where all samples are equal.
-
-    Examples
-    --------
-    >>> from widemargin import MeanNormScaler
-    >>> scaler = MeanNormScaler().fit([[0.0, 0.0], [2.0, 4.0]])
-    >>> scaler.mean_.tolist(), round(scaler.mean_norm_, 3)
-    ([1.0, 2.0], 2.236)
-    >>> scaler.transform([[1.0, 2.0]]).tolist()
-    [[0.0, 0.0]]
-    """
-
-    spec = "mean-norm"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def fit(self, X: Any, y: Any = None) -> MeanNormScaler:
-        """Learns the mean and the mean norm.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        MeanNormScaler
-            Itself, fitted.
-        """
-        X = validate_data(self, X, dtype=FLOAT_DTYPES)
-        self.mean_ = X.mean(axis=0, dtype=np.float64)
-        total = 0.0
-        for rows in np.array_split(X, -(-len(X) // 4096)):  # no second copy of X
-            total += float(np.linalg.norm(rows - self.mean_, axis=1).sum())
-        self.mean_norm_ = total / len(X) or 1.0
-        return self
-
-    def transform(self, X: Any) -> npt.NDArray[Any]:
-        """Centres and scales.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, in_order(self, X), reset=False, dtype=FLOAT_DTYPES)
-        return ((X - self.mean_) / self.mean_norm_).astype(X.dtype, copy=False)
-
-    def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
-        """Undoes the scaling.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        return np.asarray(X) * self.mean_norm_ + self.mean_

@@ -16,7 +16,6 @@ from . import _core
 from ._base import WatchedMixin, fitting, watched
 from ._bases import NORMALIZATIONS, basis_of, same_length
 from ._collect import collect
-from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._precomputed import TakesPrecomputed
@@ -25,7 +24,7 @@ from ._specs import n_polynomials_of
 from ._stored_bases import WithBases
 from .similarity import resolve
 
-__all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]
+__all__ = ["BasisExpansion"]
 
 
 class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, BaseEstimator):

@@ -12,7 +12,8 @@ import numpy as np
 from be_svm_similarities import SIMILARITIES
 from cifar import Features, Images
 from common import Stopwatch
-from widemargin import BasisExpansion, MeanNormScaler
+from mean_norm import MeanNorm
+from widemargin import BasisExpansion
 
 NYSTROM = ("clip", "flip", "shift", "square")
 
@@ -38,7 +39,7 @@ class Raw:
         if normalization == "none":
             train, test = self.train, self.test
         elif normalization == "mean_norm":
-            scaler = MeanNormScaler().fit(self.train)
+            scaler = MeanNorm().fit(self.train)
             train, test = scaler.transform(self.train), scaler.transform(self.test)
         else:
             matrix = nystrom(self.between, normalization).astype(np.float32)

@@ -25,7 +25,8 @@ from sklearn.svm import SVC
 import peer
 from cifar import Images, load
 from kept import Kept
-from widemargin import HOG, MeanNormScaler
+from mean_norm import MeanNorm
+from widemargin.similarity import HOG
 
 IMAGES, QUICK_IMAGES, QUICK_TEST = 2000, 600, 1000
 FOLDS = 5
@@ -42,7 +43,7 @@ def kernels(images: Images) -> dict[str, Kernel]:
     """Between the training images, and of the test images to them."""
     found = {}
     for cell in (4, 8):
-        hog, scaler = HOG(cell, n_jobs=1), MeanNormScaler()
+        hog, scaler = HOG(cell, n_jobs=1), MeanNorm()
         train = scaler.fit_transform(hog.transform(images.train)).astype(np.float64)
         test = scaler.transform(hog.transform(images.test)).astype(np.float64)
         found[f"K{cell}R"] = peer.gaussian(train, train), peer.gaussian(test, train)

@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 
 from cifar import INTERCEPTS, Features, Images, linear
 from common import Stopwatch
-from widemargin import HOG, MeanNormScaler
+from mean_norm import MeanNorm
+from widemargin.similarity import HOG
 
 C, GAMMA = 2.0, 1.0
 CACHE_MB = 2000
@@ -22,7 +23,7 @@ COMPARED = 200
 
 def kernel(images: Images) -> dict[str, Any]:
     """Percent right, support vectors, and the seconds from raw images: HOG, scaling, `SVC.fit`."""
-    hog, scaler, machine = HOG(8, n_jobs=1), MeanNormScaler(), SVC(C=C, gamma=GAMMA, cache_size=CACHE_MB)
+    hog, scaler, machine = HOG(8, n_jobs=1), MeanNorm(), SVC(C=C, gamma=GAMMA, cache_size=CACHE_MB)
     with Stopwatch() as watch:
         train = scaler.fit_transform(hog.transform(images.train)).astype(np.float64)
         machine.fit(train, images.train_labels)
@@ -40,7 +41,7 @@ def kernel(images: Images) -> dict[str, Any]:
 
 def fine_kernel(images: Images) -> dict[str, Any]:
     """The same on HOG cells of 4, by a Gram matrix: LIBSVM's own kernel takes four times as long on these."""
-    hog, scaler, machine = HOG(4, n_jobs=1), MeanNormScaler(), SVC(C=C, kernel="precomputed", cache_size=CACHE_MB)
+    hog, scaler, machine = HOG(4, n_jobs=1), MeanNorm(), SVC(C=C, kernel="precomputed", cache_size=CACHE_MB)
     with Stopwatch() as watch:
         train = scaler.fit_transform(hog.transform(images.train)).astype(np.float64)
         machine.fit(gaussian(train, train), images.train_labels)
@@ -100,7 +101,7 @@ def linear_svm(images: Images, cell: int = 8) -> dict[str, Any]:
     """One-vs-rest with squared hinge, C = 1, the problem that LIBLINEAR solves; without an intercept and with one."""
     watch = Stopwatch()
     with watch:
-        hog, scaler = HOG(cell, n_jobs=1), MeanNormScaler()
+        hog, scaler = HOG(cell, n_jobs=1), MeanNorm()
         train = scaler.fit_transform(hog.transform(images.train))
     features = Features(train, scaler.transform(hog.transform(images.test)), watch)
     found: dict[str, Any] = {"numbers": (train.shape[1] + 1) * len(np.unique(images.train_labels))}

@@ -24,8 +24,10 @@ from sklearn.svm import SVC
 import peer
 from cifar import Images, load
 from kept import Kept
+from mean_norm import MeanNorm
 from most_memory import most_memory
-from widemargin import HOG, BasisExpansion, BasisExpansionSVC, MeanNormScaler
+from widemargin import BasisExpansion, BasisExpansionSVC
+from widemargin.similarity import HOG
 
 # Similarities of one cost: a rigid one with more and more of a penalty on displacements.
 PENALTIES = (0.0, 0.01, 0.02, 0.03)
@@ -103,7 +105,7 @@ def with_memory(
 
 
 def kernel_cost(images: Images, samples: int) -> dict[str, float]:
-    scaler = MeanNormScaler()
+    scaler = MeanNorm()
     cells = scaler.fit_transform(images.train[:samples].reshape(samples, -1).astype(np.float64))
     test = scaler.transform(images.test.reshape(TEST, -1).astype(np.float64))
     labels = images.train_labels[:samples]

@@ -135,8 +135,12 @@ def write_data(folder: Path, scale: float) -> None:
 def tasks(only: set[str]) -> Iterator[Task]:
     power, basis, plate = "train power-mean", "train basis-expansion", "train thin-plate"
     table = [
-        ("train", "power mean, χ²", f"{power} sparse.svm -o {{model}}/power-mean -C 1 --p=-1 --nodes=3 --tol 0.001"),
-        ("train", "power mean, intersection, hinge", f"{power} sparse.svm -o {{out}} --p=-inf --loss hinge -C 1"),
+        (
+            "train",
+            "power mean, χ²",
+            f"{power} sparse.svm -o {{model}}/power-mean -C 1 --kernel=-1 --nodes=3 --tol .001",
+        ),
+        ("train", "power mean, intersection, hinge", f"{power} sparse.svm -o {{out}} --kernel=-inf --loss hinge -C 1"),
         ("train", "power mean, out of core", f"{power} sparse.svm -o {{out}} -C 1 --memory 200MB"),
         ("train", "basis expansion", f"{basis} points.npy --label -1 -o {{model}}/basis-expansion --n-basis 500"),
         ("train", "basis expansion, hinge", f"{basis} fewer.npy --label -1 -o {{out}} --n-basis 200 --loss hinge"),

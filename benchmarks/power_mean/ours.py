@@ -11,10 +11,10 @@ import alone
 from timing import Row
 
 KERNELS: dict[str, str] = {
-    "p = −1 (χ²)": "--p=-1",
-    "p = −8": "--p=-8",
-    "p = 0 (Hellinger)": "--p=0",
-    "p = −∞ (intersection)": "--p=-inf",
+    "p = −1 (χ²)": "--kernel=-1",
+    "p = −8": "--kernel=-8",
+    "p = 0 (Hellinger)": "--kernel=0",
+    "p = −∞ (intersection)": "--kernel=-inf",
     "Jensen-Shannon": "--kernel=jensen-shannon",
 }
 CHI_SQUARE = "p = −1 (χ²)"

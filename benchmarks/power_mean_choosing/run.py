@@ -36,12 +36,12 @@ import sets
 
 TABLES = ("diabetes", "german", "image", "ringnorm", "waveform", "splice", "letter")
 MOST = 2000
-GRID = {"C": [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3], "p": [-8.0, -1.0, 0.0], "n_nodes": [3, 8]}
+GRID = {"C": [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3], "kernel": [-8.0, -1.0, 0.0], "nodes": [3, 8]}
 ENGINES = {
-    "p −1, C 0.01, 3 nodes": lambda: PowerMeanSVC(p=-1, C=0.01, n_nodes=3, n_jobs=1),
-    "C auto": lambda: PowerMeanSVC(p=-1, C="auto", n_nodes=3, n_jobs=1),
-    "C, nodes auto": lambda: PowerMeanSVC(p=-1, C="auto", n_nodes="auto", n_jobs=1),
-    "all auto": lambda: PowerMeanSVC(p="auto", C="auto", n_nodes="auto", n_jobs=1),
+    "p −1, C 0.01, 3 nodes": lambda: PowerMeanSVC(kernel=-1, C=0.01, nodes=3, n_jobs=1),
+    "C auto": lambda: PowerMeanSVC(kernel=-1, C="auto", nodes=3, n_jobs=1),
+    "C, nodes auto": lambda: PowerMeanSVC(kernel=-1, C="auto", nodes="auto", n_jobs=1),
+    "all auto": lambda: PowerMeanSVC(kernel="auto", C="auto", nodes="auto", n_jobs=1),
     "grid search": lambda: GridSearchCV(PowerMeanSVC(n_jobs=1), GRID, cv=3),
 }
 
@@ -106,7 +106,7 @@ def measured(train: Any, a: Any, test: Any, b: Any) -> dict[str, Any]:
         seconds[engine] = time.process_time() - started
         accuracy[engine] = 100 * fitted.score(test, b)
         if engine == "all auto":
-            chosen = f"p {fitted.p_:g}, C {fitted.C_:.2g}, {fitted.n_nodes_} nodes"
+            chosen = f"kernel {fitted.kernel_}, C {fitted.C_:.2g}, {fitted.n_nodes_} nodes"
     return {"rows": train.shape[0], "accuracy": accuracy, "seconds": seconds, "chosen": chosen}
 
 

@@ -83,7 +83,7 @@ def descent(asked: argparse.Namespace, x: sparse.csr_array, y: np.ndarray) -> di
     dump_svmlight_file(x, y, str(path), zero_based=False)
     command = [asked.command, "train", "power-mean", str(path), "-o", str(asked.folder / "model"), "--json"]
     command += [
-        "--p=-1",
+        "--kernel=-1",
         "--nodes=3",
         "-C",
         str(C),
@@ -115,7 +115,7 @@ def newton(x: sparse.csr_array, y: np.ndarray) -> dict[str, Any]:
     labels = da.from_array(y, chunks=(tuple(np.diff(cuts)),))
     with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
         started, cpu = time.perf_counter(), time.process_time()
-        model = wd.PowerMeanSVC(p=-1.0, n_nodes=3, C=C, tol=TOLERANCE, n_jobs=1).fit(da.concatenate(parts), labels)
+        model = wd.PowerMeanSVC(kernel=-1.0, nodes=3, C=C, tol=TOLERANCE, n_jobs=1).fit(da.concatenate(parts), labels)
         seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     return {"seconds": seconds, "cpu_seconds": cpu, **facts(model.report_)}
 

@@ -62,7 +62,7 @@ def main() -> int:
 ENDING = {"basis-expansion": ".npy", "power-mean": ".svm"}
 FLAGS = {
     "basis-expansion": ["--label", "-1", "--similarity", f"rbf:gamma={1 / COLUMNS}", "--n-basis", "1000"],
-    "power-mean": ["-C", "0.01", "--p=-1", "--nodes=3"],
+    "power-mean": ["-C", "0.01", "--kernel=-1", "--nodes=3"],
 }
 
 

@@ -39,8 +39,8 @@ from widemargin import PowerMeanSVC
 CS = (0.001, 0.01, 0.1, 1.0, 10.0)
 # The same scaling that PowerMeanSVC does internally.
 METHODS: dict[str, Callable[[float], Any]] = {
-    "intersection": lambda c: PowerMeanSVC(kernel="intersection", C=c, n_nodes=3, random_state=0),
-    "chi-squared": lambda c: PowerMeanSVC(kernel="chi2", C=c, n_nodes=3, random_state=0),
+    "intersection": lambda c: PowerMeanSVC(kernel="intersection", C=c, nodes=3, random_state=0),
+    "chi-squared": lambda c: PowerMeanSVC(kernel="chi2", C=c, nodes=3, random_state=0),
     "linear": lambda c: make_pipeline(MaxAbsScaler(), LinearSVC(C=c, random_state=0)),
 }
 

@@ -11,7 +11,7 @@ import widemargin as wm
 from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC
 
 CLASSIFIERS = [
-    PowerMeanSVC(-1.0, C=0.01, n_nodes=3, class_weight="balanced", tol=0.02, max_iter=90, random_state=1),
+    PowerMeanSVC(-1.0, C=0.01, nodes=3, class_weight="balanced", tol=0.02, max_iter=90, random_state=1),
     BasisExpansionSVC(
         "z-score>rbf",
         n_basis=20,

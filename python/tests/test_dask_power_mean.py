@@ -27,7 +27,7 @@ def cut(X, y, sizes):
 
 
 # So that one computer and several have the same parameters whichever samples are looked at.
-GIVEN = {"p": -1.0, "C": 0.01, "n_nodes": 3}
+GIVEN = {"kernel": -1.0, "C": 0.01, "nodes": 3}
 
 
 def rows_cut(X, y, sizes):
@@ -64,11 +64,11 @@ def test_the_machine_is_that_of_one_computer_for_any_partitions(client, digits, 
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"kernel": "intersection", "n_nodes": 5},
-        {"kernel": "jensen_shannon", "feature_range": None},
-        {"p": -4.0, "C": 1.0, "class_weight": "balanced"},
+        {"kernel": "intersection", "nodes": 5},
+        {"kernel": "jensen_shannon", "scale": False},
+        {"kernel": -4.0, "C": 1.0, "class_weight": "balanced"},
         {"nodes": [0.1, 0.5, 1.0]},
-        {"kernel": np.minimum, "n_nodes": 4},
+        {"kernel": np.minimum, "nodes": 4},
     ],
     ids=str,
 )
@@ -135,8 +135,8 @@ def test_mistakes_are_told(client, digits):
         PowerMeanSVC(loss="hinge").fit(dX, dy)
     with pytest.raises(ValueError, match=r"'approximation' parameter .* 'nystrom'\. Got 'polynomial'"):
         PowerMeanSVC(approximation="polynomial").fit(dX, dy)
-    with pytest.raises(ValueError, match="'feature_range' parameter"):
-        PowerMeanSVC(feature_range="mean").fit(dX, dy)
+    with pytest.raises(ValueError, match="'scale' parameter"):
+        PowerMeanSVC(scale="mean").fit(dX, dy)
     pieces = zip([X[:60], X[60:, :9]], (60, 40), strict=True)
     ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])
     with pytest.raises(ValueError, match="partition 1 of X has 9 columns, partition 0 has 64"):
@@ -144,9 +144,9 @@ def test_mistakes_are_told(client, digits):
     for bad, words in ((-1.0, r"partition 1: row 3, column 5: -1 is negative"), (np.nan, r"partition 1: .*NaN")):
         spoilt = X.copy()
         spoilt[63, 5] = bad
-        for feature_range in ("max", None):
+        for scale in (True, False):
             with pytest.raises(ValueError, match=words):
-                PowerMeanSVC(feature_range=feature_range).fit(cut(spoilt, y, (60, 40))[0], dy)
+                PowerMeanSVC(scale=scale).fit(cut(spoilt, y, (60, 40))[0], dy)
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])
@@ -154,11 +154,11 @@ def test_what_is_chosen_is_chosen_as_on_one_computer(client, digits, sparse_rows
     X, y = digits[0][:700], digits[1][:700] % 4
     weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
     dw = da.from_array(weights, chunks=((300, 400),))
-    auto = {"p": "auto", "C": "auto", "n_nodes": "auto"}
+    auto = {"kernel": "auto", "C": "auto", "nodes": "auto"}
     parts = rows_cut(sparse.csr_array(X), y, (300, 400)) if sparse_rows else cut(X, y, (300, 400))
     found = PowerMeanSVC(tol=1e-6, **auto).fit(*parts, sample_weight=dw)
     alone = wm.PowerMeanSVC(tol=1e-6, **auto).fit(X, y, sample_weight=weights)
-    assert (found.p_, found.n_nodes_) == (alone.p_, alone.n_nodes_)
+    assert (found.kernel_, found.n_nodes_) == (alone.kernel_, alone.n_nodes_)
     np.testing.assert_allclose(found.C_, alone.C_, rtol=1e-6)
     np.testing.assert_allclose(found.path_["loo_squared_hinge"], alone.path_["loo_squared_hinge"], rtol=1e-6)
     assert (found.predict(X) == alone.predict(X)).mean() > 0.995

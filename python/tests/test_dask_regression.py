@@ -237,7 +237,7 @@ def test_several_labels_of_histograms(client, labelled):
     X, Y, weights = labelled
     X = np.abs(X)
     Y[:, 0] = X[:, 0] > 0.6
-    parameters = {"kernel": "chi2", "C": 0.5, "n_nodes": 4, "tol": 1e-6}
+    parameters = {"kernel": "chi2", "C": 0.5, "nodes": 4, "tol": 1e-6}
     found = PowerMeanSVC(**parameters).fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     alone = wm.PowerMeanSVC(**parameters).fit(X, Y, sample_weight=weights)
     size = np.abs(alone.decision_function(X)).max()

@@ -138,7 +138,7 @@ def test_class_weight(estimator):
     # Leave-one-out takes away a copy of a sample, and weighs it as its class does: what it decides is given here.
     others: dict[str, object] = {}
     if isinstance(estimator, wm.PowerMeanSVC):
-        others = {"p": -1.0, "n_nodes": 3}
+        others = {"kernel": -1.0, "nodes": 3}
     elif isinstance(estimator, wm.BasisExpansionSVC):
         others = {"similarity": "rbf", "normalization": "mean_norm"}
     estimator = clone(estimator).set_params(C=0.1, **others)
@@ -209,15 +209,16 @@ def test_wrong_parameters_are_named(estimator):
         (wm.PowerMeanSVC(kernel="ch2"), "'kernel' parameter of PowerMeanSVC.*Did you mean 'chi2'"),
         (wm.PowerMeanSVC(loss="square_hinge"), "Did you mean 'squared_hinge'"),
         (wm.PowerMeanSVC(approximation="poly"), "'polynomial'"),
-        (wm.PowerMeanSVC(feature_range="min"), "'feature_range' parameter"),
-        (wm.PowerMeanSVC(p=1.0), "'p' parameter.*BasisExpansionSVC.*p=1.0"),
-        (wm.PowerMeanSVC(p=np.nan), "'p' parameter"),
-        (wm.PowerMeanSVC(approximation="polynomial", n_nodes=1), "n_nodes = 1"),
+        (wm.PowerMeanSVC(scale="min"), "'scale' parameter"),
+        (wm.PowerMeanSVC(kernel=1.0), "'kernel' parameter.*BasisExpansionSVC.*p=1.0"),
+        (wm.PowerMeanSVC(kernel=np.nan), "'kernel' parameter"),
+        (wm.PowerMeanSVC(approximation="polynomial", nodes=1), "n_nodes = 1"),
         (wm.PowerMeanSVC(approximation="polynomial", nodes=[0.5]), "from 2 to 16"),
         (wm.PowerMeanSVC(approximation="polynomial", nodes=[0.5, 1.5]), "nodes = 1.5.*at most 1"),
         (wm.PowerMeanSVC(approximation="polynomial", nodes=[0.5, 0.2, 0.5]), "nodes = 0.5.*repeated"),
         (wm.PowerMeanSVC(nodes=[0.5, -1.0]), "nodes = -1.*above 0"),
-        (wm.PowerMeanSVC(nodes=4), "'nodes' parameter.*n_nodes"),
+        (wm.PowerMeanSVC(kernel="power_mean"), "exponent of the power mean"),
+        (wm.PowerMeanSVC(nodes=17), "'nodes' parameter.*from 1 to 16"),
         (wm.BasisExpansionSVC(similarity="rfb"), "rbf"),
         (wm.BasisExpansionSVC(normalization="nystroem"), "Did you mean 'nystrom'"),
         (wm.BasisExpansionSVC(basis="indexes"), "Did you mean 'index'"),

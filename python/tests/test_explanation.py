@@ -41,7 +41,7 @@ def check(estimator, X, index=0):
     [
         lambda: wm.BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, C=1.0),
         lambda: wm.ThinPlateSVC("distance", C=1.0),
-        lambda: wm.PowerMeanSVC(p=-1, C=1.0),
+        lambda: wm.PowerMeanSVC(kernel=-1, C=1.0),
         lambda: wm.AutoSVC(methods=["thin_plate"], random_state=0),
     ],
 )

@@ -49,8 +49,8 @@ def edits(A, B):
 @pytest.mark.parametrize(
     "estimator",
     [
-        wm.PowerMeanSVC(kernel="jensen_shannon", C=0.1, n_nodes=3),
-        wm.PowerMeanSVC(p=-8.0, C=0.01, n_nodes=3, approximation="polynomial", feature_range=None, loss="hinge"),
+        wm.PowerMeanSVC(kernel="jensen_shannon", C=0.1, nodes=3),
+        wm.PowerMeanSVC(kernel=-8.0, C=0.01, nodes=3, approximation="polynomial", scale=False, loss="hinge"),
         wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
         wm.ThinPlateSVC("cubic", n_basis=30, C=2.0, standardize=False),
         wm.BasisExpansionSVC(["rbf", "mean-norm>laplacian"], n_basis=30, normalization="z_score", C=1.0, **GIVEN_LOSS),
@@ -72,7 +72,7 @@ def test_what_is_saved_is_loaded_to_the_last_bit(estimator, digits, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X_test), estimator.predict(X_test))
     assert type(loaded) is type(estimator)
     assert loaded.classes_.dtype == np.int64
-    for name in ("C", "kernel", "p", "loss", "normalization", "fit_intercept", "n_basis", "feature_range"):
+    for name in ("C", "kernel", "loss", "normalization", "fit_intercept", "n_basis", "scale"):
         if hasattr(estimator, name):
             assert getattr(loaded, name) == getattr(estimator, name), name
     assert [path.name for path in tmp_path.iterdir()] == ["a.model"]
@@ -484,8 +484,20 @@ def test_precomputed_similarities_and_transformers_go_by_name():
         ),
         (
             "power-mean",
-            ["--p", "-8", "-C", "0.5", "--nodes", "4", "--no-scale", "--class-weight", "balanced", "--tol", "0.001"],
-            {"p": -8.0, "C": 0.5, "n_nodes": 4, "feature_range": None, "class_weight": "balanced", "tol": 0.001},
+            [
+                "--kernel",
+                "-8",
+                "-C",
+                "0.5",
+                "--nodes",
+                "4",
+                "--no-scale",
+                "--class-weight",
+                "balanced",
+                "--tol",
+                "0.001",
+            ],
+            {"kernel": -8.0, "C": 0.5, "nodes": 4, "scale": False, "class_weight": "balanced", "tol": 0.001},
         ),
         (
             "power-mean",
@@ -543,7 +555,7 @@ def test_parameters_of_python_survive_a_file(digits, tmp_path):
     X, y, _ = digits
     for estimator in (
         wm.PowerMeanSVC(
-            -1.0, C=0.01, n_nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False
+            -1.0, C=0.01, nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False
         ),
         wm.ThinPlateSVC(
             C=1.0,

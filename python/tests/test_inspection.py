@@ -219,13 +219,13 @@ def test_display_of_what_the_power_mean_tried(plt):
     texts, rows = drawn(display), rows_of(display)
     assert len(rows) == len(svc.tried_)
     (chosen,) = (name for name, *_ in rows if name.endswith("(chosen)"))
-    assert chosen == f"power-mean:p={svc.p_:g}, {svc.n_nodes_} nodes (chosen)"
+    assert chosen == f"power mean {svc.kernel_:g}, {svc.n_nodes_} nodes (chosen)"
     # Least squares are left out exactly.
     assert "leave-one-out error (%)" in texts
     order = np.argsort(svc.path_["C"])
     np.testing.assert_allclose(display.ax_right_.lines[0].get_ydata(), svc.path_["loo_squared_hinge"][order])
     # With C and p given there is neither.
-    given = wm.PowerMeanSVC(C=1.0, p=-1, n_nodes=3).fit(X, Y)
+    given = wm.PowerMeanSVC(C=1.0, kernel=-1, nodes=3).fit(X, Y)
     with pytest.raises(ValueError, match="path of the estimator is empty"):
         PathDisplay.from_estimator(given)
 

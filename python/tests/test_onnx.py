@@ -106,7 +106,7 @@ def test_losses_and_intercepts(loss, fit_intercept, histograms):
     agree(wm.BasisExpansionSVC(loss=loss, fit_intercept=fit_intercept, n_basis=30).fit(X, y), X_test)
 
 
-@pytest.mark.parametrize("scaled", ["max", None])
+@pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("approximation", ["nystrom", "polynomial"])
 @pytest.mark.parametrize(
     "kernel",
@@ -115,18 +115,18 @@ def test_losses_and_intercepts(loss, fit_intercept, histograms):
         {"kernel": "hellinger"},
         {"kernel": "intersection"},
         {"kernel": "jensen_shannon"},
-        {"p": -8.0},
-        {"p": -0.5},
-        {"p": -1e-9},
-        {"p": 0.0},
-        {"p": -np.inf},
+        {"kernel": -8.0},
+        {"kernel": -0.5},
+        {"kernel": -1e-9},
+        {"kernel": 0.0},
+        {"kernel": -np.inf},
     ],
     ids=str,
 )
 def test_every_kernel_of_the_power_mean(kernel, approximation, scaled, histograms):
     X, y, X_test = histograms
     for n_nodes in (1, 3, 16) if approximation == "nystrom" else (2, 3, 4, 16):
-        estimator = wm.PowerMeanSVC(**kernel, approximation=approximation, feature_range=scaled, n_nodes=n_nodes, C=1.0)
+        estimator = wm.PowerMeanSVC(**kernel, approximation=approximation, scale=scaled, nodes=n_nodes, C=1.0)
         # One sample is beyond the range of the training samples, where a polynomial of a high degree has no digits.
         tried = np.minimum(X_test, X.max(axis=0)) if approximation == "polynomial" and n_nodes > 4 else X_test
         for classes in (y, y == 1):
@@ -307,7 +307,7 @@ def test_features_of_the_transformer(histograms):
     [
         wm.PowerMeanSVC(),
         wm.PowerMeanSVC(kernel="jensen_shannon", approximation="polynomial"),
-        wm.PowerMeanSVC(kernel="intersection", feature_range=None),
+        wm.PowerMeanSVC(kernel="intersection", scale=False),
         *[wm.BasisExpansionSVC(name, n_basis=20) for name in ("chi2", "hellinger", "intersection", "jensen-shannon")],
     ],
     ids=str,

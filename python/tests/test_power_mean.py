@@ -38,8 +38,7 @@ def polynomial_scores(model, X):
 @pytest.mark.parametrize("nodes", [[0.05, 0.7], [0.01, 0.06, 0.75], [0.01, 0.05, 0.2, 0.5, 1.0], 8], ids=str)
 def test_the_polynomial_has_any_degree_and_any_nodes(digits, tmp_path, nodes):
     X, y, X_test = digits
-    given = {"n_nodes": nodes} if isinstance(nodes, int) else {"nodes": nodes}
-    model = wm.PowerMeanSVC(approximation="polynomial", **given).fit(X, y)
+    model = wm.PowerMeanSVC(approximation="polynomial", nodes=nodes).fit(X, y)
     if not isinstance(nodes, int):
         np.testing.assert_array_equal(model.nodes_, nodes)
     model.scale = np.maximum(X.max(0), 1e-300)
@@ -99,7 +98,7 @@ def test_a_kernel_of_one_s_own_is_the_library_s_written_again(digits, tmp_path, 
 def test_values_between_the_tabulated_ones_are_linear_and_constant_beyond():
     # One feature and one node: f(x) = k(c, x) · a, whatever k is.
     X, y = np.array([[1.0], [2.0], [4.0], [8.0]]), [0, 0, 1, 1]
-    model = wm.PowerMeanSVC(kernel=lambda x, y: x * y, feature_range=None, nodes=[3.0], C=1.0).fit(X, y)
+    model = wm.PowerMeanSVC(kernel=lambda x, y: x * y, scale=False, nodes=[3.0], C=1.0).fit(X, y)
     at = lambda *x: model.decision_function(np.array(x)[:, None]) / model.decision_function([[8.0]])  # noqa: E731
     np.testing.assert_allclose(at(1.0, 2.0, 3.0, 4.0), [1 / 8, 2 / 8, 3 / 8, 4 / 8], rtol=1e-6)
     # k(3, 6) = 18 is the mean of 12 and 24; 0.5 is half of 1, and 100 counts as 8.
@@ -116,7 +115,7 @@ def test_the_kernel_sees_distinct_training_values_only():
         return np.minimum(x, y)
 
     X = np.random.default_rng(0).integers(0, 5, (50, 6))
-    wm.PowerMeanSVC(kernel=kernel, feature_range=None).fit(X, X[:, 0] > 1)
+    wm.PowerMeanSVC(kernel=kernel, scale=False).fit(X, X[:, 0] > 1)
     assert seen == {0.0, 1.0, 2.0, 3.0, 4.0}
 
 
@@ -135,7 +134,7 @@ def test_the_kernel_sees_distinct_training_values_only():
 def test_rejects_functions_that_are_no_kernels(kernel, message):
     X = np.random.default_rng(0).integers(0, 5, (50, 6))
     with pytest.raises(ValueError, match=message):
-        wm.PowerMeanSVC(kernel=kernel, feature_range=None).fit(X, X[:, 0] > 1)
+        wm.PowerMeanSVC(kernel=kernel, scale=False).fit(X, X[:, 0] > 1)
 
 
 def test_an_exception_of_the_kernel_is_raised_as_it_is():
@@ -149,7 +148,7 @@ def test_a_table_is_not_exported():
         wm.to_onnx(model)
 
 
-AUTO = {"p": "auto", "C": "auto", "n_nodes": "auto"}
+AUTO = {"kernel": "auto", "C": "auto", "nodes": "auto"}
 
 
 def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
@@ -157,22 +156,22 @@ def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
     model = wm.PowerMeanSVC(**AUTO, random_state=0).fit(X, y)
     exact = {one["kernel"]: one for one in model.tried_ if one["n_nodes"] is None}
     assert len(exact) == 7
-    assert f"power-mean:p={model.p_:g}" in exact
+    assert model.kernel_ in exact
     assert set(model.tried_[0]) == {"kernel", "n_nodes", "C", "loo_squared_hinge", "loo_error", "problem"}
     losses = model.path_["loo_squared_hinge"]
     near = np.flatnonzero(losses <= 1.02 * losses.min())
     assert model.path_["C"][near[0]] == model.C_
     assert model.n_nodes_ == len(model.nodes_) >= 3
     assert model.score(X, y) > 0.97
-    given = wm.PowerMeanSVC(p=model.p_, C=model.C_, n_nodes=model.n_nodes_, nodes=model.nodes_, random_state=0)
+    given = wm.PowerMeanSVC(kernel=model.kernel_, C=model.C_, nodes=model.nodes_, random_state=0)
     np.testing.assert_array_equal(given.fit(X, y).decision_function(X_test), model.decision_function(X_test))
     assert given.tried_ == []
     assert given.path_ == {}
 
     wm.save(model, tmp_path / "model")
     loaded = wm.load(tmp_path / "model")
-    assert (loaded.p_, loaded.C_, loaded.n_nodes_, loaded.tried_) == (
-        model.p_,
+    assert (loaded.kernel_, loaded.C_, loaded.n_nodes_, loaded.tried_) == (
+        model.kernel_,
         model.C_,
         model.n_nodes_,
         model.tried_,
@@ -183,7 +182,7 @@ def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
 def test_the_losses_told_are_those_of_numpy(digits):
     X, y, _ = digits
     X, y = X[:80], y[:80]
-    model = wm.PowerMeanSVC(p=-1, n_nodes=3, C="auto").fit(X, y)
+    model = wm.PowerMeanSVC(kernel=-1, nodes=3, C="auto").fit(X, y)
     scaled = (X / np.maximum(X.max(0), 1e-300)).astype(np.float32).astype(float)
     at_nodes = chi2(scaled[:, :, None], model.nodes_)
     # The kernel as it is fitted: Nyström of the scalar kernel at the nodes.
@@ -199,17 +198,17 @@ def test_the_losses_told_are_those_of_numpy(digits):
 
 def test_a_kernel_of_ones_own_has_c_and_nodes_chosen(digits):
     X, y, _ = digits
-    own = wm.PowerMeanSVC(kernel=chi2, C="auto", n_nodes="auto", random_state=0).fit(X, y)
-    named = wm.PowerMeanSVC(kernel="chi2", C="auto", n_nodes="auto", random_state=0).fit(X, y)
-    assert own.p_ is None
-    assert named.p_ == -1.0
+    own = wm.PowerMeanSVC(kernel=chi2, C="auto", nodes="auto", random_state=0).fit(X, y)
+    named = wm.PowerMeanSVC(kernel="chi2", C="auto", nodes="auto", random_state=0).fit(X, y)
+    assert own.kernel_ == "own:chi2"
+    assert named.kernel_ == "chi2"
     assert own.tried_[0]["n_nodes"] >= 8
     assert named.tried_[0]["n_nodes"] is None
     assert 0.5 < own.C_ / named.C_ < 2
     assert own.score(X, y) == pytest.approx(named.score(X, y), abs=0.02)
 
 
-@pytest.mark.parametrize("name", ["p", "C", "n_nodes"])
+@pytest.mark.parametrize("name", ["kernel", "C", "nodes"])
 def test_other_words_than_auto_are_refused(digits, name):
     X, y, _ = digits
     with pytest.raises(ValueError, match=f"The '{name}' parameter of PowerMeanSVC must be.*auto"):

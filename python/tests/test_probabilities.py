@@ -25,7 +25,7 @@ ESTIMATORS = {
     "given C": wm.BasisExpansionSVC("rbf", C=1.0, n_basis=50, random_state=0),
     "logistic": wm.BasisExpansionSVC("rbf", C=1.0, n_basis=50, loss="logistic", random_state=0),
     "hinge": wm.BasisExpansionSVC("rbf", C=1.0, n_basis=50, loss="hinge", random_state=0),
-    "power mean hinge": wm.PowerMeanSVC(-1, loss="hinge", C=1.0, n_nodes=3, random_state=0),
+    "power mean hinge": wm.PowerMeanSVC(-1, loss="hinge", C=1.0, nodes=3, random_state=0),
 }
 
 

@@ -33,9 +33,9 @@ MADE = {
         "features", normalization="none", tol=1e-7, n_jobs=1, **given
     ),
     "power mean": lambda **given: wm.PowerMeanSVC(
-        p=-1,
+        kernel=-1,
         nodes=[1.0, 3.0, 6.0, 12.0],
-        feature_range=None,
+        scale=False,
         tol=1e-6,
         max_iter=5000,
         n_jobs=1,

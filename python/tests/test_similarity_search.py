@@ -100,3 +100,16 @@ def test_bad_input_is_named():
         BasisExpansionSVC(normalization="best").fit(X, y)
     with pytest.raises(ValueError, match="chi2"):
         BasisExpansionSVC("chi2", normalization="auto").fit(-X, y)
+
+
+@pytest.mark.parametrize("make", [wm.BasisExpansionSVC, wm.BasisExpansionRegressor])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_given_gamma_is_kept_and_one_that_is_not_given_is_searched(make, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    y = (np.hypot(*X.T[:2]) > 1).astype(int)
+    for spec in ("rbf:gamma=9", "mean-norm/rbf:gamma=9"):
+        fitted = make(spec, n_basis=30, random_state=0).fit(X, y)
+        assert fitted.similarities_ == [spec]
+        assert all(one["similarity"] == [spec] for one in fitted.tried_)
+    assert len({tuple(one["similarity"]) for one in make("rbf", n_basis=30, random_state=0).fit(X, y).tried_}) > 1

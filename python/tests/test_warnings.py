@@ -24,7 +24,7 @@ def told(call, category):
     return [one.filename for one in caught if issubclass(one.category, category)]
 
 
-SVC = wm.PowerMeanSVC(p=-1, C=100.0, n_nodes=3, max_iter=1)
+SVC = wm.PowerMeanSVC(kernel=-1, C=100.0, nodes=3, max_iter=1)
 CALLS = {
     "fit": lambda: clone(SVC).fit(X, y),
     "pipeline": lambda: make_pipeline("passthrough", SVC).fit(X, y),
@@ -42,7 +42,7 @@ def test_warnings_of_a_fit_point_at_the_line_that_called_it(name):
 
 def test_other_warnings_point_there_too(monkeypatch):
     monkeypatch.setattr("widemargin._threads.cpu_count", lambda: 1)
-    assert set(told(lambda: wm.PowerMeanSVC(p=-1, C=1.0, n_jobs=2).fit(X, y), UserWarning)) == {__file__}
+    assert set(told(lambda: wm.PowerMeanSVC(kernel=-1, C=1.0, n_jobs=2).fit(X, y), UserWarning)) == {__file__}
     noise = np.random.default_rng(0).normal(size=(60, 2))
     worse = told(lambda: wm.ThinPlateSVC().fit(noise, np.arange(60) % 2), UserWarning)
     assert set(worse) <= {__file__}

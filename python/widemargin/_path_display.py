@@ -339,19 +339,20 @@ def _chosen(estimator: Any) -> int | None:
         # Numbers of bases are compared at the end, on samples of their own.
         wanted = [spec and one["n_basis"] == estimator.n_basis_ for spec, one in zip(of_spec, rows, strict=True)]
         wanted = wanted if any(wanted) else of_spec
-    elif hasattr(estimator, "kernel_"):
-        wanted = [one["kernel"] == estimator.kernel_ for one in rows]
     else:
-        of_p = [_power(one["kernel"]) == estimator.p_ for one in rows]
+        of_kernel = [one["kernel"] == estimator.kernel_ for one in rows]
         # Without the number of nodes: that of the exact kernel.
-        wanted = [p and one["n_nodes"] == estimator.n_nodes_ for p, one in zip(of_p, rows, strict=True)]
-        wanted = wanted if any(wanted) else of_p
+        wanted = [
+            is_it and one.get("n_nodes") == getattr(estimator, "n_nodes_", None)
+            for is_it, one in zip(of_kernel, rows, strict=True)
+        ]
+        wanted = wanted if any(wanted) else of_kernel
     return next((at for at, is_it in enumerate(wanted) if is_it), None)
 
 
-def _power(kernel: str) -> float | None:
-    """The p of a power mean's kernel."""
-    return float(kernel.partition("p=")[2]) if kernel.startswith("power-mean:") else None
+def _kernel_name(kernel: str | float) -> str:
+    """A kernel, of which a number is the exponent of a power mean."""
+    return short(kernel) if isinstance(kernel, str) else f"power mean {kernel:g}"
 
 
 def _name(one: dict[str, Any]) -> str:
@@ -361,7 +362,7 @@ def _name(one: dict[str, Any]) -> str:
         return f"{' + '.join(map(short, one['similarity']))}, {one['normalization']}"
     if "n_nodes" in one:
         nodes = "exact" if one["n_nodes"] is None else f"{one['n_nodes']} nodes"
-        return f"{short(one['kernel'])}, {nodes}"
+        return f"{_kernel_name(one['kernel'])}, {nodes}"
     scaled = ", standardized columns" if one.get("standardized") else ""
     return short(one["kernel"]) + scaled
 
@@ -388,8 +389,5 @@ def _spelled(estimator: Any) -> str:
     """The kernel or the similarities."""
     if hasattr(estimator, "similarities_"):
         return short(" ".join(estimator.similarities_))
-    if hasattr(estimator, "kernel_"):
-        return short(estimator.kernel_)
-    if estimator.p_ is not None:
-        return f"power-mean:p={estimator.p_:g}, {estimator.n_nodes_} nodes"
-    return short(str(estimator.kernel))
+    nodes = f", {estimator.n_nodes_} nodes" if hasattr(estimator, "n_nodes_") else ""
+    return _kernel_name(estimator.kernel_) + nodes

@@ -108,9 +108,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         channels than time steps, and otherwise raises an error that asks for `layout`; `predict` takes the axis whose
         size is the number of channels of the bases.
     penalty : {"l2", "l1"}, default="l2"
-        "l1" minimises ‖w‖₁ + C Σ loss, by which most weights are 0, and keeps the bases that have one; with
-        ``loss="hinge"`` it is the LP machine, a linear program. It needs all features in memory and a normalization
-        with a feature a basis ("mean_norm", "z_score", "none"), and never penalises the intercept.
+        "l1" minimizes ‖w‖₁ + C Σ loss, by which most weights are 0, and keeps the bases that have one. It needs the
+        squared hinge, all features in memory and a normalization with a feature for each basis ("mean_norm",
+        "z_score", "none"), and never penalizes the intercept.
     max_basis : int or None, default=None
         Keep at most so many of the `n_basis` bases: those that weigh least are left out, three tenths at a time, and
         the rest is fitted again. As for "l1" each feature must belong to a basis.

@@ -19,7 +19,7 @@ from ._calls import name_of
 from ._names import one_of
 from ._rows import kernels_of
 
-_KERNELS = kernels_of("power-mean")
+_KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
 _LOSSES = ("squared_hinge", "hinge")
 _APPROXIMATIONS = ("nystrom", "polynomial")
 
@@ -32,13 +32,11 @@ class PowerMeanSVC(VectorClassifier):
 
     Parameters
     ----------
-    p : float or "auto", default="auto"
-        The power of the mean, from -inf to 0: -1 is chi-squared, 0 Hellinger, -inf histogram intersection. Only for
-        ``kernel="power_mean"``. "auto" of -1, -0.5, -2, 0, -4, -8 and -inf takes the first whose
-        leave-one-out loss is within a twentieth of the least, on at most 500 of the samples.
-    kernel : {"power_mean", "chi2", "hellinger", "intersection", "jensen_shannon"} or your own, default="power_mean"
-        An additive kernel of your own is a callable, or an expression of x and y such as ``"expr:2*x*y/(x+y)"``. A
-        callable takes two arrays of numbers that are at least 0, and returns k(x_i, y_i) of each pair. It must be 0
+    kernel : {"auto", "chi2", "hellinger", "intersection", "jensen_shannon"}, float or callable, default="auto"
+        The additive kernel. A number is the exponent of a power mean, from -inf to 0: -1 is chi-squared, 0 Hellinger,
+        -inf histogram intersection. "auto" takes the first exponent of -1, -0.5, -2, 0, -4, -8 and -inf whose
+        leave-one-out loss is within 5 % of the least, on at most 500 of the samples.
+        A callable takes two arrays of numbers that are at least 0, and returns k(x_i, y_i) of each pair. It must be 0
         where x or y is, and symmetric; ``approximation="nystrom"`` also needs it positive semi-definite. It is called
         in ``fit`` only, with distinct training values (once features are scaled), nodes and 0. The model stores its
         values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
@@ -48,18 +46,16 @@ class PowerMeanSVC(VectorClassifier):
         The weight of the losses, above 0. "auto" takes the smallest C of a path whose leave-one-out loss is within a
         fiftieth of the least: of least squares in closed form, with the decision values judged by the squared hinge, on
         at most 1,000 of the samples. With ``loss="hinge"`` or ``approximation="polynomial"`` nothing is chosen: "auto"
-        then means a p of -1, a C of 0.01 and three nodes.
+        then means a kernel of -1, a C of 0.01 and three nodes.
     approximation : {"nystrom", "polynomial"}, default="nystrom"
         How the kernel is reduced: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
-    n_nodes : int or "auto", default="auto"
-        Numbers per feature, 1 to 16. "auto" takes as few, from 3 on, as lose next to nothing of the exact kernel's
-        leave-one-out loss, on these samples too. The polynomial has at least 2, and one more than its degree: three
-        are the paper's nodes, other numbers are Chebyshev's points of ln(x + 0.05).
-    nodes : array-like of shape (n_nodes,) or None, default=None
-        The nodes themselves, in units of the scaled features, in place of ``n_nodes``. Above 0; those of the polynomial
-        are distinct and at most 1.
-    feature_range : {"max", None}, default="max"
-        Divide each feature by its largest training value, or use it unscaled.
+    nodes : int, array-like of shape (n_nodes,) or "auto", default="auto"
+        How many numbers stand for a feature, 1 to 16, or the nodes themselves in units of the scaled features. "auto"
+        takes as few, from 3 on, as lose next to nothing of the exact kernel's leave-one-out loss, on these samples too.
+        The polynomial has at least 2, and one more than its degree: three are the paper's nodes, other numbers are
+        Chebyshev's points of ln(x + 0.05). Nodes are above 0; those of the polynomial are distinct and at most 1.
+    scale : bool, default=True
+        Divide each feature by its largest training value.
     tol : float, default=0.01
         The relative duality gap at which a problem counts as solved, in (0, 1).
     max_iter : int, default=1000
@@ -85,11 +81,11 @@ class PowerMeanSVC(VectorClassifier):
         The names of several labels: those of the columns of a data frame. Not there for classes.
     estimated_label_scores_ : ndarray of shape (n_labels,)
         The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
-    p_ : float or None
-        The power of the mean; None for a kernel that is not a power mean.
+    kernel_ : str or float
+        The kernel, as the parameter names it; "own:" and its name for a callable.
     C_ : float
     n_nodes_ : int
-        Fewer than `n_nodes` where fewer values differ.
+        Fewer than requested where fewer values differ.
     nodes_ : ndarray of shape (n_nodes,)
         In units of the scaled features.
     tried_ : list of dict
@@ -121,9 +117,8 @@ class PowerMeanSVC(VectorClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "p": [Interval(Real, None, None, closed="both"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "n_nodes": [Interval(Integral, 1, 16, closed="both"), StrOptions({"auto"})],
+        "scale": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
         "shrinking": ["boolean"],
@@ -131,15 +126,13 @@ class PowerMeanSVC(VectorClassifier):
 
     def __init__(
         self,
-        p: float | str = "auto",
+        kernel: str | float | Callable[[Any, Any], Any] = "auto",
         *,
-        kernel: str | Callable[[Any, Any], Any] = "power_mean",
         loss: str = "squared_hinge",
         C: float | str = "auto",
         approximation: str = "nystrom",
-        n_nodes: int | str = "auto",
-        nodes: npt.ArrayLike | None = None,
-        feature_range: str | None = "max",
+        nodes: int | str | npt.ArrayLike = "auto",
+        scale: bool = True,
         tol: float = 0.01,
         max_iter: int = 1000,
         class_weight: dict[Any, float] | str | None = None,
@@ -149,14 +142,12 @@ class PowerMeanSVC(VectorClassifier):
         time_limit: float | None = None,
         shrinking: bool = True,
     ) -> None:
-        self.p = p
         self.kernel = kernel
         self.loss = loss
         self.C = C
         self.approximation = approximation
-        self.n_nodes = n_nodes
         self.nodes = nodes
-        self.feature_range = feature_range
+        self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -193,7 +184,8 @@ class PowerMeanSVC(VectorClassifier):
         PowerMeanSVC
             The fitted estimator itself.
         """
-        is_scaled, kernel = self._is_scaled(), self._kernel()
+        kernel = self._kernel()
+        n_nodes, nodes = self._nodes()
         loss = one_of("loss", self.loss, _LOSSES, estimator=self)
         approximation = one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self)
         model = self._fitted(
@@ -205,53 +197,44 @@ class PowerMeanSVC(VectorClassifier):
             loss=loss,
             C=c_of(self),
             approximation=approximation,
-            n_nodes=self._number_of_nodes(),
-            nodes=self._given_nodes(),
-            scale=is_scaled,
+            n_nodes=n_nodes,
+            nodes=nodes,
+            scale=bool(self.scale),
             shrinking=bool(self.shrinking),
         )
         self._keep(model)
         return self
 
-    def _is_scaled(self) -> bool:
-        if self.feature_range not in ("max", None):
-            got = f"Got {self.feature_range!r} instead."
-            raise ValueError(f"The 'feature_range' parameter of PowerMeanSVC must be 'max' or None. {got}")
-        return self.feature_range is not None
-
-    def _number_of_nodes(self) -> int | None:
-        """None where it is to be chosen: nodes that are given are as many as they are."""
-        if self.nodes is None and self.n_nodes == "auto":
-            return None
-        return 3 if isinstance(self.n_nodes, str) else int(self.n_nodes)
-
-    def _given_nodes(self) -> list[float] | None:
-        if self.nodes is None:
-            return None
+    def _nodes(self) -> tuple[int | None, list[float] | None]:
+        """How many nodes, None where that is to be chosen, and which."""
+        if isinstance(self.nodes, str) and self.nodes == "auto":
+            return None, None
+        if isinstance(self.nodes, Integral) and not isinstance(self.nodes, bool) and 1 <= self.nodes <= 16:
+            return int(self.nodes), None
         nodes = np.asarray(self.nodes)
         if nodes.ndim != 1 or nodes.dtype.kind not in "iuf":
-            wanted = "a list of numbers or None (their number is the parameter 'n_nodes')"
+            wanted = "'auto', how many from 1 to 16, or a list of the nodes"
             raise ValueError(f"The 'nodes' parameter of PowerMeanSVC must be {wanted}. Got {self.nodes!r} instead.")
-        return [float(node) for node in nodes]
+        return 3, [float(node) for node in nodes]
 
     def _kernel(self) -> str | tuple[Callable[[Any, Any], Any], str]:
-        if callable(self.kernel):
-            return functools.partial(_values_of_pairs, self.kernel), name_of(self.kernel)
-        if isinstance(self.kernel, str) and self.kernel.startswith("own:"):
+        kernel = self.kernel
+        if callable(kernel):
+            return functools.partial(_values_of_pairs, kernel), name_of(kernel)
+        if isinstance(kernel, Real) and not isinstance(kernel, bool):
+            if not kernel <= 0:
+                instead = f"an indefinite similarity, for BasisExpansionSVC(similarity.PowerMean(p={kernel}))"
+                why = f"above 0 the power mean is no kernel but {instead}"
+                wanted = f"must be an exponent from -inf to 0. Got {kernel} instead: {why}."
+                raise ValueError(f"The 'kernel' parameter of PowerMeanSVC {wanted}")
+            return f"power-mean:p={kernel}"
+        if isinstance(kernel, str) and kernel.startswith("own:"):
             wanted = "set it to the function: a model stores the values of a kernel of your own, not its code"
-            raise ValueError(f"The 'kernel' parameter of PowerMeanSVC is {self.kernel!r}: {wanted}.")
-        if isinstance(self.kernel, str) and self.kernel.startswith("expr:"):
-            return self.kernel
-        name = one_of("kernel", self.kernel, _KERNELS, estimator=self)
-        if name != "power-mean":
-            return name
-        if isinstance(self.p, str):
-            return "auto"
-        if self.p > 0:
-            instead = f"an indefinite similarity, for BasisExpansionSVC(similarity.PowerMean(p={self.p}))"
-            wanted = f"must be from -inf to 0. Got {self.p} instead: above 0 the power mean is no kernel but {instead}."
-            raise ValueError(f"The 'p' parameter of PowerMeanSVC {wanted}")
-        return f"power-mean:p={self.p}"
+            raise ValueError(f"The 'kernel' parameter of PowerMeanSVC is {kernel!r}: {wanted}.")
+        if kernel == "power_mean":
+            wanted = "must be the exponent of the power mean, such as -1, or 'auto'"
+            raise ValueError(f"The 'kernel' parameter of PowerMeanSVC {wanted}. Got 'power_mean' instead.")
+        return one_of("kernel", kernel, ("auto", *_KERNELS), estimator=self)
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         given = super()._validated(X, y, reset=reset)
@@ -260,10 +243,13 @@ class PowerMeanSVC(VectorClassifier):
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
-        self.p_, self.C_, self.n_nodes_ = _p_of(told["kernel"]), told["C"], told["n_nodes"]
+        self.kernel_, self.C_, self.n_nodes_ = _kernel_of(told["kernel"]), told["C"], told["n_nodes"]
         choice = told.get("choice") or {}
         columns = ("kernel", "n_nodes", "C", "loo_squared_hinge", "loo_error", "problem")
-        self.tried_ = [{name: one.get(name) for name in columns} for one in choice.get("tried", [])]
+        tried = choice.get("tried", [])
+        self.tried_ = [
+            {name: one.get(name) for name in columns} | {"kernel": _kernel_of(one["kernel"])} for one in tried
+        ]
         self.path_ = path_of(choice.get("path", []))
 
     @property
@@ -278,31 +264,26 @@ class PowerMeanSVC(VectorClassifier):
 
     @classmethod
     def _restored(cls, model: _core.Model, told: dict[str, Any]) -> PowerMeanSVC:
-        kernel: str = told["kernel"]
-        p: float | str = "auto"
-        if not kernel.startswith(("own:", "expr:")):
-            name, _, given = kernel.partition(":p=")
-            kernel, p = name.replace("-", "_"), float(given) if given else p
         fitted = cls(
-            p=p,
-            kernel=kernel,
+            kernel=_kernel_of(told["kernel"]),
             loss=told["loss"].replace("-", "_"),
             C=told["C"],
             approximation=told["approximation"],
-            n_nodes=told["n_nodes"],
-            feature_range="max" if told["scaled"] else None,
+            nodes=told["n_nodes"],
+            scale=told["scaled"],
         )
         fitted._restore(model, told)
         training = told.get("training") or {}
-        fitted.set_params(shrinking=training.get("shrinking", True), nodes=training.get("nodes"))
+        fitted.set_params(shrinking=training.get("shrinking", True), nodes=training.get("nodes") or told["n_nodes"])
         return fitted
 
 
-def _p_of(kernel: str) -> float | None:
-    """The power of a kernel that is a power mean."""
-    named = {"chi2": -1.0, "hellinger": 0.0, "intersection": -np.inf}
-    name, _, p = kernel.partition(":p=")
-    return float(p) if name == "power-mean" else named.get(name)
+def _kernel_of(spec: str) -> str | float:
+    """The parameter that stands for the kernel of a spec."""
+    name, _, p = spec.partition(":p=")
+    if name == "power-mean":
+        return float(p)
+    return spec if spec.startswith("own:") else name.replace("-", "_")
 
 
 def _values_of_pairs(

@@ -27,16 +27,16 @@ C = 0.01
 
 # Names as in `tables.py`.
 ENGINES: dict[str, dict[str, Any]] = {
-    "PmSVM-χ², the paper's": {"p": -1.0, "approximation": "polynomial"},
-    "PmSVM-χ², hinge": {"p": -1.0, "approximation": "polynomial", "loss": "hinge"},
-    "PmSVM-χ², Nyström": {"p": -1.0},
-    "PmSVM-HI (p = −8), the paper's": {"p": -8.0, "approximation": "polynomial"},
-    "PmSVM-HI (p = −8), Nyström": {"p": -8.0},
+    "PmSVM-χ², the paper's": {"kernel": -1.0, "approximation": "polynomial"},
+    "PmSVM-χ², hinge": {"kernel": -1.0, "approximation": "polynomial", "loss": "hinge"},
+    "PmSVM-χ², Nyström": {"kernel": -1.0},
+    "PmSVM-HI (p = −8), the paper's": {"kernel": -8.0, "approximation": "polynomial"},
+    "PmSVM-HI (p = −8), Nyström": {"kernel": -8.0},
 }
 
 
 def measure(data: sets.Histograms, parameters: dict[str, Any]) -> dict[str, float]:
-    machine = PowerMeanSVC(**parameters, C=C, n_nodes=3, random_state=0, n_jobs=1).fit(data.train, data.y_train)
+    machine = PowerMeanSVC(**parameters, C=C, nodes=3, random_state=0, n_jobs=1).fit(data.train, data.y_train)
     given, iterations = machine.predict(data.test), machine.report_["iterations"]
     return {
         "% right": 100 * float(np.mean(given == data.y_test)),

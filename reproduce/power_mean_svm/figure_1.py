@@ -42,7 +42,7 @@ LEAST_DRAWN = 1e-5
 
 
 def fit(data: sets.Histograms, name: str, n_nodes: int = 3) -> PowerMeanSVC:
-    parameters = {**kernels.KERNELS[name][1], "C": C, "n_nodes": n_nodes, "tol": kernels.SOLVED}
+    parameters = {**kernels.KERNELS[name][1], "C": C, "nodes": n_nodes, "tol": kernels.SOLVED}
     return PowerMeanSVC(**parameters, random_state=0, n_jobs=1).fit(data.train, data.y_train)
 
 

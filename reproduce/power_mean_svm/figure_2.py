@@ -30,7 +30,7 @@ POWERS = [-(2.0**k) for k in range(-4, 5)]
 WAYS: dict[str, dict[str, object]] = {
     "polynomial": {"approximation": "polynomial"},
     "Nyström": {"approximation": "nystrom"},
-    "Nyström, 8 nodes": {"approximation": "nystrom", "n_nodes": 8},
+    "Nyström, 8 nodes": {"approximation": "nystrom", "nodes": 8},
 }
 
 

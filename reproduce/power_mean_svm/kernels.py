@@ -40,14 +40,14 @@ def jensen_shannon(x: Array, y: Array) -> Array:
 
 
 # Of the paper, where nothing else is said.
-USUAL: dict[str, Any] = {"C": 0.01, "n_nodes": 3}
+USUAL: dict[str, Any] = {"C": 0.01, "nodes": 3}
 
 # Its name in tables, its exact form, and the parameters of `PowerMeanSVC`.
 KERNELS: dict[str, tuple[Pairs, dict[str, object]]] = {
-    "χ² (p = −1)": (power_mean(-1.0), {"p": -1.0}),
-    "p = −8": (power_mean(-8.0), {"p": -8.0}),
-    "intersection": (power_mean(-np.inf), {"p": -np.inf}),
-    "Hellinger": (power_mean(0.0), {"p": 0.0}),
+    "χ² (p = −1)": (power_mean(-1.0), {"kernel": -1.0}),
+    "p = −8": (power_mean(-8.0), {"kernel": -8.0}),
+    "intersection": (power_mean(-np.inf), {"kernel": -np.inf}),
+    "Hellinger": (power_mean(0.0), {"kernel": 0.0}),
     "Jensen-Shannon": (jensen_shannon, {"kernel": "jensen_shannon"}),
 }
 CHI_SQUARE = "χ² (p = −1)"

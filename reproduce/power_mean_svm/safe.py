@@ -43,7 +43,7 @@ COST_OF_SCALE_1 = 0.1
 WAYS: dict[str, dict[str, Any]] = {
     "polynomial": {"approximation": "polynomial"},
     "Nyström": {"approximation": "nystrom"},
-    "Nyström, 8 nodes": {"approximation": "nystrom", "n_nodes": 8},
+    "Nyström, 8 nodes": {"approximation": "nystrom", "nodes": 8},
 }
 COLOURS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
 
@@ -78,7 +78,7 @@ def fit_and_end(digits: Digits, name: str, way: str, c: float, scale: float = 1.
     pairs, parameters = kernels.KERNELS[name]
     rows = digits.train * np.float32(scale)
     asked = {**kernels.USUAL, **WAYS[way], "C": c}
-    machine = PowerMeanSVC(**parameters, **asked, feature_range=None, random_state=0, n_jobs=1)
+    machine = PowerMeanSVC(**parameters, **asked, scale=False, random_state=0, n_jobs=1)
     machine.fit(rows, digits.data.y_train)
     polynomial = way == "polynomial"
     reduced = kernels.polynomial(pairs) if polynomial else kernels.nystrom(pairs, machine.nodes_)

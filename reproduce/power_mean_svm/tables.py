@@ -46,19 +46,19 @@ PAPERS = "PmSVM-χ², the paper's"
 LINEAR = "LIBLINEAR, C = 1"
 
 OURS: dict[str, dict[str, Any]] = {
-    PAPERS: {"p": -1.0, "approximation": "polynomial"},
-    "PmSVM-χ², hinge": {"p": -1.0, "approximation": "polynomial", "loss": "hinge"},
-    "PmSVM-χ², Nyström": {"p": -1.0},
-    "PmSVM-HI (p = −8), the paper's": {"p": -8.0, "approximation": "polynomial"},
-    "PmSVM-HI (p = −8), Nyström": {"p": -8.0},
-    "intersection, Nyström": {"p": -np.inf},
-    "intersection, Nyström of 8 nodes": {"p": -np.inf, "n_nodes": 8},
+    PAPERS: {"kernel": -1.0, "approximation": "polynomial"},
+    "PmSVM-χ², hinge": {"kernel": -1.0, "approximation": "polynomial", "loss": "hinge"},
+    "PmSVM-χ², Nyström": {"kernel": -1.0},
+    "PmSVM-HI (p = −8), the paper's": {"kernel": -8.0, "approximation": "polynomial"},
+    "PmSVM-HI (p = −8), Nyström": {"kernel": -8.0},
+    "intersection, Nyström": {"kernel": -np.inf},
+    "intersection, Nyström of 8 nodes": {"kernel": -np.inf, "nodes": 8},
 }
 BEST = "PmSVM-χ², Nyström, best C"
 
 
 def ours(split: peers.Split, **parameters: Any) -> dict[str, Any]:
-    machine = PowerMeanSVC(**{"C": OUR_C, "n_nodes": 3, "random_state": 0, **parameters}, n_jobs=1)
+    machine = PowerMeanSVC(**{"C": OUR_C, "nodes": 3, "random_state": 0, **parameters}, n_jobs=1)
     with Stopwatch() as watch:
         machine.fit(split.train, split.y_train)
     report = machine.report_

@@ -69,7 +69,7 @@ pub struct BasisExpansionArgs {
     /// closely, much averages similarities to them [default: 0.01]
     #[arg(long, allow_hyphen_values = true, value_name = "NUMBER")]
     shrinkage: Option<f64>,
-    /// Penalty on the weights: l2, or l1, which keeps only the bases it needs (with the hinge: the LP machine)
+    /// Penalty on the weights: l2, or l1, which keeps only the bases it needs
     #[arg(long, value_delimiter = ',', default_value = "l2", value_name = "NAME")]
     penalty: Vec<Penalty>,
     /// Keep at most so many of the bases: those that weigh least are left out step by step

@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn exponents_and_columns_may_start_with_a_hyphen() {
         for p in ["-1", "-8", "0", "-inf", "-1e-3"] {
-            let line = ["widemargin", "train", "power-mean", "a.svm", "-o", "m", "--p", p, "--label", "-1"];
+            let line = ["widemargin", "train", "power-mean", "a.svm", "-o", "m", "--kernel", p, "--label", "-1"];
             assert!(Cli::try_parse_from(line).is_ok(), "{p}");
         }
     }

@@ -26,15 +26,11 @@ use crate::training_data::Data;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct PowerMeanArgs {
-    /// Exponent of the power mean kernel, from -inf to 0: -1 is chi-squared, 0 Hellinger, -inf intersection; or auto, the
-    /// first of -1, -0.5, -2, 0, -4, -8 and -inf whose leave-one-out loss is near the least (on 500 samples if there are
-    /// more); auto if neither it nor --kernel is given
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_parser = power_mean, value_name = "P")]
-    p: Vec<KernelOrAuto>,
-    /// Kernel by name: chi2, hellinger, intersection, jensen-shannon, power-mean:p=NUMBER; or an expression of x and y
-    /// that is 0 where one of them is, such as 'expr:2*x*y/(x+y)'
-    #[arg(long, value_name = "NAME")]
-    kernel: Vec<Kernels>,
+    /// Kernel: chi2, hellinger, intersection or jensen-shannon; the exponent of a power mean, from -inf to 0 (-1 is
+    /// chi-squared, 0 Hellinger, -inf intersection); or auto, the first exponent of -1, -0.5, -2, 0, -4, -8 and -inf whose
+    /// leave-one-out loss is near the least (on 500 samples if there are more)
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "KERNEL")]
+    kernel: Vec<KernelOrAuto>,
     /// Weight of the losses: a number, or auto, the smallest whose leave-one-out loss is next to the least (on 1000 samples
     /// if there are more). With the hinge or the polynomial nothing is chosen: C is 0.01, p -1, and there are three nodes
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
@@ -68,32 +64,26 @@ pub struct PowerMeanArgs {
     solver: Solver,
 }
 
-/// The kernel until the one of the flags is set.
+/// The kernel until that of the option is set.
 const DEFAULT: AdditiveKernel = AdditiveKernel::PowerMean { p: -1.0 };
-
-/// Kernels with commas between them.
-#[derive(Clone, Debug)]
-struct Kernels(Vec<ScalarKernel>);
-
-impl FromStr for Kernels {
-    type Err = widemargin::Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        // Commas in parentheses are those of an expression.
-        let mut depth = 0i32;
-        let is_between = |letter: char| {
-            depth += i32::from(letter == '(') - i32::from(letter == ')');
-            letter == ',' && depth == 0
-        };
-        Ok(Kernels(text.split(is_between).map(str::parse).collect::<Result<_>>()?))
-    }
-}
 
 /// A kernel, or the choice among power means.
 #[derive(Clone, Debug)]
 enum KernelOrAuto {
     Auto,
     Kernel(ScalarKernel),
+}
+
+impl FromStr for KernelOrAuto {
+    type Err = widemargin::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.parse::<f64>() {
+            _ if text == "auto" => Ok(KernelOrAuto::Auto),
+            Ok(p) => Ok(KernelOrAuto::Kernel(AdditiveKernel::power_mean(p)?.into())),
+            Err(_) => Ok(KernelOrAuto::Kernel(text.parse()?)),
+        }
+    }
 }
 
 impl fmt::Display for KernelOrAuto {
@@ -180,15 +170,9 @@ impl Method for PowerMeanArgs {
     type Params = PowerMeanParams;
 
     fn axes(&self) -> Vec<Axis<PowerMeanParams>> {
-        let mut kernels = self.p.clone();
-        kernels.extend(self.kernel.iter().flat_map(|kernels| kernels.0.clone()).map(KernelOrAuto::Kernel));
-        if kernels.is_empty() {
-            kernels.push(KernelOrAuto::Auto);
-        }
-        let kernels = Axis::new("kernel", &kernels, text, KernelOrAuto::set);
         let nodes = Axis::new("n_nodes", &self.nodes, Nodes::json, Nodes::set);
         vec![
-            Axis { flag: "--p and --kernel".into(), ..kernels },
+            Axis::new("kernel", &self.kernel, text, KernelOrAuto::set),
             Axis::new("C", &self.c, c_json, PowerMeanParams::c),
             Axis::new("loss", &self.loss, text, PowerMeanParams::loss),
             Axis::new("approximation", &self.approximation, text, PowerMeanParams::approximation),
@@ -233,16 +217,4 @@ impl Method for PowerMeanArgs {
             Data::Store(store, resources) => params.fit_blocks(store, labels, None, resources, monitor)?,
         }))
     }
-}
-
-fn power_mean(text: &str) -> std::result::Result<KernelOrAuto, String> {
-    if text == "auto" {
-        return Ok(KernelOrAuto::Auto);
-    }
-    let p = text.parse().map_err(|_| "neither a number nor auto".to_owned())?;
-    let kernel = AdditiveKernel::power_mean(p).map_err(|error| match error {
-        widemargin::Error::Parameter { expected, .. } => expected,
-        error => error.to_string(),
-    })?;
-    Ok(KernelOrAuto::Kernel(kernel.into()))
 }

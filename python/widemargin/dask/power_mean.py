@@ -52,7 +52,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
     >>> from widemargin.dask import PowerMeanSVC
     >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
     >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
-    ...     svc = PowerMeanSVC(kernel="chi2", C=1.0, n_nodes=3).fit(X, y)
+    ...     svc = PowerMeanSVC(kernel="chi2", C=1.0, nodes=3).fit(X, y)
     ...     accuracy = svc.score(X, y)
     >>> accuracy > 0.9
     True
@@ -60,22 +60,23 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
 
     plain = _local.PowerMeanSVC
 
-    def _checked(self) -> tuple[str, Any, bool]:
+    def _checked(self) -> tuple[str, Any]:
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         one_of("approximation", self.approximation, APPROXIMATIONS, estimator=self)
-        return loss, self._kernel(), self._is_scaled()
+        return loss, self._kernel()
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        loss, kernel, is_scaled = asked
+        loss, kernel = asked
+        n_nodes, nodes = self._nodes()
         self._name_columns(given)
-        client, samples, nodes = given.client, given.samples(), self._given_nodes()
+        client, samples = given.client, given.samples()
         rows = Rows(client, grouped(client, samples))
-        C, n_nodes, choice = c_of(self), self._number_of_nodes(), None
+        C, choice = c_of(self), None
         if C is None or n_nodes is None or kernel == "auto":
-            choice = self._chosen(given, rows, kernel, is_scaled, progress)
+            choice = self._chosen(given, rows, kernel, progress)
             kernel, C, n_nodes = choice.kernel if kernel == "auto" else kernel, choice.C, choice.n_nodes
             clock.end("choose")
-        factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, is_scaled)
+        factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, bool(self.scale))
         clock.end("nodes")
 
         model = (C, loss)
@@ -101,10 +102,10 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         )
         return fitted, rows
 
-    def _chosen(self, given: Given, rows: Rows, kernel: Any, is_scaled: bool, progress: Progress) -> _core.Chosen:
+    def _chosen(self, given: Given, rows: Rows, kernel: Any, progress: Progress) -> _core.Chosen:
         """What is chosen, on some of the samples, which are brought here."""
-        nodes = self._given_nodes()
-        factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, is_scaled)
+        n_nodes, nodes = self._nodes()
+        factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, bool(self.scale))
         some = given.weighted.rows_to_choose_on(self._seed())
         found = check_array(given.picked_samples(some), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         return _core.choose_power_mean(
@@ -113,7 +114,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             given.weighted,
             kernel=kernel,
             C=c_of(self),
-            n_nodes=self._number_of_nodes(),
+            n_nodes=n_nodes,
             nodes=nodes,
             factors=factors,
             common=self._common(progress),

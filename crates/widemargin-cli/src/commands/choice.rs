@@ -18,7 +18,7 @@ pub enum Choice<T: Task> {
     BasisExpansion(Chosen<T, BasisExpansionArgs>),
     /// Power mean SVM: additive kernels on histograms, features of at least 0
     ///
-    /// In `cv`, --p, --kernel, -C, --loss, --approximation and --nodes take lists.
+    /// In `cv`, --kernel, -C, --loss, --approximation and --nodes take lists.
     PowerMean(Chosen<T, PowerMeanArgs>),
     /// Thin plate SVM: nothing to tune, for a few to some thousand numeric columns
     ///

@@ -83,7 +83,6 @@ fn vectors() {
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
         "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",
         "--similarity rbf --penalty l1 -C 1 --n-basis 40",
-        "--similarity rbf --penalty l1 -C 1 --loss hinge --n-basis 20",
         "--similarity rbf --max-basis 9 --n-basis 40 -C auto",
         "--max-basis 9 --n-basis 40",
     ] {

@@ -28,12 +28,12 @@ fn a_fold_of_groups_is_what_training_on_the_others_gives() {
     folder.write("first.svm", part("first"));
     folder.write("second.svm", part("second"));
     for scoring in ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc"] {
-        let search = format!("cv power-mean all.svm -C 0.0001 --p -1 --nodes 3 --scoring {scoring} --json");
+        let search = format!("cv power-mean all.svm -C 0.0001 --kernel -1 --nodes 3 --scoring {scoring} --json");
         let found = folder.run(&format!("{search} --groups groups.txt --folds 2")).json();
         assert_eq!((&found["n_groups"], &found["scoring"]), (&2.into(), &scoring.into()));
         let mut expected = Vec::new();
         for (train, test) in [("first", "second"), ("second", "first")] {
-            folder.run(&format!("train power-mean {train}.svm -o part -C 0.0001 --p -1 --nodes 3")).well();
+            folder.run(&format!("train power-mean {train}.svm -o part -C 0.0001 --kernel -1 --nodes 3")).well();
             let told = folder.run(&format!("evaluate part {test}.svm --scoring {scoring} --json")).json();
             expected.push(told["scores"][scoring].as_f64().unwrap());
         }
@@ -49,7 +49,7 @@ fn a_fold_of_groups_is_what_training_on_the_others_gives() {
 #[test]
 fn the_table_names_the_score_and_evaluate_prints_more_of_them() {
     let folder = Folder::trained();
-    let table = folder.run("cv power-mean train.svm -C 1 --p -1 --nodes 3 --scoring f1-macro").well().out;
+    let table = folder.run("cv power-mean train.svm -C 1 --kernel -1 --nodes 3 --scoring f1-macro").well().out;
     assert!(table.contains("f1-macro %") && !table.contains("accuracy"), "{table}");
     let told = folder.run("evaluate m test.svm --scoring roc-auc,accuracy").well().out;
     for words in ["ROC AUC ", "accuracy ", "balanced accuracy ", "F1 "] {
@@ -66,7 +66,7 @@ fn the_table_names_the_score_and_evaluate_prints_more_of_them() {
 fn scores_that_do_not_fit_are_refused_by_name() {
     let folder = Folder::trained();
     let text = histograms(3, 120);
-    let cv = |file: &str, flags: &str| folder.run(&format!("cv power-mean {file} -C 1 --p -1 --nodes 3 {flags}"));
+    let cv = |file: &str, flags: &str| folder.run(&format!("cv power-mean {file} -C 1 --kernel -1 --nodes 3 {flags}"));
     cv("train.svm", "--scoring average-precision")
         .fails(2, &["average-precision", "two classes, not for 3", "roc-auc"]);
     cv("train.svm", "--scoring auc").fails(2, &["'auc'"]);
@@ -86,15 +86,15 @@ fn rare_classes_are_told() {
     let folder = Folder::new();
     let text = histograms(3, 120);
     folder.write("rare.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 3)]));
-    let run = folder.run("cv power-mean rare.svm -C 1 --p -1 --nodes 3").well();
+    let run = folder.run("cv power-mean rare.svm -C 1 --kernel -1 --nodes 3").well();
     assert!(
         run.err.contains("warning: class 'fly' has 3 samples: ") && run.err.contains("with 3 folds"),
         "{}",
         run.err
     );
-    assert_eq!(folder.run("cv power-mean rare.svm -C 1 --p -1 --nodes 3 --folds 3").well().err, "");
+    assert_eq!(folder.run("cv power-mean rare.svm -C 1 --kernel -1 --nodes 3 --folds 3").well().err, "");
     folder.write("one.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 1)]));
-    let run = folder.run("cv power-mean one.svm -C 1 --p -1 --nodes 3").well();
+    let run = folder.run("cv power-mean one.svm -C 1 --kernel -1 --nodes 3").well();
     assert!(run.err.contains("warning: class 'fly' has one sample: no fold tests"), "{}", run.err);
     folder.write("two.svm", some_of(&text, &[("ant", 20), ("fly", 1)]));
     folder.run("cv power-mean two.svm -C 1").fails(2, &["two.svm", "class 'fly' has one sample", "one class to train"]);
@@ -104,8 +104,9 @@ fn rare_classes_are_told() {
 fn groups_that_do_not_fit_are_told() {
     let folder = Folder::trained();
     let text = histograms(3, 120);
-    let cv =
-        |file: &str, groups: &str| folder.run(&format!("cv power-mean {file} -C 1 --p -1 --nodes 3 --groups {groups}"));
+    let cv = |file: &str, groups: &str| {
+        folder.run(&format!("cv power-mean {file} -C 1 --kernel -1 --nodes 3 --groups {groups}"))
+    };
     let group = |name: &str, of: &dyn Fn(usize) -> String| folder.write(name, lines((0..120).map(of)));
     group("short", &|row| (row % 7).to_string());
     folder.write("short", folder.read("short").lines().skip(1).fold(String::new(), |text, line| text + line + "\n"));

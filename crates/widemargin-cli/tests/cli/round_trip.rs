@@ -9,7 +9,7 @@ fn a_model_goes_through_its_file() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 120));
     folder.write("test.svm", histograms(2, 60));
-    let trained = folder.run("train power-mean train.svm -o m --json -C 1 --p -1").json();
+    let trained = folder.run("train power-mean train.svm -o m --json -C 1 --kernel -1").json();
     assert_eq!(trained["method"], "power-mean");
     assert_eq!((&trained["n_samples"], &trained["n_features"]), (&120.into(), &12.into()));
     assert_eq!(trained["classes"], serde_json::json!(["ant", "bee", "fly"]));
@@ -83,15 +83,13 @@ fn a_summary_goes_to_standard_error_and_quiet_silences_it() {
 fn every_flag_of_the_method_is_taken() {
     let folder = Folder::trained();
     for flags in [
-        "--p -inf",
-        "--p=-8 --nodes 5",
-        "--p 0 --loss hinge",
+        "--kernel -inf",
+        "--kernel=-8 --nodes 5",
+        "--kernel 0 --loss hinge",
         "--kernel jensen-shannon --no-scale",
         "--kernel power-mean:p=-0.5 --approximation polynomial",
         "--approximation polynomial --nodes 0.02:0.2:0.5:1",
         "--nodes 0.05:0.5",
-        "--kernel expr:2*x*y/(x+y)",
-        "--kernel expr:min(x,y) --approximation polynomial",
         "--kernel chi2 --class-weight balanced --solver one-class",
         "--kernel hellinger --class-weight ant:2,bee:0.5 --solver batched --no-shrinking --tol 0.05 --max-iter 50",
         "--kernel intersection --seed 3 --threads 2",
@@ -170,7 +168,7 @@ fn tables_are_predicted_with_and_without_their_labels() {
 fn a_grid_is_searched_and_its_best_point_marked() {
     let folder = Folder::trained();
     let found =
-        folder.run("cv power-mean train.svm --folds 4 -C 0.000001,1 --p -1,-inf --kernel jensen-shannon --json");
+        folder.run("cv power-mean train.svm --folds 4 -C 0.000001,1 --kernel -1,-inf --kernel jensen-shannon --json");
     let found = found.json();
     let points = found["points"].as_array().unwrap();
     assert_eq!((points.len(), &found["folds"]), (6, &4.into()));
@@ -189,7 +187,7 @@ fn a_grid_is_searched_and_its_best_point_marked() {
 #[test]
 fn the_best_point_is_fitted_on_all_samples_as_train_does() {
     let folder = Folder::trained();
-    let search = "cv power-mean train.svm -C 0.000001,1 --p -1,-inf --nodes 3";
+    let search = "cv power-mean train.svm -C 0.000001,1 --kernel -1,-inf --nodes 3";
     let found = folder.run(&format!("{search} -o best --json")).json();
     let plain = folder.run(&format!("{search} --json")).json();
     let best = found["best"].as_u64().unwrap() as usize;
@@ -198,7 +196,7 @@ fn the_best_point_is_fitted_on_all_samples_as_train_does() {
     assert_eq!(found["model_bytes"], std::fs::metadata(folder.path("best")).unwrap().len());
     assert_eq!(found["report"]["status"], "converged");
     let parameters = &found["parameters"];
-    let p = parameters["kernel"].as_str().unwrap().replace("power-mean:", "--").replace('=', " ");
+    let p = parameters["kernel"].as_str().unwrap().replace("power-mean:p=", "--kernel=");
     folder.run(&format!("train power-mean train.svm -o same --nodes 3 -C {} {p}", parameters["C"])).well();
     let scores = |model: &str| folder.run(&format!("predict {model} test.svm --scores")).well().out;
     assert_eq!(scores("best"), scores("same"));
@@ -225,7 +223,7 @@ fn what_power_mean_chooses_is_told() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 150));
     for memory in ["", " --memory 1GB"] {
-        let command = format!("train power-mean train.svm -o m --json --p auto -C auto --nodes auto{memory}");
+        let command = format!("train power-mean train.svm -o m --json --kernel auto -C auto --nodes auto{memory}");
         let trained = folder.run(&command).json();
         let told = trained["report"]["notes"].as_array().unwrap().iter().filter_map(|note| note.as_str());
         assert!(told.into_iter().any(|note| note.contains("by leave-one-out on 150 of the samples")), "{trained}");
@@ -233,10 +231,10 @@ fn what_power_mean_chooses_is_told() {
         let c = inspected["parameters"]["C"].as_f64().unwrap();
         let (choice, path) = (&inspected["choice"], inspected["choice"]["path"].as_array().unwrap());
         assert!(path.iter().any(|point| point["C"] == c) && path.len() > 20, "{choice}");
-        assert_eq!(choice["chosen"], serde_json::json!(["p", "n_nodes", "C"]));
+        assert_eq!(choice["chosen"], serde_json::json!(["kernel", "nodes", "C"]));
         let text = folder.run("inspect m").well().out;
         assert!(text.contains("left-out loss") && text.contains("exact"), "{text}");
     }
-    let refused = folder.run("train power-mean train.svm -o m --p best");
-    assert!(refused.err.contains("neither a number nor auto"), "{}", refused.err);
+    let refused = folder.run("train power-mean train.svm -o m --kernel best");
+    assert!(refused.err.contains("'best'"), "{}", refused.err);
 }

@@ -193,7 +193,8 @@ fn power_mean_out_of_core_is_that_of_memory() {
     folder.write("train.csv", csv(&shifted(1, 300)));
     folder.write("test.csv", csv(&shifted(2, 120)));
     let told = |arguments: &str| {
-        let train = format!("train power-mean train.csv {LABELS} -o m -C 1 --p -1 --nodes 3 --tol 1e-4 {arguments}");
+        let train =
+            format!("train power-mean train.csv {LABELS} -o m -C 1 --kernel -1 --nodes 3 --tol 1e-4 {arguments}");
         let summary = folder.run(&train).well().err;
         (
             summary,

@@ -96,7 +96,7 @@ fn groups_of_a_column_are_those_of_a_file() {
     folder.write("train.csv", table(1, 80, &["house", "size", "color", "kind"]));
     folder.write("bare.csv", table(1, 80, &["size", "color", "kind"]));
     folder.write("groups.txt", (0..80).map(|row| format!("h{}\n", row / 2)).collect::<String>());
-    let cv = "cv power-mean -C 0.1 --p -1 --nodes 3 --label kind --json";
+    let cv = "cv power-mean -C 0.1 --kernel -1 --nodes 3 --label kind --json";
     let by_column = folder.run(&format!("{cv} train.csv --group house")).json();
     let by_file = folder.run(&format!("{cv} bare.csv --groups groups.txt")).json();
     assert_eq!(by_column["n_groups"], 40);

@@ -9,7 +9,7 @@ pub enum Penalty {
     /// ½‖w‖², by which the weights are small.
     #[default]
     L2,
-    /// ‖w‖₁, by which most weights are 0. With the hinge loss it is the LP machine.
+    /// ‖w‖₁, by which most weights are 0.
     L1,
 }
 

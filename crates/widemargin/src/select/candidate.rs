@@ -81,6 +81,11 @@ pub(super) fn scale_of(candidate: &Candidate) -> Option<f64> {
     rest.split(',').next()?.parse().ok().filter(|scale| *scale > 0.0)
 }
 
+/// Whether a search may change scales: not of candidates that came with one.
+pub(super) fn follows_scales(given: &[Candidate]) -> bool {
+    given.iter().all(|candidate| scale_of(candidate).is_none())
+}
+
 /// Whether twice the scale takes twice the time: that of a window.
 pub(super) fn widens(candidate: &Candidate) -> bool {
     matches!(&candidate.similarity[..], [spec] if scale_in(spec).is_some_and(|(_, name, _)| name == "window="))

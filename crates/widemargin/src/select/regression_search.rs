@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::candidate::{Candidate, name_of, scale_of, with_scale};
+use super::candidate::{Candidate, follows_scales, name_of, scale_of, with_scale};
 use super::column_scales::{Difference, Likely, Scales, Table};
 use super::similarity_trial::mean_and_error;
 use super::usual_candidates::candidates_for;
@@ -335,12 +335,12 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Tries candidates, and follows the scales of the best.
+    /// Tries candidates, and follows the scales of the best where none was given.
     fn explore(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         for candidate in candidates {
             self.run(candidate)?;
         }
-        self.climb()
+        if follows_scales(&self.search.candidates) { self.climb() } else { Ok(()) }
     }
 
     /// The best of each name whose error is near the least: a few.

@@ -18,7 +18,7 @@
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
-use super::candidate::{Candidate, compares, name_of};
+use super::candidate::{Candidate, compares, follows_scales, name_of};
 use super::similarity_trial::{All, BASES, Finalist, SAMPLES, SURE, Trial, TrialSettings, Tried, WITHIN, WORTH};
 use super::time_left::Work;
 use crate::data::{About, AnySamples, ClassWeight, Labels, Source, effective_weights};
@@ -283,7 +283,9 @@ impl SimilaritySearch {
             true => trial.level_with_least(FOLLOWED_AGAIN),
             false => trial.near_least(),
         };
-        trial.climb(&followed)?;
+        if follows_scales(&self.candidates) {
+            trial.climb(&followed)?;
+        }
         trial.work.expect(2.0 + after);
         trial.join()?;
         let finalists = trial.finalists();
@@ -347,7 +349,9 @@ impl SimilaritySearch {
             trial.run(candidate.clone(), n_bases)?;
         }
         let n_listed = trial.tried.len();
-        trial.climb(&trial.near_least())?;
+        if follows_scales(&self.candidates) {
+            trial.climb(&trial.near_least())?;
+        }
         *work = trial.work;
         let Some(&least) = trial.ranked().first() else { return Ok(Screened::default()) };
         let best: Vec<usize> = (0..n_listed).map(|at| trial.best_scale(at)).collect();

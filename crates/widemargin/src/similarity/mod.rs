@@ -11,7 +11,6 @@ mod distances;
 mod earth_mover;
 mod edit_path;
 mod exponential;
-mod expression;
 mod features;
 mod gappy;
 pub(crate) mod grid;

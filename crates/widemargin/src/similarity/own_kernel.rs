@@ -8,15 +8,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::AdditiveKernel;
-use super::expression::Expression;
 use super::scalar_function::ScalarFunction;
 use crate::error::{Error, Result};
 
 /// How a kernel of one's own is named in models and messages.
 const PREFIX: &str = "own:";
-
-/// The same of one that is written as an expression.
-const EXPRESSION: &str = "expr:";
 
 /// An additive kernel of a user's own.
 #[derive(Clone)]
@@ -36,16 +32,6 @@ impl OwnKernel {
     /// ```
     pub fn new(name: &str, function: impl ScalarFunction + 'static) -> Self {
         OwnKernel { name: format!("{PREFIX}{name}").into(), function: Arc::new(function) }
-    }
-
-    /// The kernel that sums an expression of x and y over features, such as `2*x*y/(x+y)`; models and messages name it
-    /// `expr:` and the expression, from which it can be had again.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] that says what is not understood.
-    pub fn expression(text: &str) -> Result<Self> {
-        let function = Arc::new(Expression::parse(text)?);
-        Ok(OwnKernel { name: format!("{EXPRESSION}{text}").into(), function })
     }
 
     /// k(x_i, y_i), all finite.
@@ -122,15 +108,12 @@ impl fmt::Display for ScalarKernel {
 impl FromStr for ScalarKernel {
     type Err = Error;
 
-    /// The kernel of a spec: of the library's, or `expr:` and an expression. One that a user wrote in code has a name, from which it cannot be had.
+    /// The kernel of a spec, one of the library's: a user's own has a name, from which it cannot be had.
     fn from_str(spec: &str) -> Result<Self> {
         if spec.starts_with(PREFIX) {
             let expected = "the function itself: a model stores the values of a kernel of one's own, not its code";
             return Err(Error::parameter("kernel", spec, expected));
         }
-        match spec.strip_prefix(EXPRESSION) {
-            Some(text) => Ok(ScalarKernel::Own(OwnKernel::expression(text)?)),
-            None => Ok(ScalarKernel::BuiltIn(spec.parse()?)),
-        }
+        Ok(ScalarKernel::BuiltIn(spec.parse()?))
     }
 }

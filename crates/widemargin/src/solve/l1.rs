@@ -101,7 +101,7 @@ pub fn solve(
 }
 
 /// Refuses what [`solve`] says that it refuses.
-pub(super) fn check(
+fn check(
     rows: &DenseView<'_, f32>,
     targets: OneVsRest<'_>,
     costs: &[f64],
@@ -124,7 +124,7 @@ pub(super) fn check(
 }
 
 /// Scales the heavier side down, so that Σ α_i y_i = 0; false if one side is empty, where only α = 0 is feasible.
-pub(super) fn balance(alphas: &mut [f64], signs: &[f64]) -> bool {
+fn balance(alphas: &mut [f64], signs: &[f64]) -> bool {
     let side =
         |sign: f64| -> f64 { alphas.iter().zip(signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum() };
     let (plus, minus) = (side(1.0), side(-1.0));

@@ -6,8 +6,6 @@ mod estimate;
 pub mod l1;
 pub(crate) mod least_squares;
 pub mod linear_dual;
-#[cfg_attr(all(target_family = "wasm", target_os = "unknown"), path = "no_lp_machine.rs")]
-pub mod lp_machine;
 pub mod newton;
 mod report;
 pub(crate) mod residuals;

@@ -140,8 +140,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have one:
-    /// each feature must belong to a basis (mean-norm, z-score, none). The squared hinge is then solved by coordinate
-    /// descent and the hinge, the LP machine, by an interior-point method; a penalised intercept is not penalised.
+    /// each feature must belong to a basis (mean-norm, z-score, none). Only for the squared hinge, by coordinate descent; a
+    /// penalised intercept is not penalised.
     pub fn penalty(self, penalty: Penalty) -> Self {
         BasisExpansionParams { penalty, ..self }
     }
@@ -215,10 +215,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 "a number above 0 with penalty l1: leave-one-out has no closed form for it",
             );
         }
-        if self.penalty == Penalty::L1
-            && matches!(self.loss, AnyLoss::Smooth(SmoothLoss::Logistic | SmoothLoss::Squared))
-        {
-            return wrong("loss", self.loss.to_string(), "squared_hinge or hinge with penalty l1");
+        if self.penalty == Penalty::L1 && self.loss != AnyLoss::Smooth(SmoothLoss::SquaredHinge) {
+            return wrong("loss", self.loss.to_string(), "squared_hinge with penalty l1");
         }
         if self.max_basis == Some(0) {
             return wrong("max_basis", "0".into(), "at least 1, or none for no limit");

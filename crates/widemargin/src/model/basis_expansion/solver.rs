@@ -10,7 +10,7 @@ use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
 use crate::solve::sparse_dual::{MOST_EPOCHS, SparseDual, SparseDualSolution};
-use crate::solve::{Report, Status, lp_machine};
+use crate::solve::{Report, Status};
 
 /// The linear SVM on the features.
 #[derive(Clone)]
@@ -135,8 +135,7 @@ impl Solver {
         let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
         // A penalised intercept would be one more weight to be made 0.
         let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
-        let solve = if self.loss == AnyLoss::Hinge { lp_machine::solve } else { l1::solve };
-        let solved = solve(&rows, targets, costs, intercept, &settings, monitor)?;
+        let solved = l1::solve(&rows, targets, costs, intercept, &settings, monitor)?;
         let of = |number: fn(&L1Solution) -> f64| -> Vec<f64> { solved.iter().map(number).collect() };
         let status: Vec<Status> = solved.iter().map(|solution| solution.status).collect();
         let used = |solution: &L1Solution| solution.weights.iter().filter(|w| **w != 0.0).count() as u32;

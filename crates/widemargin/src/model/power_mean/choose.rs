@@ -50,7 +50,7 @@ const NEAR: f64 = 0.02;
 /// What was chosen of a power mean SVM, and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerMeanChoice {
-    /// The names of the parameters that were chosen: `p`, `n_nodes`, `C`.
+    /// The names of the parameters that were chosen: `kernel`, `nodes`, `C`.
     pub chosen: Vec<String>,
     /// Number of samples on which C was chosen.
     pub n_samples: usize,
@@ -191,7 +191,7 @@ impl PowerMeanParams {
             };
             choice.path = path.iter().map(one).collect();
         }
-        let names = [("p", self.auto.p), ("n_nodes", self.auto.n_nodes), ("C", self.auto.c)];
+        let names = [("kernel", self.auto.p), ("nodes", self.auto.n_nodes), ("C", self.auto.c)];
         choice.chosen = names.iter().filter(|(_, is_chosen)| *is_chosen).map(|(name, _)| (*name).to_owned()).collect();
         Ok((params, choice))
     }
@@ -201,8 +201,8 @@ impl PowerMeanChoice {
     /// What was chosen, in a line.
     pub(super) fn told(&self, params: &PowerMeanParams) -> String {
         let value = |name: &String| match name.as_str() {
-            "p" => format!("kernel {}", params.kernel),
-            "n_nodes" => format!("{} nodes", params.n_nodes),
+            "kernel" => format!("kernel {}", params.kernel),
+            "nodes" => format!("{} nodes", params.n_nodes),
             _ => format!("C = {:.4e}", params.c),
         };
         let values: Vec<String> = self.chosen.iter().map(value).collect();
@@ -327,7 +327,7 @@ impl<'a> Search<'a> {
         self.tell(1);
         let least = losses.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         let near = losses.iter().position(|loss| loss.is_some_and(|loss| loss <= least * (1.0 + NEAR_P)));
-        near.map(|at| all[at].into()).ok_or_else(|| self.nothing("p"))
+        near.map(|at| all[at].into()).ok_or_else(|| self.nothing("kernel"))
     }
 
     /// The smallest number of nodes with which the reduced kernel loses next to nothing of the exact one.
@@ -350,7 +350,7 @@ impl<'a> Search<'a> {
                 self.note(&params.kernel, Some(map.n_nodes()), &losses)
             }
         };
-        let Some(exact) = exact else { return Err(self.nothing("n_nodes")) };
+        let Some(exact) = exact else { return Err(self.nothing("nodes")) };
         let mut found: Vec<(usize, f64)> = Vec::new();
         for n_nodes in NODES {
             self.monitor.go_on("choose")?;
@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
         self.tell(2);
         let least = found.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
         let enough = found.iter().find(|(_, loss)| *loss <= least * (1.0 + LOST));
-        enough.map(|(n_nodes, _)| *n_nodes).ok_or_else(|| self.nothing("n_nodes"))
+        enough.map(|(n_nodes, _)| *n_nodes).ok_or_else(|| self.nothing("nodes"))
     }
 
     /// The path of C of the kernel as it will be fitted.

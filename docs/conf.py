@@ -32,8 +32,10 @@ root_doc = "docs/index"
 include_patterns = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
     "COMPARE.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "benchmarks/*/README.md",
     "benchmarks/*/results/*.md",
     "docs/**.md",

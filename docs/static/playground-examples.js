@@ -20,8 +20,8 @@ export function example(name, names) {
     points.push([x, y].map((v) => Math.round(100 * Math.min(9.8, Math.max(0.2, v))) / 100));
     labels.push(names[one]);
   };
-  const blobs = (centres, n, spread) =>
-    centres.forEach(([x, y, one]) => {
+  const blobs = (centers, n, spread) =>
+    centers.forEach(([x, y, one]) => {
       for (let i = 0; i < n; i++) put(x + spread * normal(), y + spread * normal(), one);
     });
   const curves = {

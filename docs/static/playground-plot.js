@@ -1,7 +1,7 @@
 // Draws the points, the border and margins of a model and its probabilities on a canvas.
 
-/** Colours of the classes, told apart with colour-blind eyes too; each class has a marker of its own besides. */
-export const COLOURS = ["#2f7ed8", "#e07b00", "#1f9e6e", "#b0489f"];
+/** Colors of the classes, told apart with color-blind eyes too; each class has a marker of its own besides. */
+export const COLORS = ["#2f7ed8", "#e07b00", "#1f9e6e", "#b0489f"];
 /** Points along each side of the grid on which a model is evaluated. */
 export const GRID = 81;
 
@@ -48,7 +48,7 @@ export function contour(f) {
   return segments;
 }
 
-const rgb = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+const rgb = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
 export class Plot {
   constructor(canvas) {
@@ -91,7 +91,7 @@ export class Plot {
     state.points.forEach(([x, y], row) => {
       const [left, top] = this.toScreen(state.view, x, y);
       const at = state.classes.indexOf(state.labels[row]);
-      marker(context, at, left, top, COLOURS[at] ?? ink, style.getPropertyValue("background-color"));
+      marker(context, at, left, top, COLORS[at] ?? ink, style.getPropertyValue("background-color"));
       if (ringed.has(row)) {
         context.beginPath();
         context.arc(left, top, 8.5, 0, 2 * Math.PI);
@@ -118,13 +118,13 @@ export class Plot {
     }
   }
 
-  /** Each place in the colour of its most probable class, the more of it the more probable that is. */
+  /** Each place in the color of its most probable class, the more of it the more probable that is. */
   shade(context, state, width, height) {
     const k = state.account.classes.length;
     const n = GRID * GRID;
     const probabilities = state.values.subarray(n * (k === 2 ? 1 : k));
     if (probabilities.length !== n * k) return;
-    const colours = state.account.classes.map((name) => rgb(COLOURS[state.classes.indexOf(name)] ?? "#888888"));
+    const colors = state.account.classes.map((name) => rgb(COLORS[state.classes.indexOf(name)] ?? "#888888"));
     const image = new ImageData(GRID, GRID);
     for (let at = 0; at < n; at++) {
       let best = 0;
@@ -133,7 +133,7 @@ export class Plot {
       }
       const sure = Math.max(0, (probabilities[at * k + best] - 1 / k) / (1 - 1 / k));
       const pixel = 4 * ((GRID - 1 - Math.floor(at / GRID)) * GRID + (at % GRID));
-      image.data.set(colours[best], pixel);
+      image.data.set(colors[best], pixel);
       image.data[pixel + 3] = 150 * sure;
     }
     this.shading.getContext("2d").putImageData(image, 0, 0);
@@ -147,8 +147,8 @@ export class Plot {
   lines(context, state, width, height, ink) {
     const k = state.account.classes.length;
     const n = GRID * GRID;
-    const drawn = (f, colour, lineWidth, dashes) => {
-      context.strokeStyle = colour;
+    const drawn = (f, color, lineWidth, dashes) => {
+      context.strokeStyle = color;
       context.lineWidth = lineWidth;
       context.setLineDash(dashes);
       context.beginPath();
@@ -178,11 +178,11 @@ export class Plot {
     }
     const all = state.account.classes.map((_, one) => values(one));
     all.forEach((f, one) => {
-      const colour = COLOURS[state.classes.indexOf(state.account.classes[one])] ?? ink;
+      const color = COLORS[state.classes.indexOf(state.account.classes[one])] ?? ink;
       if (state.shown.margins)
         drawn(
           f.map((v) => v - 1),
-          colour,
+          color,
           1.5,
           [6, 5],
         );
@@ -256,7 +256,7 @@ function ticks(from, to) {
 const short = (value) => String(Number(value.toPrecision(6)));
 
 /** A circle, square, triangle or diamond. */
-export function marker(context, at, left, top, colour, edge) {
+export function marker(context, at, left, top, color, edge) {
   context.beginPath();
   const r = 5;
   if (at === 1) context.rect(left - 4.4, top - 4.4, 8.8, 8.8);
@@ -274,7 +274,7 @@ export function marker(context, at, left, top, colour, edge) {
       [left - 6.2, top],
     ]);
   else context.arc(left, top, r, 0, 2 * Math.PI);
-  context.fillStyle = colour;
+  context.fillStyle = color;
   context.fill();
   context.strokeStyle = edge;
   context.lineWidth = 1;

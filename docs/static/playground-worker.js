@@ -1,4 +1,4 @@
-// Runs the library, compiled to WebAssembly, beside the page, so that drawing and clicking never wait for a fit.
+// Runs the library, compiled to WebAssembly, in a thread of its own, so that drawing and clicking never wait for a fit.
 // Takes messages { id, ask, … } and answers { id, … } or { id, problem }, a sentence for people.
 
 const library = WebAssembly.compileStreaming === undefined ? null : load();

@@ -2,7 +2,7 @@
 // playground-plot.js draws.
 
 import { example } from "./playground-examples.js";
-import { COLOURS, Plot, gridPoints, marker } from "./playground-plot.js";
+import { COLORS, Plot, gridPoints, marker } from "./playground-plot.js";
 
 const PLANE = { x0: 0, x1: 10, y0: 0, y1: 10 };
 const NAMES = ["A", "B", "C", "D"];
@@ -91,7 +91,7 @@ let isFitting = false;
 let changes = 0;
 let tellChange;
 let changed = new Promise((resolve) => (tellChange = resolve));
-// The last choice of method and similarity, and of which question.
+// The last choice of method and similarity, and its question.
 let choice = null;
 
 function request() {
@@ -156,7 +156,7 @@ async function fitOnce() {
   let followedMs = null;
   if (known || !isOpen(question)) {
     const answer = await follower.ask({ ...asked, request: { ...question, ...known } });
-    // A choice of other points may not fit these: then there is another, or its problem is told.
+    // A choice of other points may not fit these: then there is another, or its problem is shown.
     if (!known || !answer.problem) {
       followedMs = performance.now() - start;
       show(answer, { question, view, points, library: follower, ms: followedMs, isPassing: known !== null });
@@ -180,7 +180,7 @@ async function fitOnce() {
 }
 
 /** Draws a fit, and says what there is to say of it. */
-function show(answer, { question, view, points, library, ...told }) {
+function show(answer, { question, view, points, library, ...message }) {
   if (answer.problem) {
     state.values = null;
     state.account = null;
@@ -198,7 +198,7 @@ function show(answer, { question, view, points, library, ...told }) {
     pointsOfValues: points,
   });
   draw();
-  tell(question, answer, told);
+  tell(question, answer, message);
 }
 
 // ---- words ----------------------------------------------------------------------------------------------------------
@@ -279,12 +279,12 @@ function python({ method, similarity, n_basis: nBasis, C }) {
 
 function describePlot() {
   const counts = state.classes.map((name) => [name, state.labels.filter((label) => label === name).length]);
-  const told = counts.filter(([, n]) => n > 0).map(([name, n]) => `${n} of class ${name}`);
+  const counted = counts.filter(([, n]) => n > 0).map(([name, n]) => `${n} of class ${name}`);
   canvas.setAttribute(
     "aria-label",
-    `Plot of ${state.axes[1]} against ${state.axes[0]}: ${told.length ? told.join(", ") : "no points"}`,
+    `Plot of ${state.axes[1]} against ${state.axes[0]}: ${counted.length ? counted.join(", ") : "no points"}`,
   );
-  byId("count").textContent = told.length ? `${state.points.length} points: ${told.join(", ")}` : "no points";
+  byId("count").textContent = counted.length ? `${state.points.length} points: ${counted.join(", ")}` : "no points";
 }
 
 function draw() {
@@ -464,7 +464,7 @@ for (const swatch of document.querySelectorAll("#playground-app canvas.swatch"))
   swatch.width = swatch.height = 16 * scale;
   const context = swatch.getContext("2d");
   context.scale(scale, scale);
-  marker(context, Number(swatch.dataset.class), 8, 8, COLOURS[swatch.dataset.class], "transparent");
+  marker(context, Number(swatch.dataset.class), 8, 8, COLORS[swatch.dataset.class], "transparent");
 }
 for (const radio of document.querySelectorAll("#playground-app input[name=playground-tool]")) {
   radio.addEventListener("change", () => {

@@ -36,7 +36,7 @@ SURNAMES = {
 
 
 def vectors(seed: int) -> Explanation:
-    """A biopsy, by a thin plate SVM on its standardised measurements."""
+    """A biopsy, by a thin plate SVM on its standardized measurements."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data.iloc[:, :10], np.where(data.target == 1, "benign", "malignant")
     svc = ThinPlateSVC("distance", n_basis=40, basis="random", random_state=seed).fit(X.iloc[:300], y[:300])
@@ -89,12 +89,12 @@ KINDS = {"vectors": vectors, "histograms": histograms, "images": images, "series
 def explanations(kinds: list[str], seed: int) -> Iterator[tuple[str, Explanation]]:
     """The explanation of one prediction for each kind."""
     for kind in kinds:
-        told = KINDS[kind](seed)
-        sums = told.intercepts + told.contributions.sum(axis=0)
-        off = np.abs(sums - told.decision_values).max() / np.abs(told.contributions).sum()
-        print(f"{kind:<11} {told!r}: the sum of the terms is off by {off:.0e}")
+        explanation = KINDS[kind](seed)
+        sums = explanation.intercepts + explanation.contributions.sum(axis=0)
+        off = np.abs(sums - explanation.decision_values).max() / np.abs(explanation.contributions).sum()
+        print(f"{kind:<11} {explanation!r}: the sum of the terms is off by {off:.0e}")
         assert off < 1e-5, "the terms do not add up"
-        yield kind, told
+        yield kind, explanation
 
 
 def main(argv: list[str] | None = None) -> list[str]:
@@ -108,9 +108,9 @@ def main(argv: list[str] | None = None) -> list[str]:
     parser.add_argument("--seed", type=int, default=0, help="of the data (default 0)")
     arguments = parser.parse_args(argv)
     predicted: list[str] = []
-    for kind, told in explanations(arguments.kind or list(KINDS), arguments.seed):
-        display = told.plot()
-        predicted.append(str(told.predicted))
+    for kind, explanation in explanations(arguments.kind or list(KINDS), arguments.seed):
+        display = explanation.plot()
+        predicted.append(str(explanation.predicted))
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
             display.figure_.savefig(arguments.out / f"explained_{kind}.png", dpi=150)

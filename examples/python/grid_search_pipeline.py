@@ -63,10 +63,10 @@ def draw(search: GridSearchCV, path: Path) -> None:
 
     step = "basisexpansionsvc__"
     numbers, cs, gammas = (GRID[step + name] for name in ("n_basis", "C", "similarity__gamma"))
-    told = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    results = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
     scores = {
         (p[step + "n_basis"], p[step + "C"], p[step + "similarity__gamma"]): 100 * score
-        for p, score in told
+        for p, score in results
         if step + "similarity__gamma" in p
     }
     least, most = min(scores.values()), max(scores.values())

@@ -4,7 +4,7 @@ Images that are shifted
 
 Images shifted relative to training: similarities with displacements, compared with a Gaussian without them.
 
-Training images are centred, test images are shifted by a few pixels. `Rigid` shifts the whole grid of HOG cells of an
+Training images are centered, test images are shifted by a few pixels. `Rigid` shifts the whole grid of HOG cells of an
 image to its best match with the basis, `Deformable` also displaces single cells; neither is a kernel.
 
 .. code-block:: sh
@@ -40,7 +40,7 @@ Images = tuple[np.ndarray, np.ndarray]
 
 
 def digits(n: int) -> tuple[Images, Images]:
-    """Digits enlarged three times, centred on 40 x 40 pixels."""
+    """Digits enlarged three times, centered on 40 x 40 pixels."""
     X, y = load_digits(return_X_y=True)
     large = zoom(X.reshape(-1, 8, 8) * 255 / 16, (1, 3, 3), order=1)
     images = np.pad(large, ((0, 0), (8, 8), (8, 8))).astype(np.uint8)
@@ -84,8 +84,8 @@ def draw(accuracies: dict[str, list[float]], svc: BasisExpansionSVC, path: Path)
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.4, 1))
     axes = top.subplots()
     styles = zip(("#D55E00", "#56B4E9", "#009E73", "#0072B2"), ("^:", "o--", "s-.", "D-"), strict=True)
-    for (name, values), (colour, style) in zip(accuracies.items(), styles, strict=True):
-        axes.plot(SHIFTS, 100 * np.array(values), style, color=colour, label=name)
+    for (name, values), (color, style) in zip(accuracies.items(), styles, strict=True):
+        axes.plot(SHIFTS, 100 * np.array(values), style, color=color, label=name)
     axes.set(xlabel="shift of the test images (pixels along each axis)", ylabel="test accuracy (%)", xticks=SHIFTS)
     axes.set_title("Trained on images that are not shifted", loc="left")
     axes.grid(alpha=0.3)

@@ -2,7 +2,7 @@
 Regression on molecules
 =======================
 
-A number for each molecule, from its SMILES: `BasisExpansionRegressor`, which chooses the similarity by itself.
+A number for each molecule, from its SMILES: `BasisExpansionRegressor`, with automatic selection of the similarity.
 
 The number is the logarithm of the Wiener index, the sum of the distances between all pairs of heavy atoms in the graph
 of the molecule, which Wiener found to go with the boiling points of paraffins in 1947. It follows from the SMILES, so
@@ -103,9 +103,9 @@ def draw(truth: np.ndarray, predicted: dict[str, np.ndarray], path: Path) -> Non
     figure, axes = plt.subplots(figsize=(4.6, 4.6), layout="constrained")
     ends = [truth.min(), truth.max()]
     axes.plot(ends, ends, ":", color="0.6")
-    for (name, values), colour, marker in zip(predicted.items(), ("#D55E00", "#0072B2"), ("x", "o"), strict=True):
+    for (name, values), color, marker in zip(predicted.items(), ("#D55E00", "#0072B2"), ("x", "o"), strict=True):
         error = root_mean_squared_error(truth, values)
-        axes.plot(truth, values, marker, color=colour, ms=4, alpha=0.7, label=f"{name} (error {error:.3f})")
+        axes.plot(truth, values, marker, color=color, ms=4, alpha=0.7, label=f"{name} (error {error:.3f})")
     axes.set(xlabel="target", ylabel="prediction", aspect="equal")
     axes.legend(loc="upper left")
     figure.savefig(path, dpi=120)

@@ -74,10 +74,10 @@ def draw(truth: np.ndarray, scores: dict[str, np.ndarray], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(4.6, 4.6), layout="constrained")
-    for (name, values), colour, style in zip(scores.items(), ("#D55E00", "#0072B2"), ("--", "-"), strict=True):
+    for (name, values), color, style in zip(scores.items(), ("#D55E00", "#0072B2"), ("--", "-"), strict=True):
         false, true, _ = roc_curve(truth, values)
         area = roc_auc_score(truth, values)
-        axes.plot(100 * false, 100 * true, style, color=colour, label=f"{name} (area {area:.3f})")
+        axes.plot(100 * false, 100 * true, style, color=color, label=f"{name} (area {area:.3f})")
     axes.plot([0, 100], [0, 100], ":", color="0.6", label="chance")
     axes.set(xlabel="inactive ones taken for active (%)", ylabel="active ones found (%)", aspect="equal")
     axes.legend(loc="lower right")

@@ -53,7 +53,7 @@ def agreement(sample: Keypoints, basis: Keypoints) -> float:
 
 
 def make_keypoints(n: int, n_classes: int = 4, seed: int = 0) -> tuple[list[Keypoints], np.ndarray]:
-    """Constellations of 12 points, half of which are lost, shifted as a whole, with 6 points of clutter."""
+    """Constellations of 12 points, after the loss of half of them, shifted as a whole, with 6 points of clutter."""
     rng = np.random.default_rng(seed)
     kinds = np.repeat(np.arange(N_KINDS), 3)
     # All classes have the same kinds of points: they differ only in their positions.
@@ -75,9 +75,9 @@ def read(path: Path) -> tuple[list[Keypoints], np.ndarray]:
     samples, labels = [], []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
-            told = json.loads(line)
-            points, kinds = np.array(told["points"], dtype=float), np.array(told["kinds"], dtype=int)
-            labels.append(told["label"])
+            record = json.loads(line)
+            points, kinds = np.array(record["points"], dtype=float), np.array(record["kinds"], dtype=int)
+            labels.append(record["label"])
             if points.shape != (len(kinds), 2):
                 raise ValueError(f"points have shape {points.shape}, expected ({len(kinds)}, 2)")
         except (ValueError, KeyError, TypeError) as error:

@@ -2,7 +2,7 @@
 Probabilities without further fits
 ==================================
 
-Probabilities without further fits: the thin plate SVM beside a calibration by five folds.
+Probabilities without further fits: the thin plate SVM compared with a calibration by five folds.
 
 A fit calibrates its probabilities on decision values of samples that it did not see, which it has by leave-one-out in
 closed form. `CalibratedClassifierCV` fits five times more for that, and averages six models.
@@ -55,15 +55,15 @@ def load(path: Path) -> Samples:
 
 
 def draw(drawn: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]], path: Path) -> None:
-    """One column per problem: shares of right answers against the probabilities told, and how often they are told."""
+    """One column per problem: shares of right answers against the predicted probabilities, and how often they occur."""
     import matplotlib.pyplot as plt
 
-    colours = dict(zip(ENGINES, ("#0072B2", "#E69F00", "#009E73"), strict=True))
+    colors = dict(zip(ENGINES, ("#0072B2", "#E69F00", "#009E73"), strict=True))
     figure, axes = plt.subplots(1, len(drawn), figsize=(6 * len(drawn), 5), squeeze=False, layout="constrained")
     for axis, (name, engines) in zip(axes[0], drawn.items(), strict=True):
-        for engine, (right, told) in engines.items():
+        for engine, (right, predicted) in engines.items():
             CalibrationDisplay.from_predictions(
-                right, told, n_bins=8, strategy="quantile", name=engine, color=colours[engine], ax=axis
+                right, predicted, n_bins=8, strategy="quantile", name=engine, color=colors[engine], ax=axis
             )
         axis.set(title=name, xlabel="probability of a class", ylabel="share of the samples in that class")
     figure.savefig(path, dpi=110)

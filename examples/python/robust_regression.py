@@ -12,7 +12,7 @@ could not.
 .. code-block:: sh
 
     python robust_regression.py
-    python robust_regression.py --data points.csv --out .    # a table of numbers, of which the last column is predicted
+    python robust_regression.py --data points.csv --out .    # a table of numbers; the last column is the target
 
 Of `--data`, nothing is known but the targets: the errors are then those of samples that are held back.
 
@@ -40,7 +40,7 @@ def curve(x: np.ndarray) -> np.ndarray:
 
 
 def with_outliers(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A curve with noise, of which a tenth of the targets is shifted."""
+    """A curve with noise; a tenth of the targets is shifted."""
     x = rng.uniform(-3, 3, n)
     return x[:, None], curve(x) + 0.15 * rng.normal(size=n) + 6 * (rng.random(n) < 0.1)
 
@@ -68,8 +68,8 @@ def draw(outliers: tuple, fits: dict, noisy: tuple, interval: dict, path: Path) 
     at = np.linspace(-3, 3, 300)[:, None]
     left.plot(outliers[0], outliers[1], ".", color="0.7", ms=4)
     left.plot(at, curve(at), ":", color="0.2", label="truth")
-    for (name, fit), colour in zip(fits.items(), ("#D55E00", "#0072B2"), strict=True):
-        left.plot(at, fit.predict(at), color=colour, label=name)
+    for (name, fit), color in zip(fits.items(), ("#D55E00", "#0072B2"), strict=True):
+        left.plot(at, fit.predict(at), color=color, label=name)
     left.set(title="a tenth of the targets is shifted", xlabel="x", ylabel="y")
     left.legend(loc="center", bbox_to_anchor=(0.5, 0.53), ncols=3)
     right.plot(noisy[0], noisy[1], ".", color="0.7", ms=4)

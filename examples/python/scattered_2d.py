@@ -87,8 +87,8 @@ def draw(drawn: dict[str, list[tuple[ThinPlateSVC, np.ndarray, np.ndarray]]], pa
                 alpha=0.3,
                 ax=axis,
             )
-            for label, colour, marker in zip(svc.classes_, (blue, orange), "os", strict=True):
-                axis.scatter(*X[y == label].T, s=8, color=colour, marker=marker, edgecolor="k", linewidth=0.3)
+            for label, color, marker in zip(svc.classes_, (blue, orange), "os", strict=True):
+                axis.scatter(*X[y == label].T, s=8, color=color, marker=marker, edgecolor="k", linewidth=0.3)
             axis.set(title=f"{name}, axes × {scale:g}", xlabel="x (units of the data)", ylabel="y (units of the data)")
             axis.ticklabel_format(scilimits=(-2, 3))
             axis.locator_params(nbins=5)
@@ -113,8 +113,8 @@ def main(argv: list[str] | None = None) -> float:
                 start = time.perf_counter()
                 accuracy = svc.fit(X, y).score(X_test, y_test)
                 accuracies[method].append(accuracy)
-                told = f"{name} x {scale:g}, {method}"
-                print(f"    {told:<36} {accuracy:.3f}  seconds {time.perf_counter() - start:6.2f}")
+                case = f"{name} x {scale:g}, {method}"
+                print(f"    {case:<36} {accuracy:.3f}  seconds {time.perf_counter() - start:6.2f}")
                 if method == "thin plate":
                     drawn[name].append((svc, X, y))
     for method, values in accuracies.items():

@@ -2,10 +2,10 @@
 Time series by dynamic time warping
 ===================================
 
-Time series: dynamic time warping, compared with a Gaussian on the same values and the nearest neighbour by DTW.
+Time series: dynamic time warping, compared with a Gaussian on the same values and the nearest neighbor by DTW.
 
 DTW stretches and compresses the time axis of one series to match the other. It is not a kernel, which a basis expansion
-does not require, and it is slow, so only a few series serve as bases: the nearest neighbour compares with all.
+does not require, and it is slow, so only a few series serve as bases: the nearest neighbor compares with all.
 
 .. code-block:: sh
 
@@ -106,7 +106,7 @@ def main(argv: list[str] | None = None) -> float:
     start = time.perf_counter()
     nearest = y[pairwise(DTW(window=best.similarity.window), X_test, X).argmax(axis=1)]
     share, seconds = np.mean(nearest == y_test), time.perf_counter() - start
-    print(f"{'DTW, nearest neighbour':<22} accuracy {share:.3f}  seconds {seconds:6.2f}  compares with all {len(X)}")
+    print(f"{'DTW, nearest neighbor':<22} accuracy {share:.3f}  seconds {seconds:6.2f}  compares with all {len(X)}")
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
         draw(best, args.out / "series_dtw.png")

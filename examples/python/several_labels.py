@@ -1,8 +1,8 @@
 """
-Several labels a sample
-=======================
+Multilabel classification
+=========================
 
-Several labels a sample, a third of them unknown: all labels by one fit, beside a fit for each.
+Multilabel classification with a third of the labels unknown: one fit of all labels, compared with a fit for each.
 
 A sample of a screening is tested for some of twelve toxicities, a document has several topics: each label is a problem
 of its own, but similarities, bases and Gram matrices are the same for all. `fit(X, Y)` with an indicator matrix solves
@@ -73,9 +73,9 @@ def draw(drawn: dict[str, np.ndarray], names: list[str], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axis = plt.subplots(figsize=(9, 5), layout="constrained")
-    colours, height = ("#56B4E9", "#0072B2", "#E69F00"), 0.8 / len(drawn)
-    for at, ((name, right), colour) in enumerate(zip(drawn.items(), colours, strict=True)):
-        axis.barh(np.arange(len(names)) + (at - 1) * height, 100 * (1 - right), height, label=name, color=colour)
+    colors, height = ("#56B4E9", "#0072B2", "#E69F00"), 0.8 / len(drawn)
+    for at, ((name, right), color) in enumerate(zip(drawn.items(), colors, strict=True)):
+        axis.barh(np.arange(len(names)) + (at - 1) * height, 100 * (1 - right), height, label=name, color=color)
     axis.set(yticks=np.arange(len(names)), yticklabels=names, xlabel="error, %")
     axis.invert_yaxis()
     axis.legend()

@@ -107,7 +107,7 @@ def main(argv: list[str] | None = None) -> float:
     methods = {
         "n-grams, linear": make_pipeline(CountVectorizer(analyzer="char_wb", ngram_range=(1, 3)), LinearSVC(C=0.1)),
         "edit distance": BasisExpansionSVC(Edit(), n_basis=n_basis),
-        # Two similarities are combined: each is normalised separately, and the SVM weighs both.
+        # Two similarities are combined: each is normalized separately, and the SVM weighs both.
         "edit and 2-grams": BasisExpansionSVC([Edit(), NGram(2)], n_basis=n_basis),
     }
     for name, method in methods.items():

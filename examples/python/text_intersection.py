@@ -74,7 +74,7 @@ def read(path: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
 
 
 def load(path: Path) -> tuple[sparse.csr_matrix, sparse.csr_matrix, np.ndarray, np.ndarray]:
-    """NAME.train.npz with its NAME.test.npz, or a single file, a quarter of which is held out."""
+    """NAME.train.npz with its NAME.test.npz, or a single file, with a quarter held out."""
     if not path.is_file():
         raise SystemExit(f"{path} is no file: --data takes a .npz of counts, as bags_of_words.py writes them")
     X, y = read(path)
@@ -90,8 +90,8 @@ def draw(accuracies: dict[str, list[float]], path: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     styles = zip(("#0072B2", "#009E73", "#D55E00"), ("o-", "s--", "^:"), strict=True)
-    for (name, values), (colour, style) in zip(accuracies.items(), styles, strict=True):
-        axes.semilogx(CS, 100 * np.array(values), style, color=colour, label=name)
+    for (name, values), (color, style) in zip(accuracies.items(), styles, strict=True):
+        axes.semilogx(CS, 100 * np.array(values), style, color=color, label=name)
     axes.set(xlabel="C", ylabel="test accuracy (%)", title="Additive kernels and a linear SVM on word counts")
     axes.grid(alpha=0.3)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
@@ -100,7 +100,7 @@ def draw(accuracies: dict[str, list[float]], path: Path) -> None:
 
 def main(argv: list[str] | None = None) -> float:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="NAME.train.npz beside NAME.test.npz, or one .npz")
+    parser.add_argument("--data", type=Path, help="NAME.train.npz with NAME.test.npz, or one .npz")
     parser.add_argument("--out", type=Path, help="folder for the picture")
     parser.add_argument("--small", action="store_true", help="a size of seconds")
     args = parser.parse_args(argv)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_circles
 
-from widemargin import BasisExpansionSVC, load, save
+from widemargin import BasisExpansionRegressor, BasisExpansionSVC, load, save
 
 AUTO = {"similarity": "auto", "normalization": "auto", "C": "auto"}
 
@@ -102,7 +102,7 @@ def test_bad_input_is_named():
         BasisExpansionSVC("chi2", normalization="auto").fit(-X, y)
 
 
-@pytest.mark.parametrize("make", [wm.BasisExpansionSVC, wm.BasisExpansionRegressor])
+@pytest.mark.parametrize("make", [BasisExpansionSVC, BasisExpansionRegressor])
 @pytest.mark.parametrize("seed", range(6))
 def test_a_given_gamma_is_kept_and_one_that_is_not_given_is_searched(make, seed):
     rng = np.random.default_rng(seed)

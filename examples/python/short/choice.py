@@ -2,7 +2,7 @@
 What a fit has chosen
 =====================
 
-With nothing given, a fit compares candidates by leave-one-out before it trains on all samples. `PathDisplay` shows what
+By default, a fit compares candidates by leave-one-out before it trains on all samples. `PathDisplay` shows what
 it tried.
 """
 

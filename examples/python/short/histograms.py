@@ -2,12 +2,12 @@
 Histograms
 ==========
 
-Colours of small squares of two photographs. `PowerMeanSVC` has additive kernels for histograms and counts, and chooses
+Colors of small squares of two photographs. `PowerMeanSVC` has additive kernels for histograms and counts, and chooses
 among them, and C, by leave-one-out.
 """
 
 # %%
-# Each square is described by how many of its pixels have each of 64 colours. The left half of each photograph is for
+# Each square is described by how many of its pixels have each of 64 colors. The left half of each photograph is for
 # training, the right half for testing:
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,10 +20,10 @@ SIDE = 32
 
 
 def histograms_of(photograph):
-    """The counts of 4 x 4 x 4 colours in every square, and the squares' corners."""
+    """The counts of 4 x 4 x 4 colors in every square, and the squares' corners."""
     corners = [(x, y) for y in range(0, 416, SIDE) for x in range(0, 640, SIDE)]
-    colours = (photograph // 64).astype(int) @ (16, 4, 1)
-    return [np.bincount(colours[y : y + SIDE, x : x + SIDE].ravel(), minlength=64) for x, y in corners], corners
+    colors = (photograph // 64).astype(int) @ (16, 4, 1)
+    return [np.bincount(colors[y : y + SIDE, x : x + SIDE].ravel(), minlength=64) for x, y in corners], corners
 
 
 photographs = load_sample_images().images
@@ -45,7 +45,7 @@ svc.score(X_test, y_test)
 print({tried["kernel"]: tried["loo_squared_hinge"] for tried in svc.tried_}, svc.C_)
 
 # %%
-# Squares of the right halves that it takes for the other photograph, and how often each colour occurs:
+# Squares of the right halves that it takes for the other photograph, and how often each color occurs:
 figure, axes = plt.subplots(2, 2, figsize=(6, 3.6), height_ratios=(3, 1), layout="constrained")
 bins = np.stack(np.unravel_index(np.arange(64), (4, 4, 4)), axis=1) / 3
 for (ax, below), photograph, name in zip(axes.T, photographs, ("temple", "flower"), strict=True):
@@ -56,5 +56,5 @@ for (ax, below), photograph, name in zip(axes.T, photographs, ("temple", "flower
         ax.add_patch(Rectangle(corner, SIDE, SIDE, fill=False, edgecolor="#FFD500", linewidth=2))
     ax.axis("off")
     below.bar(range(64), counts[names == name].mean(axis=0), width=1, color=bins, edgecolor="0.6", linewidth=0.3)
-    below.set(xticks=[], yticks=[], xlabel=f"colours of the {name}")
+    below.set(xticks=[], yticks=[], xlabel=f"colors of the {name}")
 plt.show()

@@ -7,7 +7,7 @@ basis, so that no shifted copies need to be trained on. It is not a kernel, and 
 """
 
 # %%
-# Digits on a larger canvas: centred for training, shifted by four pixels for testing.
+# Digits on a larger canvas: centered for training, shifted by four pixels for testing.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.ndimage import shift, zoom

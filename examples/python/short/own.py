@@ -43,14 +43,14 @@ print(wm.testing.check_similarity(overlap, X))
 # %%
 # What the first shops are taken for:
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
-colours = dict(zip(HOURS, ("#E69F00", "#0072B2", "#CC79A7"), strict=True))
+colors = dict(zip(HOURS, ("#E69F00", "#0072B2", "#CC79A7"), strict=True))
 found = svc.predict(X_test)
 order = sorted(range(30), key=lambda place: found[place])
 for row, place in enumerate(order):
     for start, end in X_test[place]:
-        ax.barh(row, end - start, left=start, height=0.7, color=colours[found[place]])
-for kind, colour in colours.items():
-    ax.barh(0, 0, color=colour, label=kind)
+        ax.barh(row, end - start, left=start, height=0.7, color=colors[found[place]])
+for kind, color in colors.items():
+    ax.barh(0, 0, color=color, label=kind)
 ax.legend(loc="upper left", frameon=False)
 ax.set(yticks=[], xticks=range(6, 29, 6), xticklabels=["6:00", "12:00", "18:00", "24:00"])
 ax.spines[["left", "top", "right"]].set_visible(False)

@@ -39,7 +39,7 @@ print(svc.C_, svc.estimated_score_)
 # A few series of each class that it finds:
 found = svc.predict(X_test)
 figure, axes = plt.subplots(2, 2, figsize=(6, 3.4), sharex=True, sharey=True, layout="constrained")
-for ax, label, colour in zip(axes.flat, range(4), ("#0072B2", "#E69F00", "#009E73", "#CC79A7"), strict=True):
-    ax.plot(clock, X_test[found == label][:6].T, color=colour, linewidth=1, alpha=0.8)
+for ax, label, color in zip(axes.flat, range(4), ("#0072B2", "#E69F00", "#009E73", "#CC79A7"), strict=True):
+    ax.plot(clock, X_test[found == label][:6].T, color=color, linewidth=1, alpha=0.8)
     ax.set(xticks=[], yticks=[])
 plt.show()

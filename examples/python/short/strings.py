@@ -2,8 +2,8 @@
 Strings
 =======
 
-The language of a surname. With nothing given, a fit compares edit distances, alignments and character n-grams by
-leave-one-out; here the edit distance is given.
+The language of a surname. By default, a fit compares edit distances, alignments and character n-grams by
+leave-one-out; here the edit distance is fixed.
 """
 
 # %%
@@ -46,14 +46,14 @@ low, high = places.min(axis=0), places.max(axis=0)
 ax.set(xlim=(low[0] - 0.3, high[0] + 0.5), ylim=(low[1] - 0.1, high[1] + 0.1))
 # A name is drawn where there is room for it.
 room, drawn = (high - low) * (0.17, 0.065), []
-colours = dict(zip(SURNAMES, ("#009E73", "#D55E00", "#0072B2"), strict=True))
-for language, colour in colours.items():
+colors = dict(zip(SURNAMES, ("#009E73", "#D55E00", "#0072B2"), strict=True))
+for language, color in colors.items():
     of_it = [place for place, one in zip(places, languages, strict=True) if one == language]
     drawn.append(np.mean(of_it, axis=0))
-    ax.text(*drawn[-1], language, color=colour, fontsize=22, ha="center", va="center", alpha=0.3)
+    ax.text(*drawn[-1], language, color=color, fontsize=22, ha="center", va="center", alpha=0.3)
 for place, name, language in zip(places, names, languages, strict=True):
     if all((abs(place - other) > room).any() for other in drawn):
         drawn.append(place)
-        ax.text(*place, name, color=colours[language], fontsize=10, ha="center", va="center")
+        ax.text(*place, name, color=colors[language], fontsize=10, ha="center", va="center")
 ax.axis("off")
 plt.show()

@@ -35,7 +35,7 @@ import timing
 INK, SOFT = "#333333", "#888888"
 FIRST, SECOND, THIRD, FOURTH = "#1f5fa8", "#d9822b", "#2e8b57", "#7b4fa3"
 # Pictures are shown in READMEs: small files.
-DPI, COLOURS = 100, 64
+DPI, COLORS = 100, 64
 FIRST_LIGHT, SECOND_LIGHT = "#cfe0f3", "#fae3cc"
 
 
@@ -108,14 +108,14 @@ class Study:
         self._tables.append((title, text, list(head), [[cell(one) for one in row] for row in rows]))
 
     def picture(self, figure: Any, name: str = "") -> None:
-        """A matplotlib figure, as a PNG beside the results, in few colours: it is shown in a README, so it is small."""
+        """A matplotlib figure, as a PNG beside the results, in few colors: it is shown in a README, so it is small."""
         from PIL import Image
 
         self._out.mkdir(parents=True, exist_ok=True)
         path = self._out / f"{self._stem()}{'_' + name if name else ''}.png"
         figure.savefig(path, dpi=DPI)
         with Image.open(path) as image:
-            few = image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+            few = image.convert("RGB").quantize(COLORS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         few.save(path, optimize=True)
         self._pictures.append(path.name)
 

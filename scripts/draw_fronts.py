@@ -51,7 +51,7 @@ def main() -> None:
         ax.axis("off")
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=100)
-    # Few colours suffice for lines and bars, and keep the file small.
+    # Few colors suffice for lines and bars, and keep the file small.
     Image.open(drawn).convert("RGB").quantize(192, dither=Image.Dither.NONE).save(
         ROOT / "docs/images/fronts.png", optimize=True
     )

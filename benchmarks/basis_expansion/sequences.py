@@ -5,7 +5,7 @@
 `DATA` has the folders `ucr` (one NAME.npz a set: X_train, y_train, X_test, y_test) and `strings` (surnames, sms_spam,
 splice_junctions as .tsv.gz with a header, mol_bbbp as .csv.gz). Series: half of the training series are bases, C and
 the similarity chosen by cross-validation on the training series (3 folds); the rival is
-the nearest neighbour among all training series by the same warping distance. Strings: a random fifth is for testing.
+the nearest neighbor among all training series by the same warping distance. Strings: a random fifth is for testing.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def one_set(program: Program, train: Path, test: Path, parts: dict[str, np.ndarr
         *flags,
     )
     accuracy = program.accuracy(model, test)
-    # Every training series as a base, and the similarities as they are: the largest is the nearest neighbour's.
+    # Every training series as a base, and the similarities as they are: the largest is the nearest neighbor's.
     raw, block = train.with_suffix(".raw"), train.with_suffix(".npz")
     all_bases = ["--n-basis", len(labels), "--normalization=none", "--max-iter=1"]
     program("train", "basis-expansion", train, "-o", raw, "--similarity", SIMILARITIES[0], *all_bases)
@@ -130,7 +130,7 @@ STRINGS = {
     "surnames": [["edit", "-C10"], ["edit:metric=jaro-winkler", "-C10"], ["ngram:n=2", "-C10"]],
     "sms_spam": [["edit:metric=lcs", "-C10"], ["ngram:n=3", "-C10"]],
     "splice_junctions": [["align:mode=global,match=2,mismatch=-1,open=-4,extend=-2", "-C10"], ["ngram:n=4", "-C10"]],
-    "mol_bbbp": [["edit", "-C10"], ["ngrams:n=4>tanimoto", "-C10"]],
+    "mol_bbbp": [["edit", "-C10"], ["ngrams:n=4/tanimoto", "-C10"]],
 }
 
 
@@ -141,7 +141,7 @@ def strings(program: Program, data: Path, folder: Path) -> tuple[dict[str, Any],
         train, test, majority = split(pairs, folder, name)
         model = folder / "strings.model"
         found = []
-        baseline = ["--format=strings", "--similarity=ngram-counts:n=3,bits=4096>linear", "--n-basis=1000", "-C1"]
+        baseline = ["--format=strings", "--similarity=ngram-counts:n=3,bits=4096/linear", "--n-basis=1000", "-C1"]
         for label, flags in [("linear on trigram counts", baseline)] + [
             (spec, ["--format=strings", "--similarity", spec, *flags]) for spec, *flags in specs
         ]:

@@ -85,7 +85,7 @@ def table(result: Row) -> str:
                 f"| {row['name']} | `{row['spec']}` | {row['useful_flops']:,} | {row['microseconds_a_pair']:.3f} "
                 f"| {row['gflops']:.0f} | {share:.0%} |"
             )
-    lines += ["", "| descriptor of 32 × 32 colour images | images/s |", "| --- | --- |"]
+    lines += ["", "| descriptor of 32 × 32 color images | images/s |", "| --- | --- |"]
     lines += [f"| `{row['spec']}` | {row['images_a_second']:,.0f} |" for row in rows if row["what"] == "descriptor"]
     return "\n".join(lines) + "\n"
 

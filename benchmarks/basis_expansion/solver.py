@@ -2,7 +2,7 @@
 
     python solver.py --data cifar-10-batches-bin [--sizes 1000,4000] [--large]
 
-The features are the basis expansion of CIFAR-10's first batch: hog:cell=8>rbf with 1,000 bases, or M2's four
+The features are the basis expansion of CIFAR-10's first batch: hog:cell=8/rbf with 1,000 bases, or M2's four
 similarities with 1,000 bases each (4,000 features); C = 1, ten classes, no intercept. `--large` adds ours alone on
 50,000 x 10,000. Seconds are the peers' CPU seconds, which a loaded machine lengthens least, and the best of three wall
 times of ours. Objectives are computed here, in double precision, from each program's weights. Needs numpy,

@@ -162,7 +162,7 @@ def measured(estimator: Any, X: Any, X_test: Any, y: Any, y_test: Any) -> dict[s
 
 
 def beside_svc(name: str, X: Any, X_test: Any, y: Any, y_test: Any, scaled: bool = False) -> dict[str, Any]:
-    """Ours beside SVC with C = 10, a good value for all, calibrated by folds; columns are standardised, or *scaled*."""
+    """Ours beside SVC with C = 10, a good value for all, calibrated by folds; columns are standardized, or *scaled*."""
     found: dict[str, Any] = {"data": name, "n": len(y)}
     scaler = "passthrough" if scaled else StandardScaler()
     svc = make_pipeline(scaler, CalibratedClassifierCV(SVC(C=10.0, cache_size=1000), cv=5))
@@ -208,7 +208,7 @@ def told(rows: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
     lines += [
         line("**all** | mean | | |", rows),
         "",
-        "Beside `SVC(C=10)`, calibrated by folds, on standardised columns (MNIST: on pixels of at most 1):",
+        "Beside `SVC(C=10)`, calibrated by folds, on standardized columns (MNIST: on pixels of at most 1):",
         "",
     ]
     lines += [

@@ -57,7 +57,7 @@ def classes(data: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def split(X: np.ndarray, is_normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Half of the normal samples, standardised; the others with all that are not, and which of these are normal."""
+    """Half of the normal samples, standardized; the others with all that are not, and which of these are normal."""
     rng = np.random.default_rng(0)
     normal, others = (rng.permutation(np.flatnonzero(which))[:MOST] for which in (is_normal, ~is_normal))
     half = len(normal) // 2

@@ -99,20 +99,20 @@ class EditSvc(MatrixSvc):
         return np.exp(-self.gamma * _edit_distances(left, right))
 
 
-class EditNeighbour(ClassifierMixin, BaseEstimator):
+class EditNeighbor(ClassifierMixin, BaseEstimator):
     def __init__(self, n_neighbors: int = 1) -> None:
         self.n_neighbors = n_neighbors
 
-    def fit(self, X: list[str], y: np.ndarray) -> EditNeighbour:
+    def fit(self, X: list[str], y: np.ndarray) -> EditNeighbor:
         self.samples_, self.labels_ = X, y
         return self
 
     def predict(self, X: list[str]) -> np.ndarray:
-        neighbours = KNeighborsClassifier(self.n_neighbors, metric="precomputed")
+        neighbors = KNeighborsClassifier(self.n_neighbors, metric="precomputed")
         # It wants a square matrix to fit and looks at its size alone.
-        neighbours.fit(np.zeros((len(self.samples_), len(self.samples_)), np.float32), self.labels_)
+        neighbors.fit(np.zeros((len(self.samples_), len(self.samples_)), np.float32), self.labels_)
         parts = [X[at : at + 2000] for at in range(0, len(X), 2000)]
-        return np.concatenate([neighbours.predict(_edit_distances(part, self.samples_)) for part in parts])
+        return np.concatenate([neighbors.predict(_edit_distances(part, self.samples_)) for part in parts])
 
 
 def _edit_distances(left: list[str], right: list[str]) -> np.ndarray:
@@ -122,7 +122,7 @@ def _edit_distances(left: list[str], right: list[str]) -> np.ndarray:
     return cdist(left, right, scorer=Levenshtein.normalized_distance, dtype=np.float32, workers=1)
 
 
-def aeon_neighbour(n_jobs: int) -> Any:
+def aeon_neighbor(n_jobs: int) -> Any:
     from aeon.classification.distance_based import KNeighborsTimeSeriesClassifier
 
     return KNeighborsTimeSeriesClassifier(distance="dtw", distance_params={"window": WINDOW}, n_jobs=n_jobs)
@@ -134,22 +134,22 @@ def aeon_minirocket(random_state: int, n_jobs: int) -> Any:
     return MiniRocketClassifier(random_state=random_state, n_jobs=n_jobs)
 
 
-class TslearnNeighbour(ClassifierMixin, BaseEstimator):
+class TslearnNeighbor(ClassifierMixin, BaseEstimator):
     """Its band is told in points of time, which are known when the series are."""
 
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_jobs = n_jobs
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> TslearnNeighbour:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> TslearnNeighbor:
         from tslearn.neighbors import KNeighborsTimeSeriesClassifier
 
         band = {"global_constraint": "sakoe_chiba", "sakoe_chiba_radius": int(WINDOW * X.shape[1])}
-        self.neighbour_ = KNeighborsTimeSeriesClassifier(1, metric="dtw", metric_params=band, n_jobs=self.n_jobs)
-        self.neighbour_.fit(X[:, :, None], y)
+        self.neighbor_ = KNeighborsTimeSeriesClassifier(1, metric="dtw", metric_params=band, n_jobs=self.n_jobs)
+        self.neighbor_.fit(X[:, :, None], y)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.neighbour_.predict(X[:, :, None])
+        return self.neighbor_.predict(X[:, :, None])
 
 
 def tslearn_svc(random_state: int, n_jobs: int, C: float = 1.0) -> Any:

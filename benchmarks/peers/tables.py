@@ -21,7 +21,7 @@ INK = "#333333"
 OURS, THEIRS = "#1f5fa8", "#d9822b"
 # Accuracy that counts as equal, in percent.
 EQUAL = 0.5
-# Left end of the pictures: neighbours, which keep the samples and no more, take no time to train.
+# Left end of the pictures: neighbors, which keep the samples and no more, take no time to train.
 LEAST_SECONDS = 0.01
 # Names in the pictures, in parts of a panel's height.
 LEAST_APART = 0.056
@@ -99,7 +99,7 @@ def standings(rows: list[Row], known: dict[str, Row]) -> str:
     """For each task who is first at equal accuracy, from untouched samples and in training alone."""
     text = (
         f"*Level* is who is within {EQUAL} points of the best. Of ours the fastest that is level, or, where none is, "
-        "the best. Neighbours train nothing: their work comes with prediction."
+        "the best. Neighbors train nothing: their work comes with prediction."
     )
     parts = [f"## Where we stand\n\n{text}"]
     for title, seconds_of in (("Tuning and training", whole_cost), ("Training alone", cost)):
@@ -223,8 +223,8 @@ def draw_tasks(rows: list[Row], known: dict[str, Row], path: Path) -> None:
         done = [row for row in rows if row["task"] == task and "failed" not in row]
         done.sort(key=lambda row: row["accuracy"])
         for row in done:
-            mark, colour = looks(row, known)
-            axes.plot(max(whole_cost(row), LEAST_SECONDS), 100 * row["accuracy"], mark, color=colour)
+            mark, color = looks(row, known)
+            axes.plot(max(whole_cost(row), LEAST_SECONDS), 100 * row["accuracy"], mark, color=color)
         axes.set_xscale("log")
         axes.margins(x=0.08, y=0.08)
         name_points(axes, done, known)
@@ -248,7 +248,7 @@ def name_points(axes: Any, done: list[Row], known: dict[str, Row]) -> None:
     low, high = axes.get_ylim()
     shown = [(100 * row["accuracy"] - low) / (high - low) for row in done]
     for row, height in zip(done, spread(shown, LEAST_APART), strict=True):
-        mark, colour = looks(row, known)
+        mark, color = looks(row, known)
         axes.annotate(
             row["engine"],
             (max(whole_cost(row), LEAST_SECONDS), 100 * row["accuracy"]),
@@ -257,7 +257,7 @@ def name_points(axes: Any, done: list[Row], known: dict[str, Row]) -> None:
             va="center",
             fontsize=7,
             color=OURS if mark == "o" else INK,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5, "relpos": (0, 0.5)},
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.5, "relpos": (0, 0.5)},
         )
 
 

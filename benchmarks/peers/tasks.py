@@ -136,7 +136,7 @@ def _ijcnn1(places: Places) -> Task:
 
 
 def _first_rows(name: str, n_train: int) -> Callable[[Places], Task]:
-    """The usual split of a table: its first rows are for training. Columns are standardised."""
+    """The usual split of a table: its first rows are for training. Columns are standardized."""
 
     def load(places: Places) -> Task:
         arrays = places.arrays(name)

@@ -108,7 +108,7 @@ def _read_pickles(folder: Path) -> Cifar10:
 
 
 def _from_planes(parts: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.integer]]]) -> Cifar10:
-    """Colour planes to pixels; the last part is the test batch."""
+    """Color planes to pixels; the last part is the test batch."""
 
     def images(planes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         return np.ascontiguousarray(planes.reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1))

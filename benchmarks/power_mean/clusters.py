@@ -12,31 +12,31 @@ Labels = npt.NDArray[np.int64]
 BLOCK = 1024
 
 
-def closeness(points: Floats, centres: Floats) -> Floats:
-    """x·c − ½‖c‖², largest for the nearest centre: the squared distance without its constant part."""
-    scores = points @ centres.T
-    scores -= np.float32(0.5) * np.einsum("ij,ij->i", centres, centres)
+def closeness(points: Floats, centers: Floats) -> Floats:
+    """x·c − ½‖c‖², largest for the nearest center: the squared distance without its constant part."""
+    scores = points @ centers.T
+    scores -= np.float32(0.5) * np.einsum("ij,ij->i", centers, centers)
     return scores
 
 
-def assign(points: Floats, centres: Floats) -> Labels:
-    """The nearest centre of each point, block by block."""
+def assign(points: Floats, centers: Floats) -> Labels:
+    """The nearest center of each point, block by block."""
     blocks = (points[start : start + BLOCK] for start in range(0, len(points), BLOCK))
-    return np.concatenate([closeness(block, centres).argmax(axis=1) for block in blocks])
+    return np.concatenate([closeness(block, centers).argmax(axis=1) for block in blocks])
 
 
 def kmeans(points: Floats, k: int, iterations: int, rng: np.random.Generator) -> Floats:
-    """Lloyd's iterations from random points; an empty centre is put on a random point."""
-    centres = points[rng.choice(len(points), k, replace=False)].copy()
+    """Lloyd's iterations from random points; an empty center is put on a random point."""
+    centers = points[rng.choice(len(points), k, replace=False)].copy()
     for _ in range(iterations):
-        nearest = assign(points, centres)
+        nearest = assign(points, centers)
         sizes = np.bincount(nearest, minlength=k)
         member = sp.csr_matrix((np.ones(len(points), np.float32), nearest, np.arange(len(points) + 1)))
         member.resize((len(points), k))
-        centres = (member.T @ points) / np.maximum(sizes, 1)[:, None].astype(np.float32)
+        centers = (member.T @ points) / np.maximum(sizes, 1)[:, None].astype(np.float32)
         empty = np.flatnonzero(sizes == 0)
-        centres[empty] = points[rng.choice(len(points), len(empty), replace=False)]
-    return centres
+        centers[empty] = points[rng.choice(len(points), len(empty), replace=False)]
+    return centers
 
 
 def class_labels(
@@ -49,8 +49,8 @@ def class_labels(
     """
     projection = rng.standard_normal((train.shape[1], 64), np.float32) / np.float32(8)
     points, test_points = _project(train, projection), _project(test, projection)
-    centres = kmeans(points, k, 10, rng)
-    return _fill_small(assign(points, centres), points, centres, min_size), assign(test_points, centres)
+    centers = kmeans(points, k, 10, rng)
+    return _fill_small(assign(points, centers), points, centers, min_size), assign(test_points, centers)
 
 
 def _project(rows: sp.csr_matrix, projection: Floats) -> Floats:
@@ -60,12 +60,12 @@ def _project(rows: sp.csr_matrix, projection: Floats) -> Floats:
     return (roots @ projection) / np.sqrt(total)[:, None].astype(np.float32)
 
 
-def _fill_small(labels: Labels, points: Floats, centres: Floats, min_size: int) -> Labels:
+def _fill_small(labels: Labels, points: Floats, centers: Floats, min_size: int) -> Labels:
     """Bring every class to `min_size` members by handing it the nearest rows of classes that can spare them."""
     labels = labels.copy()
-    sizes = np.bincount(labels, minlength=len(centres))
+    sizes = np.bincount(labels, minlength=len(centers))
     for small in np.flatnonzero(sizes < min_size):
-        order = np.argsort(-closeness(points, centres[small : small + 1]).ravel(), kind="stable")
+        order = np.argsort(-closeness(points, centers[small : small + 1]).ravel(), kind="stable")
         for i in order:
             if sizes[small] >= min_size:
                 break

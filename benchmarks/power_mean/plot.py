@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 
 from timing import Row
 
-# Colours that stay apart for the colour-blind and in grey, and a marker each so that colour is never needed.
+# Colors that stay apart for the color-blind and in gray, and a marker each so that color is never needed.
 STYLES = {
     "Widemargin, polynomial": ("#0072B2", "o"),
     "Widemargin, Nyström": ("#D55E00", "s"),
@@ -30,11 +30,11 @@ def draw(results: Row, stem: Path) -> None:
         return
     plt.rcParams.update({"font.size": 10})
     figure, axes = plt.subplots(figsize=(8.5, 5.2), layout="constrained")
-    for family, (colour, marker) in STYLES.items():
+    for family, (color, marker) in STYLES.items():
         mine = [p for p in points if p["family"] == family]
         if mine:
             x, y = [p["seconds"] for p in mine], [p["accuracy"] for p in mine]
-            axes.scatter(x, y, s=55, color=colour, marker=marker, label=family, zorder=3)
+            axes.scatter(x, y, s=55, color=color, marker=marker, label=family, zorder=3)
     axes.set_xscale("log")
     # Room on both sides for the names.
     axes.set_xlim(min(p["seconds"] for p in points) / 8, max(p["seconds"] for p in points) * 12)
@@ -84,9 +84,9 @@ def _name_points(axes: Any, points: list[Row]) -> None:
         heights = _spread([p["accuracy"] for p in mine], span * (0.05 if side == "left" else 0.1))
         edge = min(p["seconds"] for p in mine) / 1.6 if side == "left" else max(p["seconds"] for p in mine) * 1.35
         for point, height in zip(mine, heights, strict=True):
-            colour = STYLES[point["family"]][0]
+            color = STYLES[point["family"]][0]
             # From the middle of the name's end that faces the point.
-            line = {"arrowstyle": "-", "linewidth": 0.6, "color": colour, "alpha": 0.6}
+            line = {"arrowstyle": "-", "linewidth": 0.6, "color": color, "alpha": 0.6}
             line["relpos"] = (1, 0.5) if side == "left" else (0, 0.5)
             axes.annotate(
                 point["label"],
@@ -95,13 +95,13 @@ def _name_points(axes: Any, points: list[Row]) -> None:
                 ha="right" if side == "left" else "left",
                 va="center",
                 fontsize=8,
-                color=colour,
+                color=color,
                 arrowprops=line,
             )
 
 
 def _spread(heights: list[float], gap: float) -> list[float]:
-    """The sorted heights moved as little as need be to lie `gap` apart: runs that touch are centred on their mean."""
+    """The sorted heights moved as little as need be to lie `gap` apart: runs that touch are centered on their mean."""
     groups: list[list[float]] = []
     for height in heights:
         groups.append([height])

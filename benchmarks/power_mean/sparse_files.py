@@ -1,4 +1,4 @@
-"""Labelled sparse rows in files: SciPy's CSR `.npz` with one more array, `labels`, and LIBSVM text."""
+"""Labeled sparse rows in files: SciPy's CSR `.npz` with one more array, `labels`, and LIBSVM text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A bag of visual words of CIFAR-10: 50,000 + 10,000 rows of 5,000 word counts.
 
-The recipe is the usual one for images before deep features: 8x8 colour patches every 2 pixels, each normalised
+The recipe is the usual one for images before deep features: 8x8 color patches every 2 pixels, each normalized
 in contrast and whitened; a dictionary by k-means on patches of training images; every patch votes for its two
 nearest words. It was chosen so that rows are as sparse (some 220 words each) and as hard for a linear classifier
 as the histograms the power mean SVM was made for, and small enough to build in minutes on one core.
@@ -105,7 +105,7 @@ def build(data: Path, cache: Path, design: Design) -> dict:
     _say(started, "images read")
     rng = np.random.default_rng(design.seed)
     dictionary = learn_dictionary(images.x_train, design, rng)
-    _say(started, f"{design.words} words learnt")
+    _say(started, f"{design.words} words learned")
     train = count_words(images.x_train, dictionary, design)
     test = count_words(images.x_test, dictionary, design)
     _say(started, f"words counted, {train.nnz / train.shape[0]:.1f} a row")
@@ -132,7 +132,7 @@ def learn_dictionary(images: Images, design: Design, rng: np.random.Generator) -
     per_image = -(-design.dictionary_patches // len(chosen))
     sample = []
     for image in chosen:
-        patches = normalised_patches(image[None], design)
+        patches = normalized_patches(image[None], design)
         sample.append(patches[rng.choice(len(patches), per_image, replace=False)])
     patches = np.concatenate(sample)
     mean = patches.mean(axis=0)
@@ -143,7 +143,7 @@ def learn_dictionary(images: Images, design: Design, rng: np.random.Generator) -
     return Dictionary(mean, projection, words)
 
 
-def normalised_patches(images: Images, design: Design) -> Floats:
+def normalized_patches(images: Images, design: Design) -> Floats:
     """All patches of all images, one a row, each with mean 0 and contrast near 1."""
     windows = np.lib.stride_tricks.sliding_window_view(images, (design.patch, design.patch), axis=(1, 2))
     windows = windows[:, :: design.stride, :: design.stride]
@@ -156,11 +156,11 @@ def normalised_patches(images: Images, design: Design) -> Floats:
 
 def count_words(images: Images, dictionary: Dictionary, design: Design, block: int = 4) -> sp.csr_matrix:
     """One row of word counts an image; a few images at a time so that a block of similarities stays in cache."""
-    per_image = len(normalised_patches(images[:1], design)) * design.votes
+    per_image = len(normalized_patches(images[:1], design)) * design.votes
     found = np.empty((len(images), per_image), np.int32)
     for start in range(0, len(images), block):
         part = images[start : start + block]
-        words = dictionary.nearest(normalised_patches(part, design), design.votes)
+        words = dictionary.nearest(normalized_patches(part, design), design.votes)
         found[start : start + len(part)] = words.reshape(len(part), per_image)
     ones = np.ones(found.size, np.float32)
     indptr = np.arange(0, found.size + 1, per_image)

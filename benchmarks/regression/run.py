@@ -8,8 +8,8 @@ first with 100,000 rows, where the peer is `Nystroem` with `Ridge`, and molecule
 DATA/strings/mol_bbbp.csv.gz (MoleculeNet), of which the logarithm of the Wiener index (the sum of all distances in
 the graph of the heavy atoms) is predicted from the text.
 
-Peers search these grids by five folds on standardised columns and targets: `KernelRidge` 7 gamma × 7 alpha, `SVR` 5
-gamma × 5 C × 3 epsilon; `GaussianProcessRegressor` maximises its likelihood over an anisotropic length scale, an
+Peers search these grids by five folds on standardized columns and targets: `KernelRidge` 7 gamma × 7 alpha, `SVR` 5
+gamma × 5 C × 3 epsilon; `GaussianProcessRegressor` maximizes its likelihood over an anisotropic length scale, an
 amplitude and the noise (up to 400 samples). Of molecules they get the Tanimoto kernel of character n-grams, in place
 of gamma n up to 2, 3 or 4.
 
@@ -87,7 +87,7 @@ def tasks(data: Path | None, seed: int) -> Iterator[tuple[str, int, Any, Any, An
         yield f"friedman1-{N_LARGE}", seed, *make(N_LARGE, noise, seed), *make(20_000, 0.0, 1000 + seed)
 
 
-def standardised(model: Any) -> Any:
+def standardized(model: Any) -> Any:
     return TransformedTargetRegressor(make_pipeline(StandardScaler(), model), transformer=StandardScaler())
 
 
@@ -108,7 +108,7 @@ def kernel_ridge(X: Any) -> Any:
     alphas = {"alpha": np.geomspace(1e-5, 10, 7)}
     if isinstance(X, list):
         return of_strings(KernelRidge(kernel="precomputed"), alphas)
-    return standardised(
+    return standardized(
         searched(KernelRidge(kernel="rbf"), {"gamma": np.geomspace(1e-3, 1, 7) * 4 / X.shape[1], **alphas})
     )
 
@@ -117,12 +117,12 @@ def support_vectors(X: Any) -> Any:
     grid = {"C": np.geomspace(0.1, 1000, 5), "epsilon": [0.01, 0.05, 0.2]}
     if isinstance(X, list):
         return of_strings(SVR(kernel="precomputed"), grid)
-    return standardised(searched(SVR(), {"gamma": np.geomspace(1e-2, 1, 5) * 2 / X.shape[1], **grid}))
+    return standardized(searched(SVR(), {"gamma": np.geomspace(1e-2, 1, 5) * 2 / X.shape[1], **grid}))
 
 
 def process(X: Any) -> Any:
     kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.ones(X.shape[1]), (1e-2, 1e3)) + WhiteKernel(0.1, (1e-6, 10))
-    return standardised(GaussianProcessRegressor(kernel, random_state=0))
+    return standardized(GaussianProcessRegressor(kernel, random_state=0))
 
 
 OURS: dict[str, Callable[[], Any]] = {

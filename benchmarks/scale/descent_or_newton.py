@@ -71,9 +71,9 @@ def words(n: int, folder: Path) -> tuple[sparse.csr_array, np.ndarray]:
 def histograms(n: int) -> tuple[sparse.csr_array, np.ndarray]:
     """Counts of 400 draws over 100 bins, ten classes that overlap."""
     random = np.random.default_rng(0)
-    centres = random.dirichlet(np.full(100, 0.5), 10)
+    centers = random.dirichlet(np.full(100, 0.5), 10)
     y = random.integers(10, size=n)
-    mixed = 0.3 * centres[y] + 0.7 * random.dirichlet(np.full(100, 0.3), n)
+    mixed = 0.3 * centers[y] + 0.7 * random.dirichlet(np.full(100, 0.3), n)
     return sparse.csr_array(random.multinomial(400, mixed).astype(float)), y
 
 

@@ -131,7 +131,7 @@ def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
     codes = y.astype(np.uint32)
     labels = _core.WeightedLabels((list(range(asked.classes)), codes, None), None, 1.0)
     rows = Timed(_core.Part.features(0, values, np.ones(BLOCK)))
-    expansion = _core.normalised(raw._model, "mean-norm", rows, labels)
+    expansion = _core.normalized(raw._model, "mean-norm", rows, labels)
     work |= rows.seconds
     rows = Timed(rows.part.linear(expansion, codes, asked.classes, 1.0, "squared-hinge", "free"))
     common = {"tol": 1e-3, "max_iter": 100, "seed": 0, "threads": 1}

@@ -6,7 +6,7 @@ Each `ucr/NAME.npz` in DATA has X_train, y_train, X_test, y_test as published; w
 len_test. All training series are bases, at most 4,000. CPU seconds are of the fit with all that it chooses, and of the
 prediction of the test series; one thread. A run adds to the results of the day.
 
-Where aeon is installed, there are also its MiniRocket with its ridge classifier, and the nearest neighbour by DTW
+Where aeon is installed, there are also its MiniRocket with its ridge classifier, and the nearest neighbor by DTW
 without a window (where that takes at most 2 · 10^10 steps), both compiled beforehand on other series. MiniRocket takes
 no unequal lengths: there it has zeros at the end.
 """
@@ -54,10 +54,10 @@ ENGINES = {
     ),
     "nothing given": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
 }
-NEIGHBOUR = "aeon, nearest by DTW"
+NEIGHBOR = "aeon, nearest by DTW"
 if MiniRocketClassifier is not None:
     ENGINES["aeon, MiniRocket and ridge"] = lambda: MiniRocketClassifier(random_state=0)
-    ENGINES[NEIGHBOUR] = lambda: KNeighborsTimeSeriesClassifier(distance="dtw", n_neighbors=1)
+    ENGINES[NEIGHBOR] = lambda: KNeighborsTimeSeriesClassifier(distance="dtw", n_neighbors=1)
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def main() -> None:
             sets = [(series(arrays, part), arrays[f"y_{part}"]) for part in ("train", "test")]
         row = rows.setdefault(file.stem, {"n_train": len(sets[0][1]), "n_test": len(sets[1][1])})
         for engine in asked.engines:
-            if engine == NEIGHBOUR and len(sets[0][1]) * len(sets[1][1]) * len(sets[0][0][0]) ** 2 > MOST_STEPS:
+            if engine == NEIGHBOR and len(sets[0][1]) * len(sets[1][1]) * len(sets[0][0][0]) ** 2 > MOST_STEPS:
                 continue
             row[engine] = measured(ENGINES[engine](), *sets)
             print(file.stem, engine, row[engine], flush=True)
@@ -97,7 +97,7 @@ def series(arrays: Any, part: str) -> Any:
 
 
 def interpolated(one: Any) -> Any:
-    """With missing values between their neighbours, as the archive recommends."""
+    """With missing values between their neighbors, as the archive recommends."""
     missing, steps = np.isnan(one), np.arange(len(one))
     return np.where(missing, np.interp(steps, steps[~missing], one[~missing]), one).astype(np.float32)
 

@@ -46,7 +46,7 @@ class MissingDataError(Exception):
 def splits(folder: Path, name: str, seed: int = 7) -> Iterator[Split]:
     """Five disjoint fifths of the distinct (x, y) pairs, each tested once, at most 1,500 pairs a class.
 
-    Columns are standardised by what is trained on.
+    Columns are standardized by what is trained on.
     """
     arrays = _load(folder / "ida13" / f"{name}.npz")
     pairs = np.unique(np.column_stack([arrays["X"].astype(float), arrays["y"]]), axis=0)

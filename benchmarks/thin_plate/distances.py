@@ -1,4 +1,4 @@
-"""The thin plate SVM on edit distances and time warping, beside the nearest neighbour by the same distance.
+"""The thin plate SVM on edit distances and time warping, beside the nearest neighbor by the same distance.
 
     python distances.py --data DATA [--only coffee,gunpoint]
 
@@ -76,7 +76,7 @@ def measured(name: str, data: Path) -> dict[str, Any]:
         found[f"{way}_seconds"] = time.process_time() - started
         at = fitted.path_["C"] == fitted.C_
         found[f"{way}_estimate"] = 1 - float(fitted.path_["loo_error"][at][0])
-    values = np.linalg.eigvalsh(centred(0.5 * (between + between.T)))
+    values = np.linalg.eigvalsh(centered(0.5 * (between + between.T)))
     found["negative"] = float(-values[values < 0].sum() / values[values > 0].sum())
     return found
 
@@ -98,7 +98,7 @@ def edits(samples: list[str], bases: list[str]) -> np.ndarray:
     return (alike - 1) * lengths
 
 
-def centred(matrix: np.ndarray) -> np.ndarray:
+def centered(matrix: np.ndarray) -> np.ndarray:
     return matrix - matrix.mean(0) - matrix.mean(1, keepdims=True) + matrix.mean()
 
 
@@ -129,12 +129,12 @@ def strings(folder: Path, name: str) -> tuple[list[str], np.ndarray, list[str], 
 
 def page(rows: list[dict[str, Any]]) -> str:
     lines = [
-        "# Thin plate SVM on distances, beside the nearest neighbour",
+        "# Thin plate SVM on distances, beside the nearest neighbor",
         "",
         "Accuracy in per cent on test rows; in brackets what leave-one-out says. Negative: Σ |negative eigenvalues| /",
-        "Σ positive ones of the centred matrix of the training rows.",
+        "Σ positive ones of the centered matrix of the training rows.",
         "",
-        "| | training | negative | nearest neighbour | clip | flip | shift |",
+        "| | training | negative | nearest neighbor | clip | flip | shift |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     ways = ("clip", "flip", "shift")

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from data_sets import Split
 from timing import Row
 
-# 7 × 5 around scikit-learn's own choice for standardised columns, C = 1 and gamma = 1/columns.
+# 7 × 5 around scikit-learn's own choice for standardized columns, C = 1 and gamma = 1/columns.
 GRID_C = [4.0**k for k in range(-1, 6)]
 GAMMA_TIMES_COLUMNS = [4.0**k for k in range(-3, 2)]
 FOLDS = 5

@@ -73,7 +73,7 @@ def _table_1(section: Row) -> str:
     means = f"**{100 * ours_mean:.2f}**"
     rows.append(["mean", "", means, "", f"{references:.2f}", f"{papers:.2f}", f"{100 * peer_mean:.2f}", *[""] * 5])
     text = (
-        "Distinct (x, y) pairs, at most 1,500 a class, five disjoint fifths tested in turn, columns standardised by "
+        "Distinct (x, y) pairs, at most 1,500 a class, five disjoint fifths tested in turn, columns standardized by "
         "the other four. Ours: `--standardize=no --threads=1`, everything else as it comes, so C by leave-one-out on a "
         "path. SVC: a Gaussian kernel, 7 C × 5 gamma by 5-fold cross-validation, `n_jobs=1`. Seconds are all five "
         "splits, fits included; our CPU seconds also start the program and read the file. Reference is another "

@@ -4,8 +4,8 @@ Points in the plane, without parameters
 
 Scattered points in the plane, without parameters: the thin plate SVM at three scales of the axes.
 
-A Gaussian has a width in units of the data. The thin plate has none: the boundary is the same in millimetres and in
-kilometres, and C is selected by leave-one-out in closed form.
+A Gaussian has a width in units of the data. The thin plate has none: the boundary is the same in millimeters and in
+kilometers, and C is selected by leave-one-out in closed form.
 
 .. code-block:: sh
 

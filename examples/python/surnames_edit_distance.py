@@ -45,7 +45,7 @@ SYLLABLES = {
 
 
 def make_names(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
-    """Names of five synthetic languages, with one letter in five misspelt."""
+    """Names of five synthetic languages, with one letter in five misspelled."""
     rng = np.random.default_rng(seed)
     names, languages = [], []
     for _ in range(n):

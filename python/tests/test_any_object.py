@@ -127,7 +127,7 @@ def test_a_descriptor_beside_a_callable_keeps_what_it_learned():
     rng = np.random.default_rng(0)
     X = rng.normal(3.0, 2.0, size=(150, 5))
     y = (np.linalg.norm(X - 3, axis=1) > 4).astype(int)
-    both = wm.BasisExpansionSVC(["mean-norm>rbf", shifted_linear], n_basis=25, normalization="mean_norm", C=1.0).fit(
+    both = wm.BasisExpansionSVC(["mean-norm/rbf", shifted_linear], n_basis=25, normalization="mean_norm", C=1.0).fit(
         X, y
     )
     again = pickle.loads(pickle.dumps(both))

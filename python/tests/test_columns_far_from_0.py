@@ -50,14 +50,14 @@ def test_numbers_are_those_of_columns_near_0(points, offset, estimator):
 def test_z_score_and_files(points, tmp_path):
     X, y, _ = points
     X = 1 + 1e-6 * X
-    model = BasisExpansionSVC("z-score>rbf", n_basis=60).fit(X, y)
+    model = BasisExpansionSVC("z-score/rbf", n_basis=60).fit(X, y)
     assert model.score(X, y) > 0.97
     np.testing.assert_allclose(model.bases_, X[model.basis_indices_], rtol=0, atol=1e-13)
     widemargin.save(model, tmp_path / "far.wm")
     again = widemargin.load(tmp_path / "far.wm")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    inside = BasisExpansionOneClass("z-score>rbf").fit(X).score_samples(X)
-    assert BasisExpansionOneClass("z-score>rbf").fit(X).score_samples(X[:1] + 1e-5)[0] < inside.min()
+    inside = BasisExpansionOneClass("z-score/rbf").fit(X).score_samples(X)
+    assert BasisExpansionOneClass("z-score/rbf").fit(X).score_samples(X[:1] + 1e-5)[0] < inside.min()
 
 
 def test_onnx_names_the_cure(points):

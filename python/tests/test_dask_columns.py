@@ -13,10 +13,10 @@ from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC
 CLASSIFIERS = [
     PowerMeanSVC(-1.0, C=0.01, nodes=3, class_weight="balanced", tol=0.02, max_iter=90, random_state=1),
     BasisExpansionSVC(
-        "z-score>rbf",
+        "z-score/rbf",
         n_basis=20,
         basis="random",
-        fit_intercept="penalised",
+        fit_intercept="penalized",
         random_state=1,
         normalization="mean_norm",
         C=1.0,

@@ -190,14 +190,14 @@ def answers(X):
 
 
 def log_loss(model):
-    """Of other samples of `labelled`, with what was never sure."""
+    """Of other samples of `labeled`, with what was never sure."""
     X = np.random.default_rng(5).normal(size=(1000, 4))
     chances = np.clip(np.where(answers(X) > 0, model.predict_proba(X), 1 - model.predict_proba(X)), 1e-3, 1)
     return float(-np.log(chances).mean())
 
 
 @pytest.fixture(scope="module")
-def labelled():
+def labeled():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 4))
     Y = answers(X)
@@ -207,8 +207,8 @@ def labelled():
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
-def test_several_labels_are_those_of_one_machine(client, labelled, class_weight, loss):
-    X, Y, weights = labelled
+def test_several_labels_are_those_of_one_machine(client, labeled, class_weight, loss):
+    X, Y, weights = labeled
     parameters = {"normalization": "mean_norm", "C": 0.5, "tol": 1e-6, "class_weight": class_weight, "loss": loss}
     found = BasisExpansionSVC("rbf:gamma=0.3", n_basis=60, **parameters)
     found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
@@ -221,8 +221,8 @@ def test_several_labels_are_those_of_one_machine(client, labelled, class_weight,
 
 
 @pytest.mark.parametrize("null_space", ["auto", "constant"])
-def test_several_labels_on_landmarks(client, labelled, null_space):
-    X, Y, weights = labelled
+def test_several_labels_on_landmarks(client, labeled, null_space):
+    X, Y, weights = labeled
     found = ThinPlateSVC("distance", n_basis=40, basis="index", null_space=null_space)
     found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     parameters = {"n_basis": 40, "basis": "index", "null_space": null_space, "standardize": False}
@@ -233,8 +233,8 @@ def test_several_labels_on_landmarks(client, labelled, null_space):
     assert abs(log_loss(found) - log_loss(alone)) < 0.02
 
 
-def test_several_labels_of_histograms(client, labelled):
-    X, Y, weights = labelled
+def test_several_labels_of_histograms(client, labeled):
+    X, Y, weights = labeled
     X = np.abs(X)
     Y[:, 0] = X[:, 0] > 0.6
     parameters = {"kernel": "chi2", "C": 0.5, "nodes": 4, "tol": 1e-6}
@@ -244,11 +244,11 @@ def test_several_labels_of_histograms(client, labelled):
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=2e-3 * size)
 
 
-def test_several_labels_are_chosen_for_and_framed(client, labelled):
+def test_several_labels_are_chosen_for_and_framed(client, labeled):
     import dask.dataframe as dd
     import pandas as pd
 
-    X, Y, _ = labelled
+    X, Y, _ = labeled
     X, Y = pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=["left", "far", "warm"])
     parts = [dd.from_pandas(one, npartitions=3) for one in (X, Y)]
     found = BasisExpansionSVC(n_basis=80).fit(*parts)

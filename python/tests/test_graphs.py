@@ -1,4 +1,4 @@
-"""Graphs as samples: the descriptor `wl` beside relabelling spelled out in Python."""
+"""Graphs as samples: the descriptor `wl` beside relabeling spelled out in Python."""
 
 import json
 from collections import Counter
@@ -20,8 +20,8 @@ def graph(draw):
     return labels, draw(st.lists(st.tuples(node, node).filter(lambda edge: edge[0] != edge[1]), max_size=8))
 
 
-def colours(graph, iterations):
-    """How many nodes have each colour, colours being nested tuples."""
+def colors(graph, iterations):
+    """How many nodes have each color, colors being nested tuples."""
     labels, edges = graph
     counts = Counter()
     for iteration in range(iterations + 1):
@@ -36,9 +36,9 @@ def colours(graph, iterations):
 
 @settings(max_examples=30)
 @given(st.lists(graph(), min_size=2, max_size=5), st.integers(0, 3))
-def test_counts_are_those_of_relabelling(graphs, iterations):
-    counts = [colours(one, iterations) for one in graphs]
-    right = [[sum(n * other[colour] for colour, n in one.items()) for other in counts] for one in counts]
+def test_counts_are_those_of_relabeling(graphs, iterations):
+    counts = [colors(one, iterations) for one in graphs]
+    right = [[sum(n * other[color] for color, n in one.items()) for other in counts] for one in counts]
     np.testing.assert_allclose(pairwise(WeisfeilerLehman(iterations) >> Linear(), graphs), right)
 
 

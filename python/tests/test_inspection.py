@@ -350,7 +350,7 @@ def test_parts_are_shown_together_or_alone(plt):
 
 def test_images_are_shown_as_images(plt):
     images = np.random.default_rng(0).integers(0, 256, (30, 16, 16, 3), dtype=np.uint8)
-    svc = wm.BasisExpansionSVC("hog:cell=8>rbf:gamma=1", n_basis=12, normalization="mean_norm", C=1.0).fit(
+    svc = wm.BasisExpansionSVC("hog:cell=8/rbf:gamma=1", n_basis=12, normalization="mean_norm", C=1.0).fit(
         images, np.arange(30) % 3
     )
     display = BasisDisplay.from_estimator(svc, 11)
@@ -359,10 +359,10 @@ def test_images_are_shown_as_images(plt):
     for panel, at in zip(display.axes_, order, strict=True):
         np.testing.assert_array_equal(panel.images[0].get_array(), images[svc.basis_indices_[at]])
     assert "above each its weight" in drawn(display)
-    grey = wm.BasisExpansionSVC("hog:cell=8>rigid", n_basis=6, normalization="mean_norm", C=1.0).fit(
+    gray = wm.BasisExpansionSVC("hog:cell=8/rigid", n_basis=6, normalization="mean_norm", C=1.0).fit(
         images[..., 0], np.arange(30) % 3
     )
-    assert BasisDisplay.from_estimator(grey, 2).axes_[0].images[0].get_array().shape == (16, 16)
+    assert BasisDisplay.from_estimator(gray, 2).axes_[0].images[0].get_array().shape == (16, 16)
     cells = wm.BasisExpansionSVC("rigid", n_basis=6, normalization="mean_norm", C=1.0).fit(
         wm.similarity.HOG(8, flatten=False).transform(images), np.arange(30) % 3
     )

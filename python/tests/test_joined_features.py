@@ -13,7 +13,7 @@ JOINED = [Tfidf("1-2") >> Features(), Edit()]
 
 
 @pytest.mark.parametrize("normalization", ["none", "mean_norm", "nystrom_clip"])
-def test_each_part_is_normalised_by_itself(normalization):
+def test_each_part_is_normalized_by_itself(normalization):
     expand = {"n_basis": 8, "normalization": normalization}
     both = wm.BasisExpansion(JOINED, **expand).fit(NAMES)
     edits = wm.BasisExpansion(Edit(), **expand).fit(NAMES)

@@ -86,10 +86,10 @@ def test_every_similarity_in_a_basis_expansion(similarity, normalization, histog
 @pytest.mark.parametrize(
     "similarity",
     [
-        "mean-norm>rbf",
-        "z-score>laplacian",
+        "mean-norm/rbf",
+        "z-score/laplacian",
         ["rbf", "chi2"],
-        ["z-score>linear", "mean-norm>z-score>rbf", "z-score>cosine", "jensen-shannon", "mean-norm>distance"],
+        ["z-score/linear", "mean-norm/z-score/rbf", "z-score/cosine", "jensen-shannon", "mean-norm/distance"],
     ],
 )
 def test_scalings_similarities_side_by_side_and_sparse_samples(similarity, form, histograms):
@@ -251,7 +251,7 @@ def test_classes_of_every_kind_and_number(estimator, histograms):
 @pytest.mark.parametrize("opset", [13, 15, 18, 21, onnx.defs.onnx_opset_version()])
 def test_every_opset(opset, histograms):
     X, y, X_test = histograms
-    similarities = ["chi2", "hellinger", "cosine", "jensen-shannon", "power-mean:p=-2", "z-score>rbf", "thin-plate"]
+    similarities = ["chi2", "hellinger", "cosine", "jensen-shannon", "power-mean:p=-2", "z-score/rbf", "thin-plate"]
     for estimator in (
         wm.BasisExpansionSVC(similarities, n_basis=20),
         wm.PowerMeanSVC(kernel="jensen_shannon"),
@@ -294,7 +294,7 @@ def test_counts(histograms):
 def test_features_of_the_transformer(histograms):
     X, y, X_test = histograms
     for normalization in ("mean_norm", "nystrom_clip"):
-        fitted = wm.BasisExpansion(["rbf", "chi2", "z-score>cosine"], n_basis=30, normalization=normalization).fit(X, y)
+        fitted = wm.BasisExpansion(["rbf", "chi2", "z-score/cosine"], n_basis=30, normalization=normalization).fit(X, y)
         features = fitted.transform(X_test)
         made = run(wm.to_onnx(fitted), X_test)["features"]
         np.testing.assert_allclose(made, features, rtol=0, atol=1e-5 * np.abs(features).max())
@@ -348,14 +348,14 @@ GRIDS = np.random.default_rng(0).random((12, 2, 2, 3), dtype=np.float32)
 @pytest.mark.parametrize(
     ("similarity", "samples", "words"),
     [
-        ("hog:cell=8>rbf:gamma=1", IMAGES, "'hog:cell=8/rbf:gamma=1' cannot be exported: 'hog:cell=8' is not"),
-        ("mean-norm>rigid:radius=1", GRIDS, "'rigid:radius=1' is not an expression on vectors"),
-        ("mean-norm>rbf:gamma=1", GRIDS, "a similarity of grids is not an expression on vectors"),
+        ("hog:cell=8/rbf:gamma=1", IMAGES, "'hog:cell=8/rbf:gamma=1' cannot be exported: 'hog:cell=8' is not"),
+        ("mean-norm/rigid:radius=1", GRIDS, "'rigid:radius=1' is not an expression on vectors"),
+        ("mean-norm/rbf:gamma=1", GRIDS, "a similarity of grids is not an expression on vectors"),
         ("dtw:window=0.1", SERIES, "'dtw:window=0.1' is not an expression on vectors"),
-        ("znorm>dtw", SERIES, "'znorm' is not an expression on vectors"),
+        ("znorm/dtw", SERIES, "'znorm' is not an expression on vectors"),
         ("edit", STRINGS, "'edit' is not an expression on vectors"),
-        ("ngram-counts:n=2>rbf", STRINGS, "'ngram-counts:n=2' is not an expression on vectors"),
-        ("ngrams>tanimoto", STRINGS, "'ngrams' is not an expression on vectors"),
+        ("ngram-counts:n=2/rbf", STRINGS, "'ngram-counts:n=2' is not an expression on vectors"),
+        ("ngrams/tanimoto", STRINGS, "'ngrams' is not an expression on vectors"),
         (_product, GRIDS.reshape(12, -1), "a Python callable is not an expression on vectors"),
         (["rbf", _product], GRIDS.reshape(12, -1), "a Python callable is not an expression on vectors"),
     ],

@@ -17,22 +17,22 @@ PAIR = ["rbf:gamma=0.05,weight=3", "laplacian:gamma=0.1,weight=0.25,bases=7"]
 
 
 def mean_norm(block):
-    centred = block - block.mean(axis=0)
-    return centred / np.linalg.norm(centred, axis=1).mean()
+    centered = block - block.mean(axis=0)
+    return centered / np.linalg.norm(centered, axis=1).mean()
 
 
 def z_score(block):
     return (block - block.mean(axis=0)) / block.std(axis=0)
 
 
-@pytest.mark.parametrize("normalise", [mean_norm, z_score, np.asarray])
-def test_features_are_scaled_and_on_their_own_bases(normalise):
-    name = {mean_norm: "mean_norm", z_score: "z_score", np.asarray: "none"}[normalise]
+@pytest.mark.parametrize("normalize", [mean_norm, z_score, np.asarray])
+def test_features_are_scaled_and_on_their_own_bases(normalize):
+    name = {mean_norm: "mean_norm", z_score: "z_score", np.asarray: "none"}[normalize]
     expansion = BasisExpansion(PAIR, n_basis=20, normalization=name).fit(X, y)
     features, bases = expansion.transform(X), np.asarray(expansion.bases_, dtype=float)
     assert features.shape == (len(X), 27)
     own = bases[np.arange(7) * 20 // 7]
-    expected = [3 * normalise(rbf_kernel(X, bases, gamma=0.05)), 0.25 * normalise(laplacian_kernel(X, own, gamma=0.1))]
+    expected = [3 * normalize(rbf_kernel(X, bases, gamma=0.05)), 0.25 * normalize(laplacian_kernel(X, own, gamma=0.1))]
     np.testing.assert_allclose(features, np.hstack(expected), atol=1e-4)
 
 

@@ -65,7 +65,7 @@ def test_polynomials_of_a_matrix_and_of_a_callable_are_those_of_the_kernel():
     by_call = BasisExpansionSVC(cubic, **options).fit(A, a)
     expected = by_matrix.decision_function(cubic(B, A))
     np.testing.assert_allclose(by_call.decision_function(B), expected, atol=2e-2)
-    # The thin plate SVM on r³ with penalised linear functions is the same but for how much these are penalised.
+    # The thin plate SVM on r³ with penalized linear functions is the same but for how much these are penalized.
     exact = ThinPlateSVC(kernel="cubic", null_space="penalized", standardize=False).fit(A, a)
     chosen = BasisExpansionSVC("precomputed:polynomials=2", **(options | {"C": "auto"})).fit(cubic(A, A), a)
     found, truth = chosen.score(cubic(B, A), b), exact.score(B, b)
@@ -126,9 +126,9 @@ def test_smooth_losses_on_a_distance():
 
     options = {"normalization": "centered", "n_basis": 100}
     model = BasisExpansionSVC("distance", loss="logistic", C=3.0, tol=1e-6, **options).fit(A, a)
-    # The same problem on the eigenvectors of the centred kernel.
-    centre = np.eye(100) - 1 / 100
-    values, vectors = np.linalg.eigh(centre @ -cdist(A, A) @ centre)
+    # The same problem on the eigenvectors of the centered kernel.
+    center = np.eye(100) - 1 / 100
+    values, vectors = np.linalg.eigh(center @ -cdist(A, A) @ center)
     kept = values > 1e-6 * values.max()
     features = vectors[:, kept] * np.sqrt(values[kept])
     peer = LogisticRegression(C=3.0, tol=1e-8, max_iter=10_000).fit(features, a)

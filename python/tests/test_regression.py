@@ -215,11 +215,11 @@ def test_a_smooth_function_is_learned_as_by_the_exact_kernel(kernel: str) -> Non
     gram = np.exp(-0.02 * squares) if kernel.startswith("rbf") else -np.sqrt(1 + (0.3**2) * squares)
     ones = np.ones((400, 1))
     if not kernel.startswith("rbf"):
-        centre = np.eye(400) - ones @ ones.T / 400
-        gram = centre @ gram @ centre
+        center = np.eye(400) - ones @ ones.T / 400
+        gram = center @ gram @ center
     errors = []
     for penalty in np.geomspace(1e-6, 1, 25):
-        # Left-out residuals of kernel ridge regression with an unpenalised intercept.
+        # Left-out residuals of kernel ridge regression with an unpenalized intercept.
         inverse = np.linalg.inv(gram + penalty * np.eye(400))
         whole = inverse - inverse @ ones @ ones.T @ inverse / (ones.T @ inverse @ ones)
         errors.append(np.sqrt(np.mean((whole @ y / np.diag(whole)) ** 2)))

@@ -1,4 +1,4 @@
-"""The losses of a regression: against direct minimisation, linear programming, refits and scikit-learn."""
+"""The losses of a regression: against direct minimization, linear programming, refits and scikit-learn."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def objective(point: Any, X: Any, y: Any, C: float, weights: Any, loss: str, **p
 
 @pytest.mark.parametrize("loss", ["huber", "squared_epsilon_insensitive"])
 @pytest.mark.parametrize(("C", "epsilon"), [(0.01, 0.5), (1.0, 0.1), (100.0, 1.0)])
-def test_smooth_losses_are_minimised(loss: str, C: float, epsilon: float) -> None:
+def test_smooth_losses_are_minimized(loss: str, C: float, epsilon: float) -> None:
     X, y = table()
     weights = np.arange(80) % 3 + 0.5
     found = linear(loss=loss, C=C, epsilon=epsilon).fit(X, y, sample_weight=weights)
@@ -67,7 +67,7 @@ def test_smooth_losses_are_minimised(loss: str, C: float, epsilon: float) -> Non
 
 def test_is_linear_svr_of_scikit_learn() -> None:
     X, y = table()
-    # Without an intercept, since that of scikit-learn is penalised.
+    # Without an intercept, since that of scikit-learn is penalized.
     for C, epsilon in ((0.1, 0.0), (1.0, 0.5)):
         found = linear(loss="squared_epsilon_insensitive", C=C, epsilon=epsilon, fit_intercept=False).fit(X, y)
         peer = LinearSVR(
@@ -99,7 +99,7 @@ def test_quantiles_are_those_of_linear_programming(quantile: float) -> None:
 
 
 @pytest.mark.parametrize("quantile", [0.2, 0.5])
-def test_penalised_quantiles_are_those_of_the_dual(quantile: float) -> None:
+def test_penalized_quantiles_are_those_of_the_dual(quantile: float) -> None:
     X, y = table(n=30)
     C = 0.3
     gram = X.astype(float) @ X.T.astype(float)

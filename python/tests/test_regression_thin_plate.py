@@ -111,7 +111,7 @@ def test_landmarks_leave_out_as_refits_on_the_same_landmarks() -> None:
 
 
 def normal_equations(X: Any, y: Any, some: Any, C: float, kept: Any) -> Any:
-    """Over f = Σ α_j φ(‖x − z_j‖) + β with Σ α = 0 minimise ½αᵀΦα + C Σ (y − f)²."""
+    """Over f = Σ α_j φ(‖x − z_j‖) + β with Σ α = 0 minimize ½αᵀΦα + C Σ (y − f)²."""
 
     def kernel(A: Any) -> Any:
         return -np.sqrt(((A[:, None] - X[some][None]) ** 2).sum(-1))
@@ -162,7 +162,7 @@ def test_it_makes_no_difference_where_and_how_large_samples_and_targets_are() ->
         np.testing.assert_allclose((moved - shift) / factor, plain, atol=1e-5)
 
 
-def test_columns_in_other_units_are_standardised_where_that_helps() -> None:
+def test_columns_in_other_units_are_standardized_where_that_helps() -> None:
     X, y = table(n=150)
     X = X * [1.0, 1000.0, 1.0]
     found = ThinPlateRegressor().fit(X, y)

@@ -105,9 +105,9 @@ def by_pair(f, samples, bases):
 )
 def test_vectors(similarity, expected):
     if expected is None:  # what a descriptor learns, it learns from the bases
-        centred = Y - Y.mean(axis=0)
-        scale = np.linalg.norm(centred, axis=1).mean() if "mean" in similarity.spec else Y.std(axis=0)
-        expected = ((X - Y.mean(axis=0)) / scale) @ (centred / scale).T
+        centered = Y - Y.mean(axis=0)
+        scale = np.linalg.norm(centered, axis=1).mean() if "mean" in similarity.spec else Y.std(axis=0)
+        expected = ((X - Y.mean(axis=0)) / scale) @ (centered / scale).T
     block = pairwise(similarity, X, Y)
     assert (block.shape, block.dtype) == ((9, 6), np.float32)
     np.testing.assert_allclose(block, expected, rtol=1e-4, atol=1e-5)
@@ -378,10 +378,10 @@ def test_warping(window, channels):
     np.testing.assert_allclose(rooted, -np.sqrt(d), rtol=1e-5, atol=1e-5)
 
 
-def test_normalised_series():
+def test_normalized_series():
     series = [RNG.normal(3, 5, size=n) for n in (6, 8, 5)]
-    normalised = [(x - x.mean()) / x.std() for x in series]
-    expected = -by_pair(warped, normalised, normalised)
+    normalized = [(x - x.mean()) / x.std() for x in series]
+    expected = -by_pair(warped, normalized, normalized)
     np.testing.assert_allclose(pairwise(ZNorm() >> DTW(), series), expected, rtol=1e-4, atol=1e-5)
 
 
@@ -474,14 +474,14 @@ def test_match_tries_all_positions_of_both_sides(base, radius, basis_radius, qua
 def test_match_displaces_cells(smooth):
     samples, bases = RNG.normal(size=(3, 2, 2, 3)), RNG.normal(size=(2, 2, 2, 3))
     steps = list(itertools.product((-1, 0, 1), repeat=2))
-    neighbours = [((0, 0), (0, 1)), ((1, 0), (1, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1))]
+    neighbors = [((0, 0), (0, 1)), ((1, 0), (1, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1))]
 
     def best(sample, basis):
         cells = {z: shifted(sample, z) for z in steps}
         products = {z: (basis * cells[z]).sum(axis=2) for z in steps}
 
         def value(field):
-            rough = sum((field[c][0] - field[d][0]) ** 2 + (field[c][1] - field[d][1]) ** 2 for c, d in neighbours)
+            rough = sum((field[c][0] - field[d][0]) ** 2 + (field[c][1] - field[d][1]) ** 2 for c, d in neighbors)
             return sum(products[u][c] for c, u in field.items()) - smooth * rough
 
         cells_of = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -510,7 +510,7 @@ def test_images_are_described_first():
     mean = flat.mean(axis=0)
     scaled = ((flat - mean) / np.linalg.norm(flat - mean, axis=1).mean()).reshape(cells.shape)
     expected = by_pair(lambda sample, basis: matched(basis, sample, 1, 0), scaled, scaled)
-    for similarity in (HOG(8) >> Rigid(1), "hog:cell=8/rigid:radius=1", "hog:cell=8>rigid:radius=1"):
+    for similarity in (HOG(8) >> Rigid(1), "hog:cell=8/rigid:radius=1", "hog:cell=8/rigid:radius=1"):
         np.testing.assert_allclose(pairwise(similarity, images), expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(pairwise(HOG(8) >> RBF(1), list(images)), pairwise(HOG(8) >> RBF(1), images))
 
@@ -659,7 +659,7 @@ def test_an_object_is_its_spec(similarity):
         (HOG(4) >> (MeanNorm() >> RBF(1)), "hog:cell=4/mean-norm/rbf:gamma=1"),
         (HOG(4) >> MeanNorm() >> "rbf:gamma=1", "hog:cell=4/mean-norm/rbf:gamma=1"),
         (Similarity("jensen_shannon"), "jensen-shannon"),
-        (Similarity("z_score>power_mean:p=-1"), "z-score>power-mean:p=-1"),
+        (Similarity("z_score/power_mean:p=-1"), "z-score/power-mean:p=-1"),
     ],
 )
 def test_spelling(similarity, spec):
@@ -741,7 +741,7 @@ def test_resolved():
     alone = resolve(own)
     assert (alone.specs, alone.takes, alone.order) == ([], [], [0])
     assert resolve(Precomputed()).is_precomputed
-    assert resolve(("ngrams>tanimoto", "edit")).takes == ["strings"]
+    assert resolve(("ngrams/tanimoto", "edit")).takes == ["strings"]
 
 
 @pytest.mark.parametrize(
@@ -757,10 +757,10 @@ def test_resolved():
         ("jensen-shanon", ValueError, "Did you mean 'jensen-shannon'"),
         ("xyz", ValueError, "unknown similarity 'xyz'. Known are"),
         ("", ValueError, "unknown similarity ''"),
-        ("hgo>rbf", ValueError, "unknown descriptor 'hgo'. Did you mean 'hog'\\? Known are hog, pixels, phog"),
+        ("hgo/rbf", ValueError, "unknown descriptor 'hgo'. Did you mean 'hog'\\? Known are hog, pixels, phog"),
         ("hog", ValueError, "'hog' is a descriptor, a similarity must follow it, as in 'hog/rbf'"),
         ("ngrams:n=2", ValueError, "as in 'ngrams:n=2/tanimoto'"),
-        ("rbf>linear", ValueError, "'rbf' is a similarity, it comes last, after the descriptors"),
+        ("rbf/linear", ValueError, "'rbf' is a similarity, it comes last, after the descriptors"),
         ("rbf:gamma=-1", ValueError, "gamma = -1 in 'rbf:gamma=-1' is not allowed: a finite number above 0"),
         ("rbf:gama=1", ValueError, "'gama' is not known: the parameters of 'rbf' are gamma"),
         (Polynomial(99), ValueError, "degree = 99"),
@@ -1025,9 +1025,9 @@ def test_parameters_that_a_named_similarity_does_not_have(similarity, parameters
 
 
 def test_slash_and_angle_bracket_join_a_spec_alike():
-    assert Similarity("mean_norm>z_score/rbf").spec == "mean-norm>z-score/rbf"
-    assert Similarity("mean-norm>rbf:gamma=1") == Similarity("mean-norm/rbf:gamma=1") == MeanNorm() >> RBF(1)
-    assert resolve("mean-norm>rbf:gamma=1").specs == ["mean-norm/rbf:gamma=1"]
+    assert Similarity("mean_norm/z_score/rbf").spec == "mean-norm/z-score/rbf"
+    assert Similarity("mean-norm/rbf:gamma=1") == Similarity("mean-norm/rbf:gamma=1") == MeanNorm() >> RBF(1)
+    assert resolve("mean-norm/rbf:gamma=1").specs == ["mean-norm/rbf:gamma=1"]
     X = RNG.normal(size=(20, 3))
-    svc = wm.BasisExpansionSVC("mean-norm>rbf:gamma=1", n_basis=5).fit(X, np.arange(20) % 2)
+    svc = wm.BasisExpansionSVC("mean-norm/rbf:gamma=1", n_basis=5).fit(X, np.arange(20) % 2)
     assert svc.similarities_ == ["mean-norm/rbf:gamma=1"]

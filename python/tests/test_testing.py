@@ -99,17 +99,17 @@ def test_asymmetry_is_a_warning():
     assert f"samples {i} and {j} differ by" in str(report)
 
 
-def row_normalised(A, B):
+def row_normalized(A, B):
     S = gaussian(A, B)
     return S / S.max(axis=1, keepdims=True)
 
 
-def column_centred(A, B):
+def column_centered(A, B):
     S = gaussian(A, B)
     return S - S.mean(axis=0)
 
 
-@pytest.mark.parametrize("similarity", [row_normalised, column_centred])
+@pytest.mark.parametrize("similarity", [row_normalized, column_centered])
 def test_values_that_depend_on_what_else_is_asked(similarity):
     found = problems(similarity, X)
     assert any("in the block of all, and" in problem and "alone" in problem for problem in found)

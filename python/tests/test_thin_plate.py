@@ -14,8 +14,8 @@ KERNELS = ["distance", "thin_plate", "thin_plate:order=3", "cubic", "polyharmoni
 
 def unit_length(n, d, classes, spread, seed):
     rng = np.random.default_rng(seed)
-    centres, y = rng.normal(size=(classes, d)), rng.integers(0, classes, n)
-    X = centres[y] + spread * rng.normal(size=(n, d))
+    centers, y = rng.normal(size=(classes, d)), rng.integers(0, classes, n)
+    X = centers[y] + spread * rng.normal(size=(n, d))
     return X / np.linalg.norm(X, axis=1, keepdims=True), y
 
 

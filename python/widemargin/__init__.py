@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import graphs, inspection, selection, similarity, testing
+    from . import graphs, inspection, similarity, testing
     from ._onnx import to_onnx
     from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
@@ -42,7 +42,7 @@ _HOME = {
     "save": "files",
     "to_onnx": "_onnx",
 }
-_ROOMS = ("graphs", "inspection", "selection", "similarity", "testing")
+_ROOMS = ("graphs", "inspection", "similarity", "testing")
 
 __all__ = [
     "AutoSVC",
@@ -57,7 +57,6 @@ __all__ = [
     "inspection",
     "load",
     "save",
-    "selection",
     "similarity",
     "testing",
     "to_onnx",

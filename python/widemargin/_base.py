@@ -365,7 +365,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For a model that was fitted by a version without probabilities.
+            For a model without probabilities.
         """
         return self._probabilities(X, logarithm=False)
 
@@ -384,7 +384,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For a model that was fitted by a version without probabilities.
+            For a model without probabilities.
         """
         return self._probabilities(X, logarithm=True)
 

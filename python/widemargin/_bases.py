@@ -1,4 +1,4 @@
-"""How bases are selected and similarities normalised: the names, and what is checked of them."""
+"""How bases are selected and similarities normalized: the names, and what is checked of them."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class BasisDisplay:
     names : list of str
         The name of each basis.
     signed : bool
-        Whether weights are signed (above 0 in favour of a class) or norms.
+        Whether weights are signed (above 0 in favor of a class) or norms.
     title : str
     columns : list of str or None, default=None
         The feature names of vectors; None numbers them.
@@ -253,7 +253,7 @@ class BasisDisplay:
                 self.ax_.text(0, middle, name, ha="left", va="center", fontsize="small", color=INK)
 
     def _plot_rows(self) -> None:
-        """Vectors: one row of colours each."""
+        """Vectors: one row of colors each."""
         height = 1 / len(self.groups)
         for number, (name, order, weights) in enumerate(self.groups):
             top = 0.12 * height if name else 0.0

@@ -96,15 +96,13 @@ __all__ = [
     "header_of",
     "hog",
     "merge",
-    "normalised",
+    "normalized",
     "pairwise",
     "payload",
     "probability_scores",
     "regression_scores",
-    "remark_on",
     "report",
     "scale_and_reduce",
-    "select_similarities",
     "similarity_rows",
     "spectrum",
     "takes",
@@ -166,7 +164,7 @@ def report(
     threads: int,
     monitor: _Monitor | None = None,
 ) -> str:
-    """A page on a model, with labelled samples and what they are called; written to a file where one is given."""
+    """A page on a model, with labeled samples and what they are called; written to a file where one is given."""
 
 def fit_power_mean(
     samples: _Samples,
@@ -271,7 +269,7 @@ def fit_thin_plate_regressor(
     basis: str,
     common: _Common,
 ) -> tuple[Model, list[tuple[str, bool, float | None, str | None, int, float]]]:
-    """The model, and where there was a choice of each candidate: kernel, whether standardised, R², problem, samples,
+    """The model, and where there was a choice of each candidate: kernel, whether standardized, R², problem, samples,
     seconds."""
 
 def fit_auto(
@@ -299,7 +297,7 @@ def fit_expansion(
 def unnormalized(expansion: Model) -> Model:
     """The same expansion with similarities as they are, without weights."""
 
-def normalised(expansion: Model, normalization: str, rows: object, total: float) -> Model:
+def normalized(expansion: Model, normalization: str, rows: object, total: float) -> Model:
     """The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights
     sum to `total`: its method ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the
     merged answer."""
@@ -316,7 +314,7 @@ def fit_basis_expansion_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A classifier of an expansion, by Newton's method over the features that `rows` stands for as for `normalised`.
+    """A classifier of an expansion, by Newton's method over the features that `rows` stands for as for `normalized`.
     `brought` are some rows and their features, which are the start, and make the Hessian."""
 
 def fit_basis_expansion_regressor_remote(
@@ -333,7 +331,7 @@ def fit_basis_expansion_regressor_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A regression on an expansion, over the features that `rows` stands for as for `normalised`."""
+    """A regression on an expansion, over the features that `rows` stands for as for `normalized`."""
 
 def check_regression_loss(loss: str, epsilon: float | None, quantile: float | None) -> None:
     """ValueError for a parameter that does not belong to the loss, or is out of range."""
@@ -350,7 +348,7 @@ def fit_basis_expansion_one_class_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A model of one class on an expansion, over the features that `rows` stands for as for `normalised`, with targets
+    """A model of one class on an expansion, over the features that `rows` stands for as for `normalized`, with targets
     that are all 1."""
 
 @final
@@ -362,7 +360,7 @@ class State:
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     def __sizeof__(self) -> int: ...
 
-# The number of penalised features; S, T and what is taken for T, column-major; the last is None for T alone.
+# The number of penalized features; S, T and what is taken for T, column-major; the last is None for T alone.
 _Lift = tuple[int, list[float], list[float], list[float] | None]
 
 @final
@@ -441,7 +439,7 @@ class Part:
 
     @staticmethod
     def features(number: int, values: _Features, weights: _Floats) -> Part:
-        """Similarities to bases, not normalised."""
+        """Similarities to bases, not normalized."""
 
     @staticmethod
     def restored(number: int, rows: Any, facts: bytes) -> Part:
@@ -459,7 +457,7 @@ class Part:
         """The same with their classes or labels and costs."""
 
     def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool, first: int) -> Part:
-        """The same with standardised targets (samples, outputs) and what leave-one-out takes away; `first` is the
+        """The same with standardized targets (samples, outputs) and what leave-one-out takes away; `first` is the
         number of the first among all samples."""
 
     def power_mean(
@@ -476,7 +474,7 @@ class Part:
         """Features on landmarks of the samples of weight above 0, with their classes or labels."""
 
     def spline(self, targets: _Floats, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
-        """The same with standardised targets."""
+        """The same with standardized targets."""
 
     def __reduce__(self) -> tuple[Any, tuple[int, Any, bytes]]: ...
     def __sizeof__(self) -> int: ...
@@ -496,7 +494,7 @@ def fit_power_mean_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalised`."""
+    """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalized`."""
 
 @final
 class Chosen:
@@ -557,7 +555,7 @@ def fit_thin_plate_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """Trains on landmarks (landmarks, features), for the samples that `samples` stands for as for `normalised`:
+    """Trains on landmarks (landmarks, features), for the samples that `samples` stands for as for `normalized`:
     `features` makes what stands for features of them, those of polynomials alone and at last all."""
 
 def fit_thin_plate_regressor_remote(
@@ -574,7 +572,7 @@ def fit_thin_plate_regressor_remote(
     common: _Common,
 ) -> Model:
     """A smoothing spline on landmarks (landmarks, features), for the samples that `samples` stands for as for
-    `normalised`: `features` makes what stands for features of them."""
+    `normalized`: `features` makes what stands for features of them."""
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
     """Rows that become bases; not for k-medoids, which would need the similarities."""
@@ -582,9 +580,6 @@ def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
 def header_of(data: bytes) -> str:
     """The JSON header of a model file's bytes: the checksum is verified, and every field is present and has the right
     type."""
-
-def remark_on(data: bytes) -> str | None:
-    """A warning for whoever loads these bytes: that their format has no checksum."""
 
 def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
     """The bytes of a model file with one more tensor of bytes."""
@@ -621,25 +616,6 @@ def spectrum(
     threads: int,
 ) -> list[dict[str, Any]]:
     """For each part the fields of `widemargin.inspection.Spectrum`."""
-
-def select_similarities(
-    similarity: _Similarities,
-    samples: _Collected,
-    target: _Target,
-    *,
-    n_basis: int,
-    basis: str,
-    normalization: str,
-    n_folds: int,
-    most: int | None,
-    least_gain: float,
-    C: float,
-    fit_intercept: bool,
-    seed: int,
-    threads: int,
-    monitor: _Monitor | None,
-) -> dict[str, Any]:
-    """chosen (indices of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
 
 def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> _Features:
     """One row per image of (n, height, width, channels): [row][column][31]."""

@@ -1,4 +1,4 @@
-"""Common parts of all displays: colours, axes, and required packages."""
+"""Common parts of all displays: colors, axes, and required packages."""
 
 from __future__ import annotations
 

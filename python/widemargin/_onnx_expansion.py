@@ -54,7 +54,7 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
 
 
 def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays) -> str:
-    """Features [N, D] of x [N, d]: similarities to the bases, normalised, side by side.
+    """Features [N, D] of x [N, d]: similarities to the bases, normalized, side by side.
 
     In double precision if any part is, else in single precision.
     """
@@ -71,7 +71,7 @@ def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Ar
             parts.append(graph("MatMul", precise, arrays[f"map.{number}.projection"]))
             continue
         raw = block(graph, samples, bases, similarity)
-        parts.append(_normalised(graph, raw, shape["kind"], f"map.{number}.", arrays))
+        parts.append(_normalized(graph, raw, shape["kind"], f"map.{number}.", arrays))
     if len(parts) == 1:
         return parts[0]
     if any(shape["kind"] == "precise-projection" for shape in told["maps"]):
@@ -94,9 +94,9 @@ class _Described:
             return self._known[chain]
         x, bases = self.after(steps[:-1])
         name = f"descriptor.{len(self._known) - 1}."
-        centre, factors = self._arrays[name + "centre"], self._arrays[name + "factors"]
-        scaled = self._graph("Mul", self._graph("Sub", x, centre), factors)
-        self._known[chain] = scaled, (bases - centre) * factors
+        center, factors = self._arrays[name + "center"], self._arrays[name + "factors"]
+        scaled = self._graph("Mul", self._graph("Sub", x, center), factors)
+        self._known[chain] = scaled, (bases - center) * factors
         return self._known[chain]
 
 
@@ -108,15 +108,15 @@ def _dense_bases(model: Any, told: dict[str, Any]) -> Array:
     return np.asarray(bases, dtype=np.float32)
 
 
-def _normalised(graph: Graph, raw: str, kind: str, name: str, arrays: Arrays) -> str:
+def _normalized(graph: Graph, raw: str, kind: str, name: str, arrays: Arrays) -> str:
     if kind == "projection":
         return _projected(graph, raw, arrays[name + "projection"])
     if kind == "whitening":
-        return _projected(graph, graph("Sub", raw, arrays[name + "centre"]), arrays[name + "projection"])
-    centre, factors = arrays[name + "centre"], arrays[name + "factors"]
-    if not centre.any() and (factors == 1).all():
+        return _projected(graph, graph("Sub", raw, arrays[name + "center"]), arrays[name + "projection"])
+    center, factors = arrays[name + "center"], arrays[name + "factors"]
+    if not center.any() and (factors == 1).all():
         return raw
-    return graph("Mul", graph("Sub", raw, centre), factors)
+    return graph("Mul", graph("Sub", raw, center), factors)
 
 
 def _projected(graph: Graph, rows: str, matrix: Array) -> str:

@@ -48,16 +48,16 @@ def squares(graph: Graph, x: str) -> str:
 def squared_distances(graph: Graph, x: str, bases: Array) -> str:
     """‖x − y‖² = ‖x‖² + ‖y‖² − 2 x·y in the type of the bases, summed in double precision.
 
-    Centred on the bases' mean, so that norms are small. Distances much smaller than the norms would suffer from
+    Centered on the bases' mean, so that norms are small. Distances much smaller than the norms would suffer from
     cancellation and are recomputed from differences.
     """
     mean = bases.mean(axis=0, dtype=_F64).astype(bases.dtype)
-    centred, about_mean = graph("Sub", x, mean), bases - mean
-    crossed = graph("MatMul", centred, -2 * about_mean.T)
+    centered, about_mean = graph("Sub", x, mean), bases - mean
+    crossed = graph("MatMul", centered, -2 * about_mean.T)
     if bases.dtype != _F64:
-        centred, crossed = float64(graph, centred), float64(graph, crossed)
+        centered, crossed = float64(graph, centered), float64(graph, crossed)
     norms = np.square(about_mean, dtype=_F64).sum(axis=1)
-    size = graph("Add", squares(graph, centred), norms)
+    size = graph("Add", squares(graph, centered), norms)
     summed = graph("Add", size, crossed)
     # Not `Less`, so that NaN is recomputed, too.
     kept = graph("GreaterOrEqual", summed, graph("Mul", size, _F64(_CANCELLED[bases.dtype.itemsize])))

@@ -238,7 +238,7 @@ def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]
     if polynomial.any():
-        scaled = graph("Mul", graph("Sub", x, arrays["centre"]), arrays["factors"])
+        scaled = graph("Mul", graph("Sub", x, arrays["center"]), arrays["factors"])
         scores = graph("Add", scores, _polynomials(graph, scaled, polynomial, told["n_features"]))
     return scores
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-import itertools
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -104,7 +102,7 @@ class Similarity(_Spelled):
         Parameters
         ----------
         weight : float or "auto", default=1.0
-            The factor of its normalised features, above 0. "auto" learns it by leave-one-out on the training samples.
+            The factor of its normalized features, above 0. "auto" learns it by leave-one-out on the training samples.
         bases : int or None, default=None
             Compares samples with only so many of the bases, evenly spaced among them, such as for a slow similarity
             beside fast ones. None means all.
@@ -274,10 +272,7 @@ def _matrix(name: str, value: Any) -> str:
 def with_hyphens(spec: str) -> str:
     """The spec with hyphens in its names: ``jensen_shannon`` is ``jensen-shannon``."""
     parts = [step.partition(":") for step in steps_of(spec)]
-    separators = [*re.findall("[/>]", spec), ""]
-    named = [name.replace("_", "-") + colon + rest for name, colon, rest in parts]
-    hyphenated = "".join(itertools.chain.from_iterable(zip(named, separators, strict=True)))
-    return spec if hyphenated == spec else hyphenated
+    return "/".join(name.replace("_", "-") + colon + rest for name, colon, rest in parts)
 
 
 def options_of(step: str) -> tuple[str, float, int | None]:
@@ -299,8 +294,8 @@ def columns_of(spec: str, n_basis: int) -> npt.NDArray[np.intp]:
 
 
 def steps_of(spec: str) -> list[str]:
-    """The descriptors and the similarity of a spec; ``>`` may stand for ``/``, as it does in older model files."""
-    return re.split("[/>]", spec)
+    """The descriptors and the similarity of a spec."""
+    return spec.split("/")
 
 
 @dataclass(frozen=True)

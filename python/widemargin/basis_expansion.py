@@ -43,7 +43,7 @@ LOSSES = ("auto", "squared_hinge", "hinge", "squared", "logistic")
 class BasisExpansionSVC(Compares, MarginClassifier):
     """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
 
-    Samples are compared with a number of bases, the similarities are normalised, and a linear SVM is trained on them
+    Samples are compared with a number of bases, the similarities are normalized, and a linear SVM is trained on them
     (Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*). Only
     samples × bases similarities are evaluated in training, and one per basis and sample in prediction.
 
@@ -55,7 +55,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
         bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
         attribute ``n_polynomials`` returns so many further columns, the values of polynomials at the samples. Several
-        similarities are normalised separately and concatenated, named ones before callables. ``"auto"`` compares
+        similarities are normalized separately and concatenated, named ones before callables. ``"auto"`` compares
         candidates that suit the kind of samples, and joins them where that helps.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: on a tenth of
@@ -78,8 +78,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 2,000 samples if there are more): of fits of the squared loss if that is the loss, else of the
         squared hinge; not with ``penalty="l1"``.
-    fit_intercept : bool or "penalised", default=True
-        True: unpenalised (with the hinge loss: penalised); "penalised"; False: no intercept.
+    fit_intercept : bool or "penalized", default=True
+        True: unpenalized (with the hinge loss: penalized); "penalized"; False: no intercept.
     loss : {"auto", "squared_hinge", "hinge", "squared", "logistic"}, default="auto"
         "squared" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and the
         leave-one-out error is exact. "auto" is the squared hinge; where similarity="auto" takes dense features of a
@@ -155,7 +155,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     bases_ : array or list
         The bases, as given.
     coef_ : ndarray of shape (n_problems, n_features)
-        Weights on the normalised similarities, part after part.
+        Weights on the normalized similarities, part after part.
     intercept_ : ndarray of shape (n_problems,)
     n_iter_ : int
     report_ : dict
@@ -182,7 +182,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
-        "fit_intercept": ["boolean", StrOptions({"penalised"})],
+        "fit_intercept": ["boolean", StrOptions({"penalized"})],
         "max_basis": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
@@ -312,8 +312,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     def _intercept(self, loss: str) -> str:
         if not self.fit_intercept:
             return "none"
-        # The dual solver for the hinge loss does not support an unpenalised intercept.
-        return "penalised" if self.fit_intercept == "penalised" or loss == "hinge" else "free"
+        # The dual solver for the hinge loss does not support an unpenalized intercept.
+        return "penalized" if self.fit_intercept == "penalized" or loss == "hinge" else "free"
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
@@ -329,7 +329,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
 
     @property
     def coef_(self) -> npt.NDArray[np.float32]:
-        """Weights on the normalised similarities: (problems, features)."""
+        """Weights on the normalized similarities: (problems, features)."""
         return self._arrays()["weights"]
 
     @property
@@ -358,7 +358,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             fit_intercept=told["intercept"] != "none",
             penalty=told.get("penalty", "l2"),
         )
-        if told["intercept"] == "penalised" and told["loss"] != "hinge":
-            self.set_params(fit_intercept="penalised")
+        if told["intercept"] == "penalized" and told["loss"] != "hinge":
+            self.set_params(fit_intercept="penalized")
         super()._restore(model, told)
         self._restore_bases(told)

@@ -16,7 +16,6 @@ from . import _core, _pipeline_file
 from ._base import FittedModel, MarginClassifier
 from ._classes import type_of_classes
 from ._compares import Compares
-from ._warn import warn
 from .basis_expansion import BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
@@ -144,8 +143,6 @@ or Pipeline
 
     Warns
     -----
-    UserWarning
-        For a file of format 1, which has no checksum, so that damage may go undetected.
     sklearn.exceptions.InconsistentVersionWarning
         For a pipeline that another version of scikit-learn wrote.
 
@@ -164,12 +161,9 @@ or Pipeline
     try:
         # Nothing of the file is looked at before the library has found it whole and its header complete.
         told = json.loads(_core.header_of(data))
-        remark = _core.remark_on(data)
         fitted = _with_python(data, told, bool(trusted)) if _has_python(told) else _from_bytes(data, told)
     except ValueError as error:
         raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
-    if remark is not None:
-        warn(f"{os.fsdecode(path)}: {remark}")
     return fitted
 
 

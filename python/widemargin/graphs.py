@@ -1,4 +1,4 @@
-"""Labelled graphs as samples: the strings that the descriptor `wl` reads."""
+"""Labeled graphs as samples: the strings that the descriptor `wl` reads."""
 
 from __future__ import annotations
 

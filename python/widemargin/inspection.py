@@ -127,7 +127,7 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
 def margins(estimator: Any) -> npt.NDArray[np.float64]:
     """The margin of each two-class problem as Aghazadeh and Carlsson define it (eq. 8 to 10): 1/‖f‖².
 
-    ‖f‖ is the norm in the space of the classifier's own features: of the normalised similarities for a basis expansion
+    ‖f‖ is the norm in the space of the classifier's own features: of the normalized similarities for a basis expansion
     (their M_BE), of the kernel's approximation with a Nyström normalization or for a power mean SVM (M_N), and of the
     kernel itself for a thin plate SVM (M_K; its polynomials have no norm). Points with decision values of 1 and -1 are
     2/‖f‖ apart there. Intercepts do not count. Margins are comparable only in the same space and at the same C.

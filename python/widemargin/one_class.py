@@ -46,7 +46,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         the threshold; of fewer than 20 it is all.
     basis : str or array of int, default="stratified"
     normalization : str, default="nystrom"
-        As in `BasisExpansion`; one that centres the features ("mean_norm", "z_score", "covariance") leaves nothing by
+        As in `BasisExpansion`; one that centers the features ("mean_norm", "z_score", "covariance") leaves nothing by
         which samples without similarities are told.
     quantile : float, default=0.05
         The share of samples like the training ones that is expected to be taken for outliers: the quantile of left-out
@@ -176,7 +176,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
             raise ValueError(f"n_samples={n_samples}: the threshold takes at least 2 samples")
 
     def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
-        """The value of each sample: about 1 for those like the training samples, towards 0 for others.
+        """The value of each sample: about 1 for those like the training samples, toward 0 for others.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ _APPROXIMATIONS = ("nystrom", "polynomial")
 class PowerMeanSVC(VectorClassifier):
     """Additive kernels on histograms, with the training cost of a linear SVM.
 
-    Minimises ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel reduced to a few numbers per feature (Wu,
+    Minimizes ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel reduced to a few numbers per feature (Wu,
     *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012). Features must not be negative.
 
     Parameters

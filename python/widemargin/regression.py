@@ -37,8 +37,8 @@ _ON_ANY = (
 class BasisExpansionRegressor(Compares, FittedRegressor):
     """Regression for any similarity, definite or not, at the cost of a linear one.
 
-    Samples are compared with a number of bases, the similarities are normalised, as for `BasisExpansionSVC`, and on
-    these features ½‖w‖² + C Σ loss(y − f) is minimised, with an intercept that is not penalised. With the squared loss
+    Samples are compared with a number of bases, the similarities are normalized, as for `BasisExpansionSVC`, and on
+    these features ½‖w‖² + C Σ loss(y − f) is minimized, with an intercept that is not penalized. With the squared loss
     this is ridge regression, in closed form; with a positive definite kernel and all samples as bases it is kernel
     ridge regression. Huber's loss resists outliers, the squared ε-insensitive loss ignores small errors, and the
     quantile loss predicts quantiles. What is "auto" is chosen by an estimate of the error of other samples, which is
@@ -134,7 +134,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     bases_ : array or list
         The bases, as given.
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Weights on the normalised similarities, part after part.
+        Weights on the normalized similarities, part after part.
     intercept_ : float or ndarray of shape (n_outputs,)
     report_ : dict
         Seconds per stage, what was chosen and how, warnings.
@@ -282,7 +282,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
     @property
     def coef_(self) -> npt.NDArray[np.float64]:
-        """Weights on the normalised similarities."""
+        """Weights on the normalized similarities."""
         weights = self._arrays()["weights"]
         return weights[0] if self._is_flat else weights
 
@@ -327,7 +327,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     """The smoothing spline: nonlinear regression without a length scale, and with nothing to tune.
 
-    Minimises ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalised, as
+    Minimizes ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalized, as
     `scipy.interpolate.RBFInterpolator` does with ``smoothing=1 / (2 * C)``, with C by leave-one-out, which has a closed
     form. The result is invariant to translation of the data and to scaling as a whole, and with a kernel of the
     Euclidean distance and ``standardize=False`` to rotation. Without standardization it is not invariant to scaling of
@@ -381,7 +381,7 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         Where there was a choice, what was found of each kernel and scaling: R² of left-out predictions (or the problem
         with it), the number of samples, seconds.
     bases_ : ndarray of shape (n_bases, n_features)
-        The bases; their columns divided by their standard deviation if they were standardised.
+        The bases; their columns divided by their standard deviation if they were standardized.
     dual_coef_ : ndarray of shape (n_bases,) or (n_outputs, n_bases)
     support_ : ndarray
         The training row of each basis; empty if bases are means of samples.

@@ -30,7 +30,7 @@ _TRIED = ("kernel", "loo_squared_hinge", "problem", "loo_error", "n_samples", "s
 class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     """A nonlinear SVM without a length scale, which selects its C by leave-one-out: nothing to tune.
 
-    Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
+    Minimizes ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
     Transformation Invariant Kernels*, NIPS 2007). The result is invariant to translation of the data and to scaling as
     a whole, and with a kernel of the Euclidean distance and ``standardize=False`` to rotation: "cityblock", which
     ``kernel="auto"`` may select, and standardized columns depend on the axes. Without standardization it is not
@@ -48,11 +48,11 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     C : float or "auto", default="auto"
         The weight of the losses, above 0; "auto" selects the best of a path by leave-one-out.
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
-        How the polynomials that the kernel does not penalise are treated: they stay free, are penalised at the kernel's
+        How the polynomials that the kernel does not penalize are treated: they stay free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
-        are at least 100 samples for each and they alone do not separate the data. Otherwise it penalises them or drops
+        are at least 100 samples for each and they alone do not separate the data. Otherwise it penalizes them or drops
         all but the constant, whichever has the lower leave-one-out loss; on landmarks, in passes over partitions and
-        under a time limit it penalises them.
+        under a time limit it penalizes them.
     n_basis : int, "auto" or None, default="auto"
         Number of landmarks; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
         error if it does not fit. "auto" is exact for up to 5,000 samples of two classes (of more, divided by the
@@ -280,6 +280,6 @@ def kernel_of(estimator: Any, instead: str) -> str:
 
 
 def standardize_of(estimator: Any) -> str:
-    """Whether columns are standardised, as the extension module takes it."""
+    """Whether columns are standardized, as the extension module takes it."""
     given = estimator.standardize
     return given if isinstance(given, str) else _YES_NO[bool(given)]

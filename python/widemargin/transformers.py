@@ -86,7 +86,7 @@ class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, Base
 
 
 class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expanding):
-    """Similarities to a number of bases, normalised: the features of `BasisExpansionSVC`, for any linear model.
+    """Similarities to a number of bases, normalized: the features of `BasisExpansionSVC`, for any linear model.
 
     The parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases ignore classes.
 

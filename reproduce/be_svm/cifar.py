@@ -25,9 +25,9 @@ CLASSES = 10
 # take the first ones.
 M1 = ("H8R", "H8(1,0)", "H8(0,1)")
 
-# What an intercept costs: there is none, or it is free. Penalised is LIBLINEAR's.
+# What an intercept costs: there is none, or it is free. Penalized is LIBLINEAR's.
 INTERCEPTS = {"none": "no intercept", "free": "intercept"}
-ALL_INTERCEPTS = {**INTERCEPTS, "penalised": "penalised intercept"}
+ALL_INTERCEPTS = {**INTERCEPTS, "penalized": "penalized intercept"}
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class Features:
         return Features(*(np.ascontiguousarray(rows[:, columns]) for rows in (self.train, self.test)), self.watch)
 
     def add_constant(self) -> None:
-        """A last feature of 1, whose weight is an intercept that is penalised: LIBLINEAR's."""
+        """A last feature of 1, whose weight is an intercept that is penalized: LIBLINEAR's."""
         self.train = np.column_stack([self.train, np.ones(len(self.train), np.float32)])
         self.test = np.column_stack([self.test, np.ones(len(self.test), np.float32)])
 
 
 def expand(names: Sequence[str], n_basis: int, images: Images, **parameters: Any) -> Features:
-    """Similarities of all images to some bases, normalised: from raw images, HOG and its scaling included."""
+    """Similarities of all images to some bases, normalized: from raw images, HOG and its scaling included."""
     watch = Stopwatch()
     with watch:
         similarities = [SIMILARITIES[name] for name in names]
@@ -115,7 +115,7 @@ def both(features: Features, images: Images) -> dict[str, float]:
     return {name: linear(features, images, intercept=name == "free")[0] for name in INTERCEPTS}
 
 
-def penalised(features: Features, images: Images) -> float:
-    """Percent right with an intercept that is penalised like any weight, which widens the features by one."""
+def penalized(features: Features, images: Images) -> float:
+    """Percent right with an intercept that is penalized like any weight, which widens the features by one."""
     features.add_constant()
     return linear(features, images, intercept=False)[0]

@@ -4,7 +4,7 @@
 
 As printed: two Gaussians, γ = 10 and 100, C = 10, label noise of σ = 0.01 to 0.2; ten-fold cross-validation, accuracy
 and the number of support vectors. (a) a kernel SVM on the sum of the two kernels; (b) hinge loss on the similarities to
-all samples, not normalised; (c) squared hinge on the normalised similarities to a random tenth. The paper does not
+all samples, not normalized; (c) squared hinge on the normalized similarities to a random tenth. The paper does not
 print its points, nor what noise of a label is: here points are uniform in the unit square, and a label is the sign of
 the height above a sine curve plus a normal deviate of σ, or, in the second reading, it is wrong with probability σ.
 Then where the border is when one class has more bases than the other. Reads no files.
@@ -40,14 +40,14 @@ SMALL = 0.05
 
 READINGS = ("near the border", "anywhere")
 KERNEL, DUAL, PRIMAL = "(a) kernel SVM", "(b) all bases, dual", "(c) a tenth, primal"
-COLOURS = {KERNEL: SECOND, DUAL: FIRST, PRIMAL: THIRD}
+COLORS = {KERNEL: SECOND, DUAL: FIRST, PRIMAL: THIRD}
 
 # How many in ten bases are of the positive class, for the moving border; its levels of noise.
 OF_TEN = (1, 3, 5, 7, 9)
 MOVED_DRAWS, QUICK_MOVED_DRAWS = 20, 4
 # Noise, and how far from the border there are no points.
 MOVED = {"little noise": (0.02, 0.0), "little noise, a gap": (0.02, 0.1), "much noise": (0.2, 0.0)}
-NORMALIZATIONS = {"mean-norm": "mean_norm", "not normalised": "none"}
+NORMALIZATIONS = {"mean-norm": "mean_norm", "not normalized": "none"}
 
 
 def height(points: Array) -> Array:
@@ -69,7 +69,7 @@ def kernel(rows: Array, columns: Array) -> Array:
 
 
 def gram(rows: Array, columns: Array, bases: Array) -> Array:
-    """Equation 13: of the similarities to the bases, not normalised."""
+    """Equation 13: of the similarities to the bases, not normalized."""
     return sum(rbf_kernel(rows, bases, gamma=one) @ rbf_kernel(columns, bases, gamma=one).T for one in GAMMAS)
 
 
@@ -129,9 +129,9 @@ def machine(name: str, n: int) -> KernelSVM | Expansion:
 
 def cross_validate(points: Array, labels: Array, seed: int) -> dict[str, tuple[float, float]]:
     """Percent right of the samples left out and the mean number of support vectors."""
-    found = {name: np.zeros(2) for name in COLOURS}
+    found = {name: np.zeros(2) for name in COLORS}
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(points, labels):
-        for name in COLOURS:
+        for name in COLORS:
             fitted = machine(name, len(train)).fit(points[train], labels[train])
             right = np.mean((fitted.decision_function(points[test]) > 0) == (labels[test] > 0))
             found[name] += 100 * right / FOLDS, fitted.n_support / FOLDS
@@ -140,7 +140,7 @@ def cross_validate(points: Array, labels: Array, seed: int) -> dict[str, tuple[f
 
 def measure(levels: Array, draws: int, reading: str) -> dict[str, Array]:
     """Levels × 2 (percent right, support vectors) of each machine, the means of the draws."""
-    found = {name: np.zeros((len(levels), 2)) for name in COLOURS}
+    found = {name: np.zeros((len(levels), 2)) for name in COLORS}
     for at, level in enumerate(levels):
         for seed in range(draws):
             for name, values in cross_validate(*samples(level, reading, seed), seed).items():
@@ -172,13 +172,13 @@ def tell(study: Study, levels: Array, found: dict[str, dict[str, Array]]) -> Non
     small = levels <= SMALL
     for reading, by_machine in found.items():
         rows = [
-            [f"{level:g}", *(f"{value:.1f}" for name in COLOURS for value in by_machine[name][at])]
+            [f"{level:g}", *(f"{value:.1f}" for name in COLORS for value in by_machine[name][at])]
             for at, level in enumerate(levels)
         ]
-        head = ["noise σ", *(f"{name}, {what}" for name in COLOURS for what in ("% right", "support vectors"))]
+        head = ["noise σ", *(f"{name}, {what}" for name in COLORS for what in ("% right", "support vectors"))]
         text = f"{FOLDS}-fold cross-validation on {SAMPLES} points, γ = 10 and 100, C = {C:g}."
         study.table(f"Label noise {reading}", text, head, rows)
-        for name in COLOURS:
+        for name in COLORS:
             study.found(f"{reading}: % right, mean, {name}", by_machine[name][:, 0].mean())
             study.found(f"{reading}: support vectors, small noise, {name}", by_machine[name][small, 1].mean())
             study.found(f"{reading}: support vectors, most noise, {name}", by_machine[name][-1, 1])
@@ -213,7 +213,7 @@ def move(study: Study, draws: int) -> Areas:
                 rows.append([place, *(f"{one.mean():.1f}" for one in found)])
     text = (
         f"Percent of the square that is called positive, the truth being 50; means of {draws} draws, a tenth of the "
-        "samples as bases, squared hinge. Where it grew with the positive bases, the border would have moved towards "
+        "samples as bases, squared hinge. Where it grew with the positive bases, the border would have moved toward "
         "the class with fewer of them. A gap: no points within 0.1 of the border."
     )
     study.table("The border", text, ["", *(f"{one} : {10 - one}" for one in OF_TEN)], rows)
@@ -248,7 +248,7 @@ def draw(study: Study, levels: Array, found: dict[str, dict[str, Array]], areas:
     panels = top.subplots(2, 3)
     for axes_row, level in zip(panels, (0.02, 0.2), strict=True):
         points, labels = samples(level, READINGS[0], 0)
-        for axes, name in zip(axes_row, COLOURS, strict=True):
+        for axes, name in zip(axes_row, COLORS, strict=True):
             fitted = machine(name, SAMPLES).fit(points, labels)
             values = fitted.decision_function(grid).reshape(across.shape)
             axes.contourf(across, up, values, [-1e9, 0, 1e9], colors=[SECOND_LIGHT, FIRST_LIGHT])
@@ -259,21 +259,21 @@ def draw(study: Study, levels: Array, found: dict[str, dict[str, Array]], areas:
             axes.set_title(f"{name}, σ = {level:g}: {fitted.n_support} support vectors", fontsize=9, loc="left")
     panels = bottom.subplots(1, 3)
     for axes, what, at in zip(panels, ("% right, ten folds", "support vectors"), (0, 1), strict=False):
-        for name, colour in COLOURS.items():
+        for name, color in COLORS.items():
             for reading, line in zip(READINGS, ("o-", "o:"), strict=True):
                 label = name if reading == READINGS[0] else None
-                axes.plot(levels, found[reading][name][:, at], line, color=colour, markersize=3, label=label)
+                axes.plot(levels, found[reading][name][:, at], line, color=color, markersize=3, label=label)
         axes.set(xlabel="label noise σ (dotted: anywhere)", ylabel=what)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8)
     axes = panels[2]
     axes.axhline(50, color=SOFT, linewidth=0.8)
-    colours = dict(zip(MOVED, (FIRST, THIRD, SECOND), strict=True))
+    colors = dict(zip(MOVED, (FIRST, THIRD, SECOND), strict=True))
     for (data, told, intercept), of_ten in areas.items():
         if told == "mean-norm":
             means = [one.mean() for one in of_ten]
             line = "o-" if intercept else "o:"
-            axes.plot(OF_TEN, means, line, color=colours[data], markersize=4, label=data if intercept else None)
+            axes.plot(OF_TEN, means, line, color=colors[data], markersize=4, label=data if intercept else None)
     axes.set(xlabel="positive bases of ten (dotted: no intercept)", ylabel="% of the square called positive")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)

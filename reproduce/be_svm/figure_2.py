@@ -1,4 +1,4 @@
-"""Figure 2: accuracy of similarities and normalisations by the number of bases, and of ways to choose bases.
+"""Figure 2: accuracy of similarities and normalizations by the number of bases, and of ways to choose bases.
 
     python figure_2.py --data DATA
 
@@ -40,7 +40,7 @@ QUICK_NAMES = ("H8R", "H4(1,0)")
 
 
 def by_size(name: str, a_class: tuple[int, ...], images: Images) -> dict[str, Any]:
-    """Of one similarity: percent right by normalisation, bases a class and intercept."""
+    """Of one similarity: percent right by normalization, bases a class and intercept."""
     most, cell = raw(name, CLASSES * a_class[-1], images), {}
     for each in a_class:
         some = most.every(a_class[-1] // each)
@@ -75,7 +75,7 @@ def tell_sizes(study: Study, sizes: dict[str, Any], peers: dict[str, float], a_c
             "Percent right. clip, flip and shift are Nyström maps of the symmetric part; none is the similarities. The "
             "linear and the kernel SVM have no bases; both are with their intercept."
         )
-        study.table(f"2a: similarities and normalisations, {told}", text, ["", *(f"10x{n}" for n in a_class)], rows)
+        study.table(f"2a: similarities and normalizations, {told}", text, ["", *(f"10x{n}" for n in a_class)], rows)
     most = a_class[-1]
     gains = [cell[f"mean_norm, 10x{most}, free"] - cell[f"mean_norm, 10x{a_class[0]}, free"] for cell in sizes.values()]
     study.found("2a: points that most bases are above the fewest, at least", min(gains))
@@ -136,12 +136,12 @@ def draw(
     rows = -(-len(sizes) // columns)
     figure = plt.figure(figsize=(12, 2.5 * rows + 4), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=[2.5 * rows + 0.8, 3.2])
-    colours = dict(zip(WAYS, (FIRST, SOFT, SECOND, FOURTH, THIRD), strict=True))
+    colors = dict(zip(WAYS, (FIRST, SOFT, SECOND, FOURTH, THIRD), strict=True))
     panels = top.subplots(rows, columns, sharey=True, sharex=True, squeeze=False)
     for axes, (name, cell) in zip(panels.flat, sizes.items(), strict=True):
-        for way, colour in colours.items():
+        for way, color in colors.items():
             up = [cell[f"{way}, 10x{each}, free"] for each in a_class]
-            axes.plot(a_class, up, "o-", color=colour, markersize=3, linewidth=1.2, label=way)
+            axes.plot(a_class, up, "o-", color=color, markersize=3, linewidth=1.2, label=way)
         for (peer_name, value), line in zip(peers.items(), (":", "--"), strict=True):
             axes.axhline(value, color=INK, linewidth=0.9, linestyle=line, label=peer_name)
         axes.set_title(name, loc="left", fontsize=10)
@@ -150,14 +150,14 @@ def draw(
         axes.minorticks_off()
         axes.spines[["top", "right"]].set_visible(False)
     top.supylabel("% right", fontsize=10)
-    top.suptitle("2a: similarities and normalisations by bases a class, with an intercept", x=0.01, ha="left")
+    top.suptitle("2a: similarities and normalizations by bases a class, with an intercept", x=0.01, ha="left")
     top.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=7, frameon=False)
     axes = bottom.subplots()
     looks = {"random": (SECOND, "_"), INDEX: (FIRST, "o"), "k-medoids": (THIRD, "D"), CLIP: (FOURTH, "x")}
     for at, cell in enumerate(chosen.values()):
-        for shift, (choice, (colour, mark)) in zip((-0.24, -0.08, 0.08, 0.24), looks.items(), strict=True):
+        for shift, (choice, (color, mark)) in zip((-0.24, -0.08, 0.08, 0.24), looks.items(), strict=True):
             label = None if at else choice
-            axes.plot([at + shift] * len(cell[choice]), cell[choice], mark, color=colour, markersize=7, label=label)
+            axes.plot([at + shift] * len(cell[choice]), cell[choice], mark, color=color, markersize=7, label=label)
     axes.set_xticks(range(len(chosen)), list(chosen))
     axes.set_ylabel("% right")
     axes.grid(axis="y", color="#eeeeee")

@@ -20,7 +20,7 @@ import m2
 from cifar import INTERCEPTS, load
 from kept import Kept
 
-COLOURS = {"M2": FIRST, "M1": SECOND, "H8R": THIRD}
+COLORS = {"M2": FIRST, "M1": SECOND, "H8R": THIRD}
 # How high a name is, in percent.
 NAME = 0.95
 
@@ -35,7 +35,7 @@ def measure(study: Study, kept: Kept, folds: tuple[int, ...]) -> Cells:
             found = m2.cell(study, kept, everything, count, each)
             if each in m2.a_class_single(study, count):
                 found = {**found, **m2.single(study, kept, everything, count, each)}
-            for model in COLOURS:
+            for model in COLORS:
                 for intercept in INTERCEPTS:
                     if f"{model}, {intercept}" in found:
                         cells[model, count, each, intercept] = found[f"{model}, {intercept}"]
@@ -45,7 +45,7 @@ def measure(study: Study, kept: Kept, folds: tuple[int, ...]) -> Cells:
 def tell(study: Study, cells: Cells) -> None:
     folds, a_class = (sorted({key[at] for key in cells}) for at in (1, 2))
     rows = []
-    for model in COLOURS:
+    for model in COLORS:
         for intercept, told in INTERCEPTS.items():
             for count in folds:
                 values = [cells.get((model, count, each, intercept)) for each in a_class]
@@ -77,17 +77,17 @@ def draw(study: Study, cells: Cells) -> None:
     figure, panels = plt.subplots(1, 2, figsize=(10.5, 5), layout="constrained", sharey=True)
     for axes, intercept in zip(panels, ("free", "none"), strict=True):
         ends = []
-        for model, colour in COLOURS.items():
+        for model, color in COLORS.items():
             for count, mark in zip(folds, "osD", strict=False):
                 across = [each for each in a_class if (model, count, each, intercept) in cells]
                 up = [cells[model, count, each, intercept] for each in across]
-                axes.plot(across, up, mark + "-", color=colour, markersize=5)
-                ends.append((up[-1], f"{model}, {m2.many(count)}", colour))
+                axes.plot(across, up, mark + "-", color=color, markersize=5)
+                ends.append((up[-1], f"{model}, {m2.many(count)}", color))
         height = -1.0
-        for end, told, colour in sorted(ends):
+        for end, told, color in sorted(ends):
             # Names are pushed up where they would lie on the one below.
             height = max(end, height + NAME)
-            axes.annotate(told, (1.08 * a_class[-1], height), va="center", color=colour, fontsize=8)
+            axes.annotate(told, (1.08 * a_class[-1], height), va="center", color=color, fontsize=8)
         axes.set(xscale="log", xlabel="bases a class")
         axes.set_xticks(a_class, [str(each) for each in a_class])
         axes.minorticks_off()

@@ -35,7 +35,7 @@ SINGLE = ("H8R", "M1")
 PREFIXES = ("M2, first 2", "M2, first 3")
 NAMES = {"linear": "H8L", "fine linear": "H4L", "kernel": "K8R", "fine kernel": "K4R"}
 
-PREFIX_COLOURS = {"H8R": THIRD, "M1": FOURTH, "M2, first 2": "#56b4e9", "M2, first 3": "#0b3c6f"}
+PREFIX_COLORS = {"H8R": THIRD, "M1": FOURTH, "M2, first 2": "#56b4e9", "M2, first 3": "#0b3c6f"}
 
 # By model, folds and bases a class.
 Cells = dict[tuple[str, int, int], dict[str, Any]]
@@ -172,13 +172,13 @@ def draw(study: Study, cells: Cells) -> None:
             a_class = sorted(key[2] for key in cells if key[:2] == ("M2", count))
             across = [CLASSES * each if against == "exemplars" else m2.numbers("M2", each) for each in a_class]
             told = str(count)
-            for name, colour in (("free", FIRST), ("none", SOFT)):
+            for name, color in (("free", FIRST), ("none", SOFT)):
                 up = [cells["M2", count, each][f"M2, {name}"] for each in a_class]
-                panel.plot(across, up, marks[count] + "-", color=colour, markersize=5)
+                panel.plot(across, up, marks[count] + "-", color=color, markersize=5)
                 # On the right the lines are the same, and nearer to each other.
                 if panel is panels[0]:
                     panel.annotate(
-                        told, (across[-1], up[-1]), (6, 0), textcoords="offset points", va="center", color=colour
+                        told, (across[-1], up[-1]), (6, 0), textcoords="offset points", va="center", color=color
                     )
             for machine, fill in (("kernel", SECOND), ("fine kernel", "white")):
                 if (machine, count, 0) in cells:
@@ -188,13 +188,13 @@ def draw(study: Study, cells: Cells) -> None:
                     panel.annotate(
                         told, (at, kernel["right"]), (8, 0), textcoords="offset points", va="center", color=SECOND
                     )
-        for model, colour in PREFIX_COLOURS.items():
+        for model, color in PREFIX_COLORS.items():
             a_class = sorted(
                 key[2] for key in cells if key[:2] == (model, folds[-1]) and f"{model}, free" in cells[key]
             )
             across = [CLASSES * each if against == "exemplars" else m2.numbers(model, each) for each in a_class]
             up = [cells[model, folds[-1], each][f"{model}, free"] for each in a_class]
-            panel.plot(across, up, "x--", color=colour, markersize=5, linewidth=1)
+            panel.plot(across, up, "x--", color=color, markersize=5, linewidth=1)
         if against == "numbers":
             for machine in ("linear", "fine linear"):
                 for count in folds:
@@ -213,10 +213,10 @@ def draw(study: Study, cells: Cells) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set(xlabel="images kept (bases, support vectors)", ylabel="% right of the test images")
     panels[1].set_xlabel("numbers that prediction needs")
-    for colour, told in ((FIRST, "M2, intercept"), (SOFT, "M2, no intercept")):
-        panels[0].plot([], [], "o-", color=colour, label=told)
-    for model, colour in PREFIX_COLOURS.items():
-        panels[0].plot([], [], "x--", color=colour, label=f"{model}, {m2.many(folds[-1])}")
+    for color, told in ((FIRST, "M2, intercept"), (SOFT, "M2, no intercept")):
+        panels[0].plot([], [], "o-", color=color, label=told)
+    for model, color in PREFIX_COLORS.items():
+        panels[0].plot([], [], "x--", color=color, label=f"{model}, {m2.many(folds[-1])}")
     for fill, told in ((SECOND, "K8R (LIBSVM)"), ("white", "K4R")):
         panels[0].plot([], [], "o", color=fill, mec=SECOND, label=told)
     figure.legend(loc="outside upper center", ncols=4, frameon=False)

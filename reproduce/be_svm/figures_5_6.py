@@ -1,4 +1,4 @@
-"""Figures 5 and 6: normalisations of HOG cells times normalisations of kernel maps, at C = 1 and at a chosen C.
+"""Figures 5 and 6: normalizations of HOG cells times normalizations of kernel maps, at C = 1 and at a chosen C.
 
     python figures_5_6.py --data DATA
 
@@ -33,14 +33,14 @@ from widemargin import BasisExpansion, BasisExpansionSVC
 CELLS = {"as they are": "", "mean-norm": "mean-norm>", "z-score": "z-score>"}
 MAPS = ("as they are", "mean-norm", "z-score")
 COSTS = (0.1, 1.0, 10.0)
-# The paper's are 10x100 bases and the whole fold: 135 pairs of normalisations and similarities would take an hour.
+# The paper's are 10x100 bases and the whole fold: 135 pairs of normalizations and similarities would take an hour.
 IMAGES, BASES, QUICK_BASES, QUICK_IMAGES = 2000, 200, 100, 1000
 QUICK_NAMES = ("H8L", "H8R", "H8(1,0)")
 LEFT_OUT = 5
 
 # C ≫ 1, for the steps of the solvers.
 LARGE = 100.0
-# They are counted on normalised HOG cells; LIBLINEAR's of the first class against the rest, on the first images alone,
+# They are counted on normalized HOG cells; LIBLINEAR's of the first class against the rest, on the first images alone,
 # up to a limit.
 STEPS_CELLS = "mean-norm"
 STEPS_OF, STEPS_IMAGES, STEPS_MOST = ("H8R", "H8(1,0)"), 1000, 500
@@ -49,7 +49,7 @@ Maps = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 def maps(name: str, step: str, n_basis: int, images: Images) -> Maps:
-    """The similarities to the bases, normalised in three ways, of the training and the test images."""
+    """The similarities to the bases, normalized in three ways, of the training and the test images."""
     descriptor, _, similarity = SIMILARITIES[name].partition("/")
     spec = f"{descriptor},scale=none>{step}{similarity}"
     expansion = BasisExpansion(spec, n_basis=n_basis, basis="index", normalization="none", n_jobs=1)
@@ -94,7 +94,7 @@ def liblinear_steps(train: np.ndarray, images: Images, C: float) -> int:
 
 
 class Cells:
-    """All that is measured of one normalisation of the HOG cells; maps are made once, if they are asked for."""
+    """All that is measured of one normalization of the HOG cells; maps are made once, if they are asked for."""
 
     def __init__(self, kept: Kept, of_cells: str, n_basis: int, images: Images) -> None:
         self._kept, self._of_cells, self._n_basis, self._images = kept, of_cells, n_basis, images
@@ -127,7 +127,7 @@ class Cells:
         self._maps.pop(name, None)
 
 
-# By similarities, then by normalisation of the cells and of the maps.
+# By similarities, then by normalization of the cells and of the maps.
 Found = dict[str, dict[tuple[str, str], dict[str, Any]]]
 
 
@@ -141,10 +141,10 @@ def tell(study: Study, found: Found) -> None:
                     study.found(f"{name}, cells {of_cells}, maps {of_maps}, {told}", cell[way])
                 row.append(f"{cell[way]:.2f}" + ("" if told else f" ({cell['C']:g})"))
             rows.append([name, *row, *[""] * (len(CELLS) * len(MAPS) - len(row))])
-        text = "Percent right of the test images. HOG cells by their normalisation, then the similarities by theirs"
+        text = "Percent right of the test images. HOG cells by their normalization, then the similarities by theirs"
         text += "." if told else "; in brackets the C that was chosen."
         head = ["", *(f"{of_cells}, {of_maps}" for of_cells, of_maps in next(iter(found.values())))]
-        study.table(f"Normalisations, {told or 'C chosen, intercept'}", text, head, rows)
+        study.table(f"Normalizations, {told or 'C chosen, intercept'}", text, head, rows)
     both = ("mean-norm", "mean-norm")
     for way, told in (
         ("C = 1, none", "C = 1, no intercept"),
@@ -155,7 +155,7 @@ def tell(study: Study, found: Found) -> None:
         study.found(f"points behind the best pair, mean: mean-norm of both, {told}", np.mean(behind))
         study.found(f"points behind the best pair, most: mean-norm of both, {told}", max(behind))
         above = [cells[both][way] - cells["as they are", "as they are"][way] for cells in found.values()]
-        study.found(f"points above no normalisation at all, mean: mean-norm of both, {told}", np.mean(above))
+        study.found(f"points above no normalization at all, mean: mean-norm of both, {told}", np.mean(above))
 
 
 def tell_steps(study: Study, steps: Found) -> None:
@@ -188,7 +188,7 @@ def draw(study: Study, found: Found) -> None:
     pairs = [(of_cells, of_maps) for of_cells in CELLS for of_maps in MAPS]
     for axes, (way, told) in zip(grid, panels.items(), strict=True):
         block = np.array([[cells.get(pair, {}).get(way, np.nan) for pair in pairs] for cells in found.values()])
-        # Colours are of a row alone: how far a pair is behind the best one of its similarity.
+        # Colors are of a row alone: how far a pair is behind the best one of its similarity.
         axes.imshow(block - np.nanmax(block, 1, keepdims=True), cmap="Blues", vmin=-12, vmax=4, aspect="auto")
         for (row, column), value in np.ndenumerate(block):
             if np.isnan(value):
@@ -204,7 +204,7 @@ def draw(study: Study, found: Found) -> None:
             if at:
                 axes.axvline(3 * at - 0.5, color="white", linewidth=3)
         axes.set_title(told, loc="left", fontsize=10, pad=18)
-    figure.supxlabel("normalisation of the similarities", fontsize=9)
+    figure.supxlabel("normalization of the similarities", fontsize=9)
     figure.suptitle("% right (bold: the best of nine; darker: nearer to it)", x=0.01, ha="left", fontsize=10)
     study.picture(figure)
     plt.close(figure)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from be_svm_similarities import M2
-from cifar import CLASSES, FOLD, M1, Features, Images, both, expand, linear, penalised
+from cifar import CLASSES, FOLD, M1, Features, Images, both, expand, linear, penalized
 from common import Study
 from kept import Kept
 
@@ -21,8 +21,8 @@ A_CLASS, QUICK_A_CLASS = (25, 50, 100, 250, 500), (25, 100)
 CLAIMED = 250
 # One resolution on most bases takes long where images are many.
 SINGLE_MOST = (1,)
-# What a penalised intercept does shows on the fewest folds and on the most.
-PENALISED = (1, 5)
+# What a penalized intercept does shows on the fewest folds and on the most.
+PENALIZED = (1, 5)
 QUICK_IMAGES = 1500
 
 # What a base is kept as: its HOG cells of 8 pixels, and of 4 for the models of two resolutions.
@@ -66,10 +66,10 @@ def some(study: Study, everything: Images, count: int) -> Images:
 
 def cell(study: Study, kept: Kept, everything: Images, count: int, each: int) -> dict[str, Any]:
     """Percent right by model and intercept, and what training took, on so many folds with so many bases a class."""
-    return kept(f"{count} x {each}", lambda: measure(some(study, everything, count), each, count in PENALISED))
+    return kept(f"{count} x {each}", lambda: measure(some(study, everything, count), each, count in PENALIZED))
 
 
-def measure(images: Images, each: int, penalises: bool) -> dict[str, Any]:
+def measure(images: Images, each: int, penalizes: bool) -> dict[str, Any]:
     """Times are of M2 with an intercept, from raw images: HOG, similarities, solver."""
     features = expand(M2, CLASSES * each, images)
     free, solver = linear(features, images, intercept=True)
@@ -80,8 +80,8 @@ def measure(images: Images, each: int, penalises: bool) -> dict[str, Any]:
         "solver_cpu_seconds": solver.cpu_seconds,
         "M2, none": linear(features, images, intercept=False)[0],
     }
-    if penalises and each <= CLAIMED:
-        found["M2, penalised"] = penalised(features, images)
+    if penalizes and each <= CLAIMED:
+        found["M2, penalized"] = penalized(features, images)
     return found
 
 

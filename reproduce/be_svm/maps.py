@@ -1,4 +1,4 @@
-"""The paper's normalisations of similarities that are computed once, in NumPy.
+"""The paper's normalizations of similarities that are computed once, in NumPy.
 
 The library does the same in one step, at the cost of the similarities anew for each.
 """

@@ -109,10 +109,10 @@ def draw(study: Study, found: dict[str, dict[str, Any]], alphas: tuple[float, ..
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
-    for (pair, cell), colour in zip(found.items(), (FIRST, SECOND, THIRD), strict=True):
-        axes.plot(alphas, cell["folds"], "o-", color=colour, markersize=4, label=pair)
+    for (pair, cell), color in zip(found.items(), (FIRST, SECOND, THIRD), strict=True):
+        axes.plot(alphas, cell["folds"], "o-", color=color, markersize=4, label=pair)
         best = alphas.index(cell["chosen"])
-        axes.plot(alphas[best], cell["folds"][best], "o", color=colour, markersize=11, mfc="none")
+        axes.plot(alphas[best], cell["folds"][best], "o", color=color, markersize=11, mfc="none")
     axes.set(xlabel="α, the weight of the first kernel (circled: chosen)", ylabel="% right in five folds")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)

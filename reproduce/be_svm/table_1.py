@@ -142,18 +142,18 @@ def draw(study: Study, found: dict[str, tuple[tuple[int, ...], list[dict[str, fl
     import matplotlib.pyplot as plt
 
     figure, grid = plt.subplots(2, len(found), figsize=(13, 6.2), layout="constrained", sharey="row", sharex="col")
-    colours = dict(zip(TOLD, (FIRST, SECOND, THIRD, INK), strict=True))
+    colors = dict(zip(TOLD, (FIRST, SECOND, THIRD, INK), strict=True))
     for panels, shown in zip(grid, (STAGES, (MEMORY,)), strict=True):
         for axes, (name, (sizes, cells)) in zip(panels, found.items(), strict=True):
             ends = []
             for stage in (stage for stage in shown if stage in cells[0]):
                 up = [cell[stage] for cell in cells]
-                axes.plot(sizes, up, "o-", color=colours[stage], label=TOLD[stage])
-                ends.append((up[-1], f"{slope(sizes, up):.2f}", colours[stage]))
+                axes.plot(sizes, up, "o-", color=colors[stage], label=TOLD[stage])
+                ends.append((up[-1], f"{slope(sizes, up):.2f}", colors[stage]))
             # Where two lines end together their slopes stand one above the other.
-            for at, (end, told, colour) in enumerate(sorted(ends)):
+            for at, (end, told, color) in enumerate(sorted(ends)):
                 axes.annotate(
-                    told, (sizes[-1], end), (6, 8 * (at - 1)), textcoords="offset points", va="center", color=colour
+                    told, (sizes[-1], end), (6, 8 * (at - 1)), textcoords="offset points", va="center", color=color
                 )
             axes.set(xscale="log", yscale="log", title=name if shown == STAGES else "")
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)

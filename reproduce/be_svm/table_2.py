@@ -1,8 +1,8 @@
-"""Table 2: how indefinite the similarities are, and what that has to do with which normalisation is best.
+"""Table 2: how indefinite the similarities are, and what that has to do with which normalization is best.
 
     python table_2.py --data DATA
 
-The share and the energy of negative eigenvalues among 1,000 bases, and the accuracy of six normalisations on the first
+The share and the energy of negative eigenvalues among 1,000 bases, and the accuracy of six normalizations on the first
 fold, without an intercept and with one. Cells are kept in cache/ as they are measured.
 """
 
@@ -20,7 +20,7 @@ from common import FIRST, FOURTH, INK, SECOND, SOFT, THIRD, Study
 import numpy as np
 
 from be_svm_similarities import SIMILARITIES
-from cifar import INTERCEPTS, Images, both, expand, linear, load, penalised
+from cifar import INTERCEPTS, Images, both, expand, linear, load, penalized
 from kept import Kept
 from maps import NYSTROM, raw, spectra
 
@@ -45,7 +45,7 @@ def measure(name: str, n_basis: int, images: Images) -> dict[str, Any]:
         features = own.mapped(way)
         for intercept, right in both(features, images).items():
             cell[f"{way}, {intercept}"] = right
-    cell["mean_norm, penalised"] = penalised(own.mapped("mean_norm"), images)
+    cell["mean_norm, penalized"] = penalized(own.mapped("mean_norm"), images)
     if name == CHECKED:
         for way in NYSTROM:
             library = expand([name], n_basis, images, normalization=f"nystrom_symmetric_{way}")
@@ -85,8 +85,8 @@ def tell_accuracies(study: Study, cells: dict[str, Any]) -> None:
             [f"{way}, {INTERCEPTS[intercept]}", *(f"{cell[f'{way}, {intercept}']:.2f}" for cell in cells.values())]
         )
     for name, cell in cells.items():
-        study.found(f"{name}, mean_norm, penalised", cell["mean_norm, penalised"])
-    rows.append(["mean_norm, penalised intercept", *(f"{cell['mean_norm, penalised']:.2f}" for cell in cells.values())])
+        study.found(f"{name}, mean_norm, penalized", cell["mean_norm, penalized"])
+    rows.append(["mean_norm, penalized intercept", *(f"{cell['mean_norm, penalized']:.2f}" for cell in cells.values())])
     checked = cells[CHECKED]
     study.found(
         "points between the library's Nyström maps and those in NumPy, at most",
@@ -152,15 +152,15 @@ def draw(study: Study, cells: dict[str, Any], points: dict[tuple[str, str], Any]
 
     names = [name for name in INDEFINITE if name in cells]
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained", sharey=True)
-    colours = dict(zip(NYSTROM, (FIRST, THIRD, SECOND, FOURTH), strict=True))
+    colors = dict(zip(NYSTROM, (FIRST, THIRD, SECOND, FOURTH), strict=True))
     for panel, intercept in zip(panels, INTERCEPTS, strict=True):
         panel.axhline(0, color=SOFT, linewidth=1, zorder=0)
-        for way, colour in colours.items():
+        for way, color in colors.items():
             energy, gains = points[way, intercept]
-            panel.plot(energy, gains, "o", color=colour, markeredgecolor=INK, markeredgewidth=0.5, label=f"over {way}")
+            panel.plot(energy, gains, "o", color=color, markeredgecolor=INK, markeredgewidth=0.5, label=f"over {way}")
             slope, at_zero = np.polyfit(energy, gains, 1)
             ends = np.array([energy.min(), energy.max()])
-            panel.plot(ends, slope * ends + at_zero, color=colour, linewidth=1)
+            panel.plot(ends, slope * ends + at_zero, color=color, linewidth=1)
         panel.set_xlabel("energy of the negative eigenvalues (symmetric part)")
         panel.set_title(INTERCEPTS[intercept].capitalize(), loc="left")
         panel.spines[["top", "right"]].set_visible(False)

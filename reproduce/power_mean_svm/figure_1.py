@@ -33,7 +33,7 @@ C = 0.01
 ROWS = 10_000
 
 WAYS = {"polynomial": 3, "Nyström": 3, "Nyström, 8 nodes": 8}
-COLOURS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
+COLORS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
 
 FEATURES = 3
 
@@ -100,7 +100,7 @@ def draw(study: Study, data: sets.Histograms, title: str, found: dict[str, dict[
         sums = np.bincount(which, duals[samples])
         axes.plot(grid, pairs(grid, values) @ sums, color=INK, linewidth=3, label="exact")
         for way, one in reduced.items():
-            style = {"color": COLOURS[way], "linestyle": "--" if way == "Nyström, 8 nodes" else "-"}
+            style = {"color": COLORS[way], "linestyle": "--" if way == "Nyström, 8 nodes" else "-"}
             axes.plot(grid, one.row(grid) @ (one.column(values).T @ sums), label=way, linewidth=1.5, **style)
         nodes = kernels.NODES
         axes.plot(nodes, pairs(nodes, values) @ sums, "o", color=SECOND, markeredgecolor=INK, label="the paper's nodes")
@@ -119,7 +119,7 @@ def draw(study: Study, data: sets.Histograms, title: str, found: dict[str, dict[
             for shift, way in zip((-0.27, 0.0, 0.27), WAYS, strict=True):
                 error = rows[kernel][way][0]
                 drawn = max(error, LEAST_DRAWN)
-                axes.plot(at + shift, drawn, "o", color=COLOURS[way], markersize=9, label=None if at else way)
+                axes.plot(at + shift, drawn, "o", color=COLORS[way], markersize=9, label=None if at else way)
                 text = f"{error:.2g}" if error > LEAST_DRAWN else "0"
                 axes.text(at + shift, drawn * 1.6, text, ha="center", va="bottom", fontsize=7.5)
         axes.set(yscale="log", ylim=(LEAST_DRAWN / 3, 300), xlim=(-0.6, len(rows) - 0.4))

@@ -21,7 +21,7 @@ import numpy as np
 
 import kernels
 import sets
-from figure_1 import COLOURS, LEAST_DRAWN, WAYS, reductions
+from figure_1 import COLORS, LEAST_DRAWN, WAYS, reductions
 
 Array = np.ndarray
 
@@ -95,7 +95,7 @@ def draw(study: Study, found: list[Feature]) -> None:
         axes.plot(GRID, one.exact, color=INK, linewidth=3, label="exact")
         for way in WAYS:
             style = "--" if way == "Nyström, 8 nodes" else "-"
-            axes.plot(GRID, one.told[way], color=COLOURS[way], linestyle=style, linewidth=1.4, label=way)
+            axes.plot(GRID, one.told[way], color=COLORS[way], linestyle=style, linewidth=1.4, label=way)
         axes.set_title(f"{told}, feature {one.feature + 1}: {one.error('polynomial'):.1f} %", loc="left", fontsize=10)
         axes.set(xlabel="value x of the feature")
     panels[0].set_ylabel("g(x)")
@@ -103,7 +103,7 @@ def draw(study: Study, found: list[Feature]) -> None:
         panels[3].plot(
             np.sort([max(one.error(way), LEAST_DRAWN) for one in found]),
             np.linspace(0, 100, len(found)),
-            color=COLOURS[way],
+            color=COLORS[way],
         )
     panels[3].axvline(2, color=SOFT, linewidth=0.8, linestyle=":")
     panels[3].set(xscale="log", xlabel="max |Δ| / max |g|, %", ylabel="% of the features")

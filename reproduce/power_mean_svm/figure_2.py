@@ -51,15 +51,15 @@ def standard_error(percent: float, tests: int) -> float:
 def draw(study: Study, found: Found, limits: Found, tests: dict[str, int]) -> None:
     import matplotlib.pyplot as plt
 
-    colours = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
+    colors = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
     figure, panels = plt.subplots(1, len(found), figsize=(4.4 * len(found), 4.3), layout="constrained")
     powers = -np.array(POWERS)
     # Where the two limits are drawn, a step beyond the ends.
     ends = powers[0] / 4, powers[-1] * 4
     for axes, (name, rows) in zip(panels, found.items(), strict=True):
         for way, values in rows.items():
-            axes.plot(powers, values, "o-", color=colours[way], markersize=4, label=way)
-            axes.plot(ends, limits[name][way], "D", color=colours[way], markeredgecolor=INK, markeredgewidth=0.5)
+            axes.plot(powers, values, "o-", color=colors[way], markersize=4, label=way)
+            axes.plot(ends, limits[name][way], "D", color=colors[way], markeredgecolor=INK, markeredgewidth=0.5)
         axes.axvline(1, color=SOFT, linewidth=0.8, linestyle=":")
         axes.set(xscale="log", xlabel="−p")
         axes.set_xticks([ends[0], *powers[::2], ends[1]], ["0", "1/16", "1/4", "1", "4", "16", "∞"])

@@ -45,8 +45,8 @@ def draw(study: Study, found: dict[str, dict[str, list[tuple[float, float]]]]) -
     for column, (name, rows) in enumerate(found.items()):
         for at, what in enumerate(("test accuracy, %", "CPU seconds")):
             axes = grid[at, column]
-            for (way, cells), colour in zip(rows.items(), (SECOND, FIRST, THIRD), strict=True):
-                axes.plot(-np.array(POWERS), [cell[at] for cell in cells], "o-", color=colour, markersize=4, label=way)
+            for (way, cells), color in zip(rows.items(), (SECOND, FIRST, THIRD), strict=True):
+                axes.plot(-np.array(POWERS), [cell[at] for cell in cells], "o-", color=color, markersize=4, label=way)
             axes.set(xscale="log", ylabel=what if column == 0 else "")
             axes.set_xticks(-np.array(POWERS), [f"{-p:g}" for p in POWERS], fontsize=8)
             axes.minorticks_off()

@@ -45,7 +45,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "Nyström": {"approximation": "nystrom"},
     "Nyström, 8 nodes": {"approximation": "nystrom", "nodes": 8},
 }
-COLOURS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
+COLORS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
 
 # Below it a gap is rounding, and drawn there.
 LEAST_DRAWN = 1e-10
@@ -201,11 +201,11 @@ def draw(study: Study, by_cost: dict[str, dict[str, list[Row]]], by_scale: dict[
     scales = _scales(study)
     for axes, name in zip(panels, shown, strict=False):
         for way, rows in by_cost[name].items():
-            axes.plot(COSTS, _drawn(rows), "o-", color=COLOURS[way], label=way)
+            axes.plot(COSTS, _drawn(rows), "o-", color=COLORS[way], label=way)
         axes.set(xscale="log", yscale="log", xlabel="C", ylim=(LEAST_DRAWN / 3, 3))
         axes.set_title(name, loc="left")
     for way, rows in by_scale.items():
-        panels[-1].plot(scales, _drawn(rows), "o-", color=COLOURS[way])
+        panels[-1].plot(scales, _drawn(rows), "o-", color=COLORS[way])
     panels[-1].set(xscale="log", yscale="log", xlabel="size of the features (C = 0.1 over it)")
     panels[-1].set_ylim(LEAST_DRAWN / 3, 3)
     panels[-1].set_title("χ², one problem at every size", loc="left")

@@ -130,11 +130,11 @@ def draw(study: Study, found: dict[str, dict[str, dict[str, Any]]]) -> None:
     }
     figure, panels = plt.subplots(1, len(found), figsize=(3.6 * len(found) + 0.6, 4.9), layout="constrained")
     for axes, (name, rows) in zip(panels, found.items(), strict=True):
-        for engine, (colour, marker) in looks.items():
+        for engine, (color, marker) in looks.items():
             told = rows[engine]
             edge = {} if marker == "x" else {"markeredgecolor": INK, "markeredgewidth": 0.6}
             axes.plot(
-                told["cpu_seconds"], told["accuracy"], marker, color=colour, markersize=9, label=engine, ls="", **edge
+                told["cpu_seconds"], told["accuracy"], marker, color=color, markersize=9, label=engine, ls="", **edge
             )
         axes.set(xscale="log", xlabel="CPU seconds to train")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))

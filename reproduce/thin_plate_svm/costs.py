@@ -69,9 +69,9 @@ def draw(study: Study, costs: dict[str, tuple[float, float]]) -> None:
     for row, (ours, peer) in enumerate(costs.values()):
         axes.plot([ours, peer], [row, row], color="#cccccc", linewidth=3, zorder=0)
         axes.text(np.sqrt(ours * peer), row - 0.12, f"{peer / ours:.0f} ×", ha="center", color=INK)
-    for label, at, colour in (("thin plate, leave-one-out", 0, FIRST), ("SVC, grid search in 5 folds", 1, SECOND)):
+    for label, at, color in (("thin plate, leave-one-out", 0, FIRST), ("SVC, grid search in 5 folds", 1, SECOND)):
         seconds = [pair[at] for pair in costs.values()]
-        axes.plot(seconds, range(len(costs)), "o", color=colour, markersize=9, label=label)
+        axes.plot(seconds, range(len(costs)), "o", color=color, markersize=9, label=label)
     axes.set(xscale="log", xlabel="CPU seconds until the parameters are chosen and the classifier is trained")
     ticks = [one for one in (0.03, 0.1, 0.3, 1, 3, 10, 30, 100) if low / 1.5 <= one <= high * 1.5]
     axes.set_xticks(ticks, [f"{one:g}" for one in ticks])
@@ -85,7 +85,7 @@ def draw(study: Study, costs: dict[str, tuple[float, float]]) -> None:
 
 
 def steps_section(study: Study) -> None:
-    """From the origin at each λ by itself, and along a path, where each C begins at its neighbour's solution."""
+    """From the origin at each λ by itself, and along a path, where each C begins at its neighbor's solution."""
     rows, alone, on_paths = [], 0, 0
     for name in QUICK_SETS if study.quick else data_sets.TABLE_1:
         split = next(data_sets.splits(study.data, name))

@@ -48,7 +48,7 @@ def blobs(seed: int) -> tuple[Array, Array]:
 
 
 def as_printed(study: Study) -> None:
-    """From a border through every point to a straight line: the polynomials alone are not penalised."""
+    """From a border through every point to a straight line: the polynomials alone are not penalized."""
     import matplotlib.pyplot as plt
 
     points, labels = blobs(0)
@@ -144,9 +144,9 @@ def draw(study: Study, columns: dict[str, tuple[ThinPlateSVC | None, list[float]
                 scores = fitted.decision_function(np.c_[across.ravel(), up.ravel()]).reshape(across.shape)
             panel.pcolormesh(across, up, scores > 0, cmap=hues, vmin=0, vmax=1, rasterized=True)
             panel.contour(across, up, scores, levels=[0], colors=INK, linewidths=0.9)
-            for label, colour in ((1, FIRST), (-1, SECOND)):
+            for label, color in ((1, FIRST), (-1, SECOND)):
                 chosen = near & (arms == label)
-                panel.scatter(*points[chosen].T, s=9, color=colour, edgecolor="white", linewidth=0.3)
+                panel.scatter(*points[chosen].T, s=9, color=color, edgecolor="white", linewidth=0.3)
             panel.set(xlim=(-edge, edge), ylim=(-edge, edge), xticks=[], yticks=[], aspect="equal")
             if row == 0:
                 panel.set_title(name, fontsize=11)

@@ -178,8 +178,8 @@ def draw(study: Study) -> None:
             panel.pcolormesh(corners[..., 0], corners[..., 1], scores > 0, cmap=hues, vmin=0, vmax=1, rasterized=True)
             panel.contour(corners[..., 0], corners[..., 1], scores, levels=[0], colors=INK, linewidths=1.2)
             at = change(X)
-            for label, colour in ((1, FIRST), (-1, SECOND)):
-                panel.scatter(*at[y == label].T, s=9, color=colour, edgecolor="white", linewidth=0.3)
+            for label, color in ((1, FIRST), (-1, SECOND)):
+                panel.scatter(*at[y == label].T, s=9, color=color, edgecolor="white", linewidth=0.3)
             share = np.mean(np.asarray(fitted.predict(change(grid))) != truth)
             panel.set_title(name if row == 0 else "", fontsize=11)
             panel.set_xlabel(

@@ -85,11 +85,11 @@ class Problem:
             kernel = self.lam * np.eye(k) + self.kernel[np.ix_(violators, violators)]
             system = np.block([[kernel, at], [at.T, np.zeros((m, m))]])
             solved = np.linalg.solve(system, np.r_[self.y[violators], np.zeros(m)])
-            towards = np.zeros(n)
-            towards[violators] = solved[:k]
+            toward = np.zeros(n)
+            toward[violators] = solved[:k]
             step = 1.0
             while True:
-                new = alpha + step * (towards - alpha), beta + step * (solved[k:] - beta)
+                new = alpha + step * (toward - alpha), beta + step * (solved[k:] - beta)
                 if self.objective(*new) <= value * (1 + 1e-12) or step < 1e-8:
                     break
                 step /= 2
@@ -164,7 +164,7 @@ def system_section(study: Study) -> None:
     for name, at in (("as they are", points), (f"moved by {SHIFT:.0e}", points + SHIFT)):
         kernel, polynomials = thin_plate(distances(at)), linear(at)
         naive = np.block([[np.eye(200) + kernel, polynomials], [polynomials.T, np.zeros((3, 3))]])
-        # Centred columns span the same polynomials and lose nothing to the shift.
+        # Centered columns span the same polynomials and lose nothing to the shift.
         q, _ = np.linalg.qr(linear((at - at.mean(0)) / at.std(0)))
         off = np.eye(200) - q @ q.T
         projected = np.eye(200) + off @ kernel @ off

@@ -74,13 +74,13 @@ def draw(study: Study, sets: dict[str, Any], paper: dict[str, Any]) -> None:
         left.axhline(row, color="#eeeeee", zorder=0)
         for shift, way in zip((-0.24, -0.08, 0.08, 0.24), WAYS, strict=True):
             values = sets[name]["errors"][way]
-            colour, marker = looks[way]
+            color, marker = looks[way]
             left.errorbar(
                 statistics.mean(values),
                 row + shift,
                 xerr=standard_error(values),
                 fmt=marker,
-                color=colour,
+                color=color,
                 markeredgecolor=INK,
                 markeredgewidth=0.5,
                 ecolor=SOFT,

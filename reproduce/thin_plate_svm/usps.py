@@ -77,18 +77,18 @@ def draw(study: Study, split: data_sets.Split, fits: dict[str, Fit]) -> None:
     figure = plt.figure(figsize=(12, 5.8), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[5, 6])
     axes = left.subplots()
-    colours = dict(zip(fits, (FIRST, THIRD, SOFT, FOURTH, SECOND), strict=True))
+    colors = dict(zip(fits, (FIRST, THIRD, SOFT, FOURTH, SECOND), strict=True))
     for name, one in fits.items():
         order = np.argsort(one.path["lambda"])
         lambdas, losses = one.path["lambda"][order], one.path["loo_squared_hinge"][order]
         label = f"{name}: {one.wrong.sum()} of {len(one.wrong):,} wrong"
         if np.isnan(losses).all():
             # Nowhere solved, so that there is nothing to choose C by: the fit says so in its report.
-            axes.plot([], color=colours[name], label=f"{label}, not solved")
+            axes.plot([], color=colors[name], label=f"{label}, not solved")
             continue
-        axes.plot(lambdas, losses, color=colours[name], label=label)
+        axes.plot(lambdas, losses, color=colors[name], label=label)
         least = np.nanargmin(losses)
-        axes.plot(lambdas[least], losses[least], "o", color=colours[name], markeredgecolor=INK)
+        axes.plot(lambdas[least], losses[least], "o", color=colors[name], markeredgecolor=INK)
     axes.set(xscale="log", yscale="log", xlabel="λ in units of the kernel's mean diagonal")
     axes.set_ylabel("mean squared hinge of digits left out")
     axes.set_title("Leave-one-out loss along the path of C", loc="left")

@@ -48,7 +48,7 @@ pub struct BasisExpansionArgs {
     /// what suits the similarity, by leave-one-out, and mean-norm for several
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     normalization: Vec<OrAuto<Normalization>>,
-    /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values (of 2000
+    /// Weight of the losses: a number, or auto, which minimizes the leave-one-out loss on a path of values (of 2000
     /// samples if there are more)
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
@@ -75,8 +75,8 @@ pub struct BasisExpansionArgs {
     /// Keep at most so many of the bases: those that weigh least are left out step by step
     #[arg(long, value_name = "N")]
     max_basis: Option<usize>,
-    /// Intercept of the decision function: free (unpenalised), penalised (as a feature that is always 1; with the hinge
-    /// loss free means penalised) or none
+    /// Intercept of the decision function: free (unpenalized), penalized (as a feature that is always 1; with the hinge
+    /// loss free means penalized) or none
     #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
     intercept: Vec<Intercept>,
     #[command(flatten)]
@@ -361,7 +361,7 @@ impl Method for BasisExpansionArgs {
             ("--loss", self.loss.iter().any(|loss| loss.of_numbers.is_none())),
             ("--penalty", self.penalty != [Penalty::default()]),
             ("--max-basis", self.max_basis.is_some()),
-            ("--intercept penalised", self.intercept.contains(&Intercept::Penalised)),
+            ("--intercept penalized", self.intercept.contains(&Intercept::Penalized)),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
         self.check_no_shrinkage("--task regression")?;

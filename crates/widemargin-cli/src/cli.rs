@@ -8,7 +8,7 @@ use crate::commands;
 /// Large-margin classifiers for any similarity, at linear cost.
 ///
 /// Files are LIBSVM text (.svm, .libsvm, .txt), CSV (.csv, .tsv), NumPy arrays (.npy, .npz), time series (.ts) or
-/// images (a folder, CIFAR-10's .bin, IDX), recognised by file name; use --format for strings and for the UCR archive's
+/// images (a folder, CIFAR-10's .bin, IDX), recognized by file name; use --format for strings and for the UCR archive's
 /// series. `-` is standard input.
 #[derive(Debug, Parser)]
 #[command(name = "widemargin", version, max_term_width = 100)]
@@ -26,7 +26,7 @@ pub enum Command {
     Train(Box<commands::train::TrainArgs>),
     /// Predict the label of each sample, one per line
     Predict(commands::predict::Predict),
-    /// Evaluate a model on labelled samples: accuracy, and scores per class
+    /// Evaluate a model on labeled samples: accuracy, and scores per class
     Evaluate(commands::evaluate::Evaluate),
     /// Explain one prediction: what speaks for and against the predicted class
     Explain(commands::explain::Explain),

@@ -72,7 +72,7 @@ pub fn findings(model: &dyn Classifier) -> Option<String> {
         model.null_space(),
         HumanCount(model.n_violators()),
         HumanCount(model.n_bases() as u64),
-        if model.scale().is_some() { "; standardised columns" } else { "" },
+        if model.scale().is_some() { "; standardized columns" } else { "" },
     ))
 }
 

@@ -19,7 +19,7 @@ const MANY: usize = 20;
 /// Checks that the labels to train with are classes.
 ///
 /// Refused are labels of which no two are the same, and numbers with fractions: all of them where the column was not
-/// named by the user, else where most of them differ. Images are labelled by folders, or in their files, and are not
+/// named by the user, else where most of them differ. Images are labeled by folders, or in their files, and are not
 /// looked at.
 pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(), Failure> {
     let Some(labels) = &table.labels else { return Ok(()) };

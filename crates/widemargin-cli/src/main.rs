@@ -70,7 +70,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Evaluate(evaluate) => evaluate.run(&context),
         Command::Explain(explain) => explain.run(&context),
         Command::Cv(cv) => cv.run(&context),
-        Command::Inspect(inspect) => inspect.run(&context),
+        Command::Inspect(inspect) => inspect.run(),
         Command::Report(report) => report.run(&context),
         Command::Spectrum(spectrum) => spectrum.run(&context),
         Command::Describe(describe) => describe.run(&context),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use widemargin::model::{AnyModel, Classifier, FileFacts};
+use widemargin::model::{AnyModel, Classifier};
 use widemargin::solve::Report;
 use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
@@ -18,15 +18,15 @@ pub type Model = Box<dyn Classifier>;
 
 /// Reads the file of a classifier for samples that are to be read; refused are those whose format holds another kind than
 /// it takes.
-pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, Failure> {
-    let model = load(path, context)?;
+pub fn load_for(path: &Path, input: &Input) -> Result<Model, Failure> {
+    let model = load(path)?;
     check_kind(model.kind(), &Takes::from(&*model), input)?;
     Ok(model)
 }
 
 /// The same of any model.
-pub fn load_any_for(path: &Path, input: &Input, context: &Context) -> Result<AnyModel, Failure> {
-    let model = load_any(path, context)?;
+pub fn load_any_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
+    let model = AnyModel::load(path)?;
     let takes = match &model {
         AnyModel::Classifier(model) => Takes::from(&**model),
         AnyModel::Regressor(model) => Takes::from(&**model),
@@ -71,8 +71,8 @@ pub fn read_for(
 }
 
 /// Reads the file of a classifier; what the user should know of it is a line on standard error.
-pub fn load(path: &Path, context: &Context) -> Result<Model, Failure> {
-    match load_any(path, context)? {
+pub fn load(path: &Path) -> Result<Model, Failure> {
+    match AnyModel::load(path)? {
         AnyModel::Classifier(model) => Ok(model),
         AnyModel::Regressor(_) => {
             Err(without_classes(path, "a regression model")
@@ -85,16 +85,6 @@ pub fn load(path: &Path, context: &Context) -> Result<Model, Failure> {
 
 fn without_classes(path: &Path, what: &str) -> Failure {
     Failure::input(format!("{}: {what} has no classes, which this command tells of", shown(path)))
-}
-
-/// The same of any model.
-pub fn load_any(path: &Path, context: &Context) -> Result<AnyModel, Failure> {
-    let facts = FileFacts::of(path)?;
-    let model = AnyModel::load(path)?;
-    if let Some(remark) = facts.remark() {
-        context.warn(&format!("{}: {remark}", shown(path)));
-    }
-    Ok(model)
 }
 
 /// The model of a table, with what the table says of its columns.

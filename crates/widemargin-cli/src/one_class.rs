@@ -49,7 +49,7 @@ impl OneClassFit {
             .help("basis-expansion trains models of one class")
     }
 
-    /// Refuses flags of labelled samples, each with whether it was given.
+    /// Refuses flags of labeled samples, each with whether it was given.
     pub fn check(flags: &[(&str, bool)]) -> std::result::Result<(), Failure> {
         match flags.iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => {

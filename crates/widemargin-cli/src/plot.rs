@@ -18,7 +18,7 @@ const PANEL: u32 = 460;
 const MOST_NUMBERS: usize = 20;
 
 const LINE: RGBColor = RGBColor(31, 119, 180);
-const GREY: RGBColor = RGBColor(150, 150, 150);
+const GRAY: RGBColor = RGBColor(150, 150, 150);
 
 /// Checks the name of a picture's file.
 pub fn check_name(file: &Path) -> Result<(), Failure> {
@@ -90,11 +90,11 @@ fn draw_curve(
         .x_labels(6)
         .y_labels(6)
         .light_line_style(TRANSPARENT)
-        .bold_line_style(GREY.mix(0.3))
+        .bold_line_style(GRAY.mix(0.3))
         .label_style(("sans-serif", 12))
         .draw()?;
     if has_chance {
-        chart.draw_series(DashedLineSeries::new([(0.0, 0.0), (1.0, 1.0)], 4, 4, GREY.stroke_width(1)))?;
+        chart.draw_series(DashedLineSeries::new([(0.0, 0.0), (1.0, 1.0)], 4, 4, GRAY.stroke_width(1)))?;
     }
     chart.draw_series(LineSeries::new(points, LINE.stroke_width(2)))?;
     Ok(())

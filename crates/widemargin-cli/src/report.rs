@@ -171,9 +171,9 @@ fn help(error: &Error) -> Option<&'static str> {
 /// `first_row` rows of the file came before the table.
 pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Failure {
     let file = shown(file);
-    let labelled = table.labels.is_some();
+    let labeled = table.labels.is_some();
     let width_help = match &error {
-        Error::FeatureCount { found, trained, .. } if *found == trained + 1 && !labelled => {
+        Error::FeatureCount { found, trained, .. } if *found == trained + 1 && !labeled => {
             Some("if one of the columns holds the labels, name it with --label COLUMN")
         }
         Error::FeatureNames { problem } if problem.contains("unknown") => Some(
@@ -183,7 +183,7 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
         Error::FeatureNames { problem } if problem.contains("missing") => {
             Some("add the columns that are missing; the order makes no difference")
         }
-        Error::FeatureCount { found, trained, .. } if found + 1 == *trained && labelled => {
+        Error::FeatureCount { found, trained, .. } if found + 1 == *trained && labeled => {
             Some("a column was taken for the labels; if there are none, pass --label none")
         }
         _ => None,

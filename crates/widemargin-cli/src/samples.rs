@@ -59,8 +59,8 @@ pub fn extent(samples: &Samples, n_features: usize) -> Result<String> {
     Ok(match samples {
         Samples::Other(AnySamples::Images(images)) => {
             let (height, width) = (images.height(), images.width());
-            let colour = if images.channels() == 1 { "grey" } else { "colour" };
-            format!("{n} images, {height} × {width} pixels, {colour}")
+            let color = if images.channels() == 1 { "gray" } else { "color" };
+            format!("{n} images, {height} × {width} pixels, {color}")
         }
         Samples::Other(samples) => format!("{n} {}", samples.kind()),
         vectors => {

@@ -34,14 +34,14 @@ pub struct ThinPlateArgs {
     /// rbf:gamma=G, laplacian:gamma=G, inverse-multiquadric:gamma=G
     #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "auto", value_name = "NAME")]
     kernel: Vec<Kernels>,
-    /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values
+    /// Weight of the losses: a number, or auto, which minimizes the leave-one-out loss on a path of values
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
     /// Select C, and the treatment of the polynomials, for each class by itself; it takes as many two-class fits as there
     /// are classes
     #[arg(long)]
     per_class: bool,
-    /// Treatment of the polynomials that the kernel leaves unpenalised: free, penalized, constant (keep only the
+    /// Treatment of the polynomials that the kernel leaves unpenalized: free, penalized, constant (keep only the
     /// constant), none, or auto: free if there are 100 samples per polynomial and they alone do not separate the data,
     /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
     /// penalized)

@@ -54,7 +54,7 @@ pub(crate) const IMAGE_ENDINGS: [&str; 12] =
     ["png", "jpg", "jpeg", "bmp", "pbm", "pgm", "ppm", "pnm", "webp", "tif", "tiff", "gif"];
 
 impl Format {
-    /// The recognised file name extensions, for messages.
+    /// The recognized file name extensions, for messages.
     pub(crate) fn endings() -> String {
         let parquet = if cfg!(feature = "parquet") { " .parquet," } else { "" };
         format!(

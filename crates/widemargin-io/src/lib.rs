@@ -18,7 +18,7 @@
 //! | sktime's series (`.ts`) | series of any channels | last on each line |
 //! | a folder of images | images of one size | the folder in it that an image is in |
 //! | CIFAR-10 (`.bin`, or a folder of them) | images, 32 × 32 × 3 | in the file |
-//! | IDX (`-ubyte`, `.idx`) | images, grey | the file of labels beside it |
+//! | IDX (`-ubyte`, `.idx`) | images, gray | the file of labels beside it |
 //!
 //! LIBSVM values are read as `f32`: such files hold counts, fractions and scaled features, and the values take most of
 //! the memory. Integer arrays become `f32` if that represents all their values exactly, otherwise `f64`; they are never

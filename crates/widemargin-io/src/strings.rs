@@ -1,4 +1,4 @@
-//! Labelled strings, one per line.
+//! Labeled strings, one per line.
 //!
 //! If there is a header, columns are identified by name: [`TextColumn`] selects the strings, and [`LabelColumn`] the
 //! labels. If several columns qualify, the caller must choose. A file of one column has no labels. By default, the

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use widemargin::monitor::Monitor;
 use widemargin::select::{AutoMethod, AutoParams, Scoring, TriedMethod};
 
-use crate::convert::{self, Common, Target, labelled};
+use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, needed};
@@ -23,7 +23,7 @@ pub(crate) fn fit_auto(
     scoring: Option<&str>,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<MethodFacts>)> {
-    let (labels, weights) = labelled(&target)?;
+    let (labels, weights) = labeled(&target)?;
     let methods = methods.iter().map(|name| name.parse::<AutoMethod>().map_err(raise)).collect::<PyResult<_>>()?;
     let class_weight = convert::class_weight(common.class_weight.as_ref(), &labels)?;
     let scoring = scoring.map(|name| name.parse::<Scoring>().map_err(raise)).transpose()?;

@@ -10,7 +10,7 @@ use widemargin::problem::AnyLoss;
 use widemargin::select::{Candidate, SimilaritySearch, Tried};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
-use crate::convert::{self, Common, Target, labelled};
+use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
@@ -48,7 +48,7 @@ pub(crate) fn fit_basis_expansion(
     start: Option<PyRef<'_, Model>>,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<TriedFacts>)> {
-    let (labels, weights) = labelled(&target)?;
+    let (labels, weights) = labeled(&target)?;
     // Another similarity takes the place of this one.
     let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2)
         .basis(basis_choice(basis, basis_rows)?)

@@ -48,7 +48,7 @@ pub(crate) enum Answers<'py> {
 pub(crate) type Target<'py> = (Vec<Class>, Answers<'py>, Option<PyReadonlyArray1<'py, f64>>);
 
 /// The labels of a target, and its weights.
-pub(crate) fn labelled<'a>((classes, answers, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
+pub(crate) fn labeled<'a>((classes, answers, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
     let classes = classes.iter().map(Label::from).collect();
     let labels = match answers {
         Answers::Codes(codes) => Labels::from_codes(classes, codes.as_slice()?.to_vec()),

@@ -16,7 +16,7 @@ use crate::convert::{Common, array};
 use crate::errors::raise;
 use crate::model::{Model, Trained};
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
-use crate::remote::{Brought, Solved, minimise};
+use crate::remote::{Brought, Solved, minimize};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
@@ -87,7 +87,7 @@ pub(crate) fn unnormalized(expansion: PyRef<'_, Model>) -> PyResult<Model> {
 /// The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights sum to
 /// `total`.
 #[pyfunction]
-pub(crate) fn normalised(
+pub(crate) fn normalized(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
     normalization: &str,
@@ -98,7 +98,7 @@ pub(crate) fn normalised(
     let normalization = normalization.parse().map_err(raise)?;
     let expansion = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut rows = Remote::<FeatureRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        expansion.normalised(normalization, &mut rows, total, monitor)
+        expansion.normalized(normalization, &mut rows, total, monitor)
     })?;
     Ok(Model(Trained::Expansion(expansion)))
 }
@@ -120,7 +120,7 @@ pub(crate) fn fit_basis_expansion_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let Solved { solution, shape, report, calibration } = minimise(py, rows, &labels, brought, C, &common, stages)?;
+    let Solved { solution, shape, report, calibration } = minimize(py, rows, &labels, brought, C, &common, stages)?;
     let parts = Assembled {
         basis,
         basis_rows,

@@ -8,7 +8,7 @@ use widemargin::data::{AnySamples, Source};
 use widemargin::model::{Explanation, write_atomically};
 use widemargin_report::{Report, explanation_html};
 
-use crate::convert::{Target, labelled};
+use crate::convert::{Target, labeled};
 use crate::errors::raise;
 use crate::model::{Model, Trained};
 use crate::python_similarity::{Collected, both, needed};
@@ -70,7 +70,7 @@ pub fn report(
             conduct(py, &patience, |monitor, _| Report { model: &**model, title, data: None }.html(threads, monitor))?
         }
         Some((samples, target, name)) => {
-            let (labels, weights) = labelled(&target)?;
+            let (labels, weights) = labeled(&target)?;
             let samples = needed(samples)?;
             let view = samples.view()?;
             let data = Some((&view, &labels, weights, name));

@@ -1,7 +1,5 @@
 //! Functions without a model: names, blocks, spectra and selection.
 
-use std::collections::BTreeMap;
-
 use numpy::{Complex64, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,13 +7,10 @@ use widemargin::Result;
 use widemargin::basis;
 use widemargin::data::{AnySamples, DenseMatrix, Samples, Source, Training, Vectors};
 use widemargin::expansion::{self, BasisExpansion, Spectrum, spectrum_with};
-use widemargin::model::{BasisExpansionParams, FileFacts};
 use widemargin::monitor::Monitor;
-use widemargin::problem::Intercept;
-use widemargin::select::{self, GreedySettings};
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
-use crate::convert::{self, Target, labelled};
+use crate::convert;
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
 use crate::samples::images;
@@ -31,12 +26,6 @@ pub fn version() -> &'static str {
 #[pyfunction]
 pub fn header_of(data: &[u8]) -> PyResult<String> {
     widemargin::model::header_of_bytes(data).map_err(raise)
-}
-
-/// A warning for whoever loads these bytes.
-#[pyfunction]
-pub fn remark_on(data: &[u8]) -> PyResult<Option<String>> {
-    Ok(FileFacts::of_bytes(data).map_err(raise)?.remark())
 }
 
 /// The bytes of a model file with one more tensor of bytes.
@@ -178,87 +167,6 @@ pub struct SpectrumFacts<'py> {
     negative_energy: f64,
     eigenvalues: Bound<'py, PyArray1<f64>>,
     raw_eigenvalues: Bound<'py, PyArray1<Complex64>>,
-}
-
-/// Greedy forward selection among the parts.
-#[pyfunction]
-#[pyo3(signature = (similarity, samples, target, *, n_basis, basis, normalization, n_folds, most,
-    least_gain, C, fit_intercept, seed, threads, monitor))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the function's parameters, passed by name")]
-pub fn select_similarities(
-    py: Python<'_>,
-    similarity: Similarities,
-    samples: Collected<'_>,
-    target: Target<'_>,
-    n_basis: usize,
-    basis: &str,
-    normalization: &str,
-    n_folds: usize,
-    most: Option<usize>,
-    least_gain: f64,
-    C: f64,
-    fit_intercept: bool,
-    seed: u64,
-    threads: usize,
-    monitor: Option<Bound<'_, PyAny>>,
-) -> PyResult<SelectionFacts> {
-    let (labels, _) = labelled(&target)?;
-    let (basis, normalization) = (basis.parse().map_err(raise)?, normalization.parse().map_err(raise)?);
-    let settings = GreedySettings {
-        n_folds,
-        most: most.unwrap_or(usize::MAX),
-        least_gain,
-        c: C,
-        intercept: if fit_intercept { Intercept::Free } else { Intercept::None },
-        seed,
-        threads,
-        ..GreedySettings::default()
-    };
-    let patience = Patience::new(None, monitor)?;
-    macro_rules! select {
-        ($similarity:expr, $samples:expr, $monitor:expr) => {{
-            let params = BasisExpansionParams::new($similarity)
-                .n_basis(n_basis)
-                .basis(basis)
-                .normalization(normalization)
-                .seed(seed)
-                .threads(threads);
-            let expanded = params.expand($samples, Some(&labels), $monitor)?;
-            select::select_similarities(&expanded.expansion, &expanded.features, &labels, &settings, $monitor)
-        }};
-    }
-    let greedy = if similarity.1.is_empty() {
-        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
-        let samples = needed(samples)?.owned()?;
-        conduct(py, &patience, |monitor, _| select!(similarity, &samples, monitor))?
-    } else {
-        let similarity = CompositeSimilarity::new(similarity).map_err(raise)?;
-        let samples = both(samples)?;
-        conduct(py, &patience, |monitor, to_caller| select!(similarity, &samples(to_caller), monitor))?
-    };
-    let rounds = greedy.rounds.into_iter().map(|round| RoundFacts {
-        accuracies: round.accuracies.into_iter().collect(),
-        chosen: round.chosen,
-        accuracy: round.accuracy,
-    });
-    Ok(SelectionFacts { chosen: greedy.chosen, rounds: rounds.collect(), warnings: greedy.warnings })
-}
-
-/// A round of a selection, with the accuracy of each part that was tried.
-#[derive(IntoPyObject)]
-struct RoundFacts {
-    accuracies: BTreeMap<usize, f64>,
-    chosen: Option<usize>,
-    accuracy: f64,
-}
-
-/// A selection.
-#[derive(IntoPyObject)]
-pub struct SelectionFacts {
-    chosen: Vec<usize>,
-    rounds: Vec<RoundFacts>,
-    warnings: Vec<String>,
 }
 
 /// HOG cells of images (n, height, width, channels): one row per image.

@@ -102,9 +102,9 @@ pub(crate) fn fit_thin_plate_remote(
     let shared = Py::new(py, LandmarkPlan(plan.clone()))?;
     let rows_of = |settled: &SettledPolynomials, only_polynomials: bool| -> PyResult<_> {
         let cross = (!only_polynomials).then(|| settled.cross());
-        let n_penalised = if only_polynomials { 0 } else { settled.n_penalised() };
-        let lift = (n_penalised, settled.penalised(), settled.columns(), cross);
-        let shape = RowsShape { n_rows, n_penalised, n_free: settled.n_free(), n_problems };
+        let n_penalized = if only_polynomials { 0 } else { settled.n_penalized() };
+        let lift = (n_penalized, settled.penalized(), settled.columns(), cross);
+        let shape = RowsShape { n_rows, n_penalized, n_free: settled.n_free(), n_problems };
         Ok((Arc::new(features.call1((&shared, lift))?.unbind()), shape))
     };
     let mut separates = false;

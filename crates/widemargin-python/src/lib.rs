@@ -38,15 +38,14 @@ mod _core {
     #[pymodule_export]
     use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
-    use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalised, unnormalized};
+    use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized};
     #[pymodule_export]
     use crate::explain::{explain, report};
     #[pymodule_export]
     use crate::files::write_file;
     #[pymodule_export]
     use crate::inspection::{
-        canonical, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities, spectrum, takes,
-        version, with_payload,
+        canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, takes, version, with_payload,
     };
     #[pymodule_export]
     use crate::landmark_plan::{LandmarkPlan, choose_landmarks, fit_thin_plate_remote};

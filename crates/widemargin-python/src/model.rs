@@ -15,7 +15,7 @@ use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
-use crate::convert::{Target, array, arrays, labelled, shaped};
+use crate::convert::{Target, array, arrays, labeled, shaped};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
@@ -373,7 +373,7 @@ impl Model {
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let patience = Patience::new(None, monitor)?;
-        let (labels, weights) = labelled(&target)?;
+        let (labels, weights) = labeled(&target)?;
         let found = match &self.0 {
             Trained::Any(model) => {
                 let samples = needed(samples)?;

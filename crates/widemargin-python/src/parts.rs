@@ -73,15 +73,15 @@ fn wrong(what: &'static str, problem: &str) -> PyErr {
 enum Facts {
     /// Vectors.
     Samples { weights: Vec<f64> },
-    /// Similarities to bases. They are normalised where they are: a copy would take as much memory again, and for a
+    /// Similarities to bases. They are normalized where they are: a copy would take as much memory again, and for a
     /// system to find it can take longer than to make the similarities. A task that is done twice does not do it twice.
-    Features { weights: Vec<f64>, is_normalised: AtomicBool },
+    Features { weights: Vec<f64>, is_normalized: AtomicBool },
     /// Features of a linear model.
     Linear { answers: Answers, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
     /// Features on landmarks; `units` is what leave-one-out takes away.
-    Landmarks { answers: Answers, n_penalised: usize, roots: Vec<f64>, units: Vec<f64> },
-    /// Features of a regression, with standardised targets, rows × outputs; the weights of those on landmarks are in them
-    /// already, and the first `n_penalised` are penalised.
+    Landmarks { answers: Answers, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
+    /// Features of a regression, with standardized targets, rows × outputs; the weights of those on landmarks are in them
+    /// already, and the first `n_penalized` are penalized.
     Ridge { targets: Vec<f64>, weights: Vec<f64>, units: Vec<f64>, of: RidgeKind },
 }
 
@@ -93,7 +93,7 @@ enum RidgeKind {
         first: usize,
     },
     Lifted {
-        n_penalised: usize,
+        n_penalized: usize,
     },
 }
 
@@ -163,9 +163,9 @@ pub(crate) struct Part {
 #[derive(FromPyObject)]
 pub(crate) struct Lift {
     #[pyo3(item(0))]
-    n_penalised: usize,
+    n_penalized: usize,
     #[pyo3(item(1))]
-    penalised: Vec<f64>,
+    penalized: Vec<f64>,
     #[pyo3(item(2))]
     columns: Vec<f64>,
     #[pyo3(item(3))]
@@ -186,14 +186,14 @@ impl Part {
         }
     }
 
-    /// Features normalised by an expansion, where they are if possible, and the weights of their samples.
-    fn normalised<'py>(&self, py: Python<'py>, expansion: &Model) -> PyResult<(Bound<'py, PyAny>, &[f64])> {
-        let Facts::Features { weights, is_normalised } = &self.facts else {
+    /// Features normalized by an expansion, where they are if possible, and the weights of their samples.
+    fn normalized<'py>(&self, py: Python<'py>, expansion: &Model) -> PyResult<(Bound<'py, PyAny>, &[f64])> {
+        let Facts::Features { weights, is_normalized } = &self.facts else {
             return Err(PyTypeError::new_err("a part of features is needed"));
         };
         let mut rows = self.rows.bind(py).clone();
         let expansion = ours(expansion)?;
-        if expansion.normalization().is_learned() && !is_normalised.load(Ordering::Acquire) {
+        if expansion.normalization().is_learned() && !is_normalized.load(Ordering::Acquire) {
             // What came from another worker cannot be written to.
             let is_own: bool = rows.getattr("flags")?.getattr("writeable")?.extract()?;
             if !is_own {
@@ -202,12 +202,12 @@ impl Part {
             let mut values: PyReadwriteArray2<'_, f32> = rows.extract()?;
             let values = values.as_slice_mut()?;
             py.detach(|| expansion.apply_in_place(values));
-            is_normalised.store(is_own, Ordering::Release);
+            is_normalized.store(is_own, Ordering::Release);
         }
         Ok((rows, weights))
     }
 
-    /// Features on landmarks of the samples of weight above 0, or those of the unpenalised polynomials alone, and all weights.
+    /// Features on landmarks of the samples of weight above 0, or those of the unpenalized polynomials alone, and all weights.
     fn lifted(&self, py: Python<'_>, plan: &LandmarkPlan, lift: &Lift) -> PyResult<(Py<PyAny>, &[f64])> {
         let weights = self.weights()?;
         let samples: Given<'_> = self.rows.bind(py).extract()?;
@@ -215,7 +215,7 @@ impl Part {
         let view = samples.rows("the thin plate methods")?;
         let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
             None => plan.polynomial_features(&view, weights, &lift.columns),
-            Some(cross) => plan.features(&view, weights, &lift.penalised, &lift.columns, cross),
+            Some(cross) => plan.features(&view, weights, &lift.penalized, &lift.columns, cross),
         })?;
         let n = weights.iter().filter(|weight| **weight > 0.0).count();
         let width = features.len().checked_div(n).unwrap_or(0);
@@ -268,10 +268,10 @@ impl Part {
         })
     }
 
-    /// Similarities to the bases, not normalised, with the samples' weights.
+    /// Similarities to the bases, not normalized, with the samples' weights.
     #[staticmethod]
     fn features(number: usize, values: Bound<'_, PyAny>, weights: Bound<'_, PyAny>) -> PyResult<Self> {
-        let facts = Facts::Features { weights: convert::vector(&weights)?, is_normalised: AtomicBool::new(false) };
+        let facts = Facts::Features { weights: convert::vector(&weights)?, is_normalized: AtomicBool::new(false) };
         Ok(Part { number, rows: convert::contiguous(&values)?.unbind(), facts })
     }
 
@@ -339,16 +339,16 @@ impl Part {
                         plain = rows.extract()?;
                         (RidgeFeatures::Plain { values: plain.as_slice()?, has_intercept, first }, plain.shape()[1])
                     }
-                    RidgeKind::Lifted { n_penalised } => {
+                    RidgeKind::Lifted { n_penalized } => {
                         lifted = rows.extract()?;
-                        (RidgeFeatures::Lifted { values: lifted.as_slice()?, n_penalised }, lifted.shape()[1])
+                        (RidgeFeatures::Lifted { values: lifted.as_slice()?, n_penalized }, lifted.shape()[1])
                     }
                 };
                 let mut part = RidgePart { features, width, targets, weights, units };
                 let answer = py.detach(|| partition::answer(RIDGE_QUERIES, query, &mut part, &Monitor::none()));
                 (answer.map_err(raise)?, None)
             }
-            Facts::Landmarks { answers, n_penalised, roots, units } => {
+            Facts::Landmarks { answers, n_penalized, roots, units } => {
                 let state = match state.map(|state| &state.0) {
                     None => RowsState::default(),
                     Some(Remembered::Landmark(state)) => state.clone(),
@@ -356,7 +356,7 @@ impl Part {
                 };
                 let features: PyReadonlyArray2<'_, f64> = rows.extract()?;
                 let (features, targets) = (features.as_slice()?, answers.targets());
-                let rows = PartRows { features, n_penalised: *n_penalised, targets, roots, units, threads: 1 };
+                let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
                 let answer =
                     |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, query, rows, &Monitor::none());
                 let (answer, state) = py.detach(|| rows.with(state, &Monitor::none(), answer)).map_err(raise)?;
@@ -371,7 +371,7 @@ impl Part {
         self.rows.bind(py).get_item(rows)
     }
 
-    /// The features, normalised, with their classes or labels and costs C · weight.
+    /// The features, normalized, with their classes or labels and costs C · weight.
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn linear(
         &self,
@@ -382,7 +382,7 @@ impl Part {
         loss: &str,
         intercept: &str,
     ) -> PyResult<Part> {
-        let (rows, weights) = self.normalised(py, &expansion)?;
+        let (rows, weights) = self.normalized(py, &expansion)?;
         let facts = Facts::Linear {
             answers: Answers::of(&known)?,
             costs: weights.iter().map(|weight| C * weight).collect(),
@@ -392,7 +392,7 @@ impl Part {
         Ok(Part { number: self.number, rows: rows.unbind(), facts })
     }
 
-    /// The features, normalised, with standardised targets and what leave-one-out takes away of each weight; `first` is the
+    /// The features, normalized, with standardized targets and what leave-one-out takes away of each weight; `first` is the
     /// number of their first row among all rows.
     fn ridge(
         &self,
@@ -403,7 +403,7 @@ impl Part {
         has_intercept: bool,
         first: usize,
     ) -> PyResult<Part> {
-        let (rows, weights) = self.normalised(py, &expansion)?;
+        let (rows, weights) = self.normalized(py, &expansion)?;
         let targets = convert::contiguous(&targets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec();
         let (weights, units, of) =
             (weights.to_vec(), convert::vector(&units)?, RidgeKind::Plain { has_intercept, first });
@@ -444,7 +444,7 @@ impl Part {
         Ok(Part { number: self.number, rows: features.unbind(), facts })
     }
 
-    /// Features on landmarks of the samples of weight above 0, or those of the unpenalised polynomials alone. `units` is
+    /// Features on landmarks of the samples of weight above 0, or those of the unpenalized polynomials alone. `units` is
     /// what leave-one-out takes away, a sample.
     fn on_landmarks(
         &self,
@@ -457,14 +457,14 @@ impl Part {
         let (features, weights) = self.lifted(py, &plan, &lift)?;
         let facts = Facts::Landmarks {
             answers: Answers::of(&known)?.present(weights),
-            n_penalised: lift.n_penalised,
+            n_penalized: lift.n_penalized,
             units: present(&convert::vector::<f64>(&units)?, weights),
             roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
         };
         Ok(Part { number: self.number, rows: features, facts })
     }
 
-    /// The same of a regression, with standardised targets.
+    /// The same of a regression, with standardized targets.
     fn spline(
         &self,
         py: Python<'_>,
@@ -482,7 +482,7 @@ impl Part {
             targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
             units: present(&convert::vector::<f64>(&units)?, weights),
             weights: present(weights, weights),
-            of: RidgeKind::Lifted { n_penalised: lift.n_penalised },
+            of: RidgeKind::Lifted { n_penalized: lift.n_penalized },
         };
         Ok(Part { number: self.number, rows: features, facts })
     }

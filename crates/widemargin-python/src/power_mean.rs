@@ -15,11 +15,11 @@ use widemargin::partition::{Remote, SampleRows};
 use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
-use crate::convert::{self, Common, Target, labelled};
+use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
-use crate::remote::{Solved, minimise};
+use crate::remote::{Solved, minimize};
 use crate::samples::Given;
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
@@ -45,7 +45,7 @@ pub(crate) fn fit_power_mean(
     shrinking: bool,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let (labels, weights) = labelled(&target)?;
+    let (labels, weights) = labeled(&target)?;
     let params = params(n_nodes, nodes, scale)
         .loss(loss.parse().map_err(raise)?)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
@@ -158,7 +158,7 @@ pub(crate) fn fit_power_mean_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let Solved { solution, shape, report, calibration } = minimise(py, rows, &labels, None, C, &common, stages)?;
+    let Solved { solution, shape, report, calibration } = minimize(py, rows, &labels, None, C, &common, stages)?;
     let map = map_of(map)?;
     let parts = PowerMeanParts {
         n_features: shape.n_features / map.n_nodes(),

@@ -31,9 +31,9 @@ pub(crate) struct Solved {
     pub calibration: Calibration,
 }
 
-/// Minimises over rows that `rows` stands for: from 0, or from the solution on those that were brought here, whose
+/// Minimizes over rows that `rows` stands for: from 0, or from the solution on those that were brought here, whose
 /// Hessian then is what directions come from, so that the workers are asked for values and gradients alone.
-pub(crate) fn minimise(
+pub(crate) fn minimize(
     py: Python<'_>,
     rows: Py<PyAny>,
     labels: &WeightedLabels,

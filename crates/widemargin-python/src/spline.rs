@@ -12,7 +12,7 @@ use crate::model::Model;
 use crate::samples::Given;
 use crate::work::conduct;
 
-/// A kernel, whether columns were standardised, R² of left-out predictions or the problem, the number of samples, seconds.
+/// A kernel, whether columns were standardized, R² of left-out predictions or the problem, the number of samples, seconds.
 type SplineFacts = (String, bool, Option<f64>, Option<String>, usize, f64);
 
 /// Trains a smoothing spline; with the kernel "auto" that of the largest leave-one-out R².

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use widemargin::model::{AUTO_KERNELS, CChoice, EXACT_UP_TO, ThinPlateParams, TriedThinPlate};
 use widemargin::similarity::ConditionalKernel;
 
-use crate::convert::{self, Common, Target, labelled};
+use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::samples::Given;
@@ -33,7 +33,7 @@ pub(crate) fn fit_thin_plate(
     basis: &str,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<KernelFacts>)> {
-    let (labels, weights) = labelled(&target)?;
+    let (labels, weights) = labeled(&target)?;
     let (chooses, name) = (kernel == "auto", if kernel == "auto" { "distance" } else { kernel });
     let kernel: ConditionalKernel = name.parse().map_err(raise)?;
     let params = ThinPlateParams::new(kernel)

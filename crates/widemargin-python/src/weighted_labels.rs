@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
 use widemargin::model::{self, PowerMeanParams, TrainingSettings};
 
-use crate::convert::{self, Common, Factors, Target, labelled};
+use crate::convert::{self, Common, Factors, Target, labeled};
 use crate::errors::raise;
 
 /// Of all samples, in their order; where they have several labels, each with signed weights of its own.
@@ -47,7 +47,7 @@ impl WeightedLabels {
     #[new]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
-        let (labels, copies) = labelled(&target)?;
+        let (labels, copies) = labeled(&target)?;
         let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
         let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;

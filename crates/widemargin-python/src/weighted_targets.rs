@@ -145,7 +145,7 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     })?;
     stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));
     let started = Instant::now();
-    let lift = (settled.n_penalised(), settled.penalised(), settled.columns(), Some(settled.cross()));
+    let lift = (settled.n_penalized(), settled.penalized(), settled.columns(), Some(settled.cross()));
     let rows = Arc::new(features.call1((Py::new(py, LandmarkPlan(plan.clone()))?, lift))?.unbind());
     stages.push(("features".into(), started.elapsed().as_secs_f64()));
     let c = C.map_or(CChoice::Auto, CChoice::Value);

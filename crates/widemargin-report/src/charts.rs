@@ -1,4 +1,4 @@
-//! Charts as SVG, in the colours of the page: a drawing library would fix them, and they follow light, dark and paper.
+//! Charts as SVG, in the colors of the page: a drawing library would fix them, and they follow light, dark and paper.
 
 use maud::{Markup, html};
 use widemargin::select::ConfusionMatrix;

@@ -1,4 +1,4 @@
-//! What labelled samples say of a model of one class a sample.
+//! What labeled samples say of a model of one class a sample.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
 use widemargin::select::{Evaluation, Ranking, Scoring, log_loss};
 
-/// Scores of a model on labelled samples, as `evaluate` computes them.
+/// Scores of a model on labeled samples, as `evaluate` computes them.
 #[derive(Debug)]
 pub struct Measured {
     /// What was counted.

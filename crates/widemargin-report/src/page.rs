@@ -33,14 +33,14 @@ const TERMS: usize = 6;
 /// Classes whose scores are listed.
 const CLASSES: usize = 40;
 
-/// A report on a model, with or without labelled samples.
+/// A report on a model, with or without labeled samples.
 #[derive(Debug)]
 pub struct Report<'a> {
     /// The model.
     pub model: &'a dyn Classifier,
     /// What it is called, such as the name of its file.
     pub title: String,
-    /// Labelled samples, and what they are called.
+    /// Labeled samples, and what they are called.
     pub data: Option<(&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What labelled samples say of a model of several labels a sample.
+//! What labeled samples say of a model of several labels a sample.
 
 use maud::{Markup, html};
 use widemargin::data::{Labels, SamplesView, Source};

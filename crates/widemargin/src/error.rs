@@ -157,8 +157,8 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// A model of an earlier version, which has no calibration, was asked for probabilities.
-    #[error("the model has no probabilities: it was fitted by a version that did not calibrate them; fit it again")]
+    /// A model without calibration was asked for probabilities.
+    #[error("the model has no probabilities: fit it again")]
     NotCalibrated,
     /// A file that is not a valid model file.
     #[error("{}: not a usable model file: {problem}", .path.display())]

@@ -70,7 +70,7 @@ impl Isa {
 /// first argument where it is declared as `fn name(isa; …)`. The sequence of operations is the same for all, without
 /// fused multiply-adds, so that results do not depend on the choice.
 ///
-/// A function for each, not closures in [`compiled`](crate::simd::Simd::compiled): the compiler vectorises loops over
+/// A function for each, not closures in [`compiled`](crate::simd::Simd::compiled): the compiler vectorizes loops over
 /// references because it knows a function's to be apart.
 macro_rules! compiled {
     ($(#[$doc:meta])* $visible:vis fn $name:ident($isa:ident; $($argument:ident: $kind:ty),* $(,)?) $body:block) => {

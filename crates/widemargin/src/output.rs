@@ -90,7 +90,7 @@ impl Write for OutputFile {
 
 /// Refuses a target that is not a regular file, that is one of `inputs`, or that lies in an input folder. Each input is
 /// a pair of its name in messages ("the data") and its path, `-` being standard input. Files are compared by identity,
-/// not by name, so that symbolic and hard links are recognised.
+/// not by name, so that symbolic and hard links are recognized.
 ///
 /// # Errors
 /// [`Error::Output`]; [`Error::Io`] if the target cannot be examined.

@@ -332,8 +332,8 @@ mod tests {
             ("form:p=0,root=1", "true or false"),
             ("form:size=2", "it needs p, a number from -inf to 0"),
             (
-                "form:p=0,colour=1",
-                "'colour' is not known: the parameters of 'form' are size, gamma, kind, root, spread, heights, p",
+                "form:p=0,color=1",
+                "'color' is not known: the parameters of 'form' are size, gamma, kind, root, spread, heights, p",
             ),
             ("shape:p=0", "here it is form"),
         ] {

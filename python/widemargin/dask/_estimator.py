@@ -32,7 +32,7 @@ class Piece:
     number: int
     samples: Any
     # What a part of features is told of its answers: of classes or labels their codes, number and sets, of a regression
-    # the standardised targets.
+    # the standardized targets.
     known: Any
     # Those of the samples times those of their classes.
     weights: npt.NDArray[np.float64]

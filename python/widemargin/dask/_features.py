@@ -30,7 +30,7 @@ def check_similarity(estimator: Any) -> None:
 
 
 class Features:
-    """The features of all samples: similarities to those that were chosen, and what normalises them.
+    """The features of all samples: similarities to those that were chosen, and what normalizes them.
 
     What is known of the samples is set on the estimator, from the expansion that compared them.
     """
@@ -56,13 +56,13 @@ class Features:
         if normalization in LEARNED:
             rows = Rows(self._client, grouped(self._client, self._parts))
             total = float(given.weighted.weights.sum())
-            self.expansion = _core.normalised(self.expansion, normalization, rows, total)
+            self.expansion = _core.normalized(self.expansion, normalization, rows, total)
         clock.end("similarity")
         self.width = self.raw._n_features_out
         _take_columns(estimator, self.raw)
 
     def made(self, method: str, known: list[tuple[Any, ...]]) -> list[Future]:
-        """What a method of the parts makes of them, normalised, and of what is known of each; they are let go of."""
+        """What a method of the parts makes of them, normalized, and of what is known of each; they are let go of."""
         there = self._client.submit(_tasks.same, self.expansion, pure=False)
         found = [
             self._client.submit(_tasks.made, part, method, there, *facts, pure=False)
@@ -75,7 +75,7 @@ class Features:
 def _expansion(
     given: Given, chosen: npt.NDArray[np.int64], similarity: Any, normalized: tuple[str, str], layout: str
 ) -> BasisExpansion:
-    """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""
+    """The expansion on the bases, not normalized (but a Nyström one, which is a matter of the bases alone)."""
     normalization, cut = normalized
     raw = BasisExpansion(
         similarity,

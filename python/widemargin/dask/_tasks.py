@@ -109,7 +109,7 @@ def sample_part(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> 
 
 
 def feature_part(number: int, expansion: BasisExpansion, samples: Any, weights: npt.NDArray[np.float64]) -> _core.Part:
-    """Similarities of a partition's samples to the bases, not normalised."""
+    """Similarities of a partition's samples to the bases, not normalized."""
     if count(samples) == 0:
         values = np.empty((0, expansion._n_features_out), np.float32)
     else:

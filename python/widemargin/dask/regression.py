@@ -37,7 +37,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
     have known lengths, an array in memory). The bases are chosen and sent once; each partition becomes a block of
     similarities that stays on its worker, 4 bytes × bases × similarities a row. With the squared loss three sums over
     these are the fit: the mean of the features, their products with each other and with the targets, and the squares of
-    left-out residuals for all values of C at once. Other losses are minimised by Newton's method on the client: two
+    left-out residuals for all values of C at once. Other losses are minimized by Newton's method on the client: two
     rounds of tasks a step and four more at each C, hundreds where C and epsilon are "auto", each with a number for each
     sample from or to the workers. C, `epsilon_` and `loo_error_` are those of one machine on the same bases; the folds
     of the quantile loss are others where samples are equal, which may choose another C.

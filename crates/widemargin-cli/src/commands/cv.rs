@@ -100,7 +100,7 @@ impl Task for Options {
             TaskName::Regression => self.compare_numbers(method, context),
             TaskName::OneClass => {
                 let failure = Failure::input("--task one-class: `cv` compares what is predicted with labels");
-                Err(failure.help("`train --task one-class`, then `evaluate` on samples labelled 1 and -1"))
+                Err(failure.help("`train --task one-class`, then `evaluate` on samples labeled 1 and -1"))
             }
         }
     }

@@ -27,9 +27,9 @@ pub struct Describe {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Histograms of oriented gradients of images, 31 numbers per cell, neither centred nor scaled
+    /// Histograms of oriented gradients of images, 31 numbers per cell, neither centered nor scaled
     Hog(HogTask),
-    /// The input of the linear part of a basis expansion SVM: the normalised similarities to its bases
+    /// The input of the linear part of a basis expansion SVM: the normalized similarities to its bases
     BasisExpansion(ExpansionTask),
 }
 
@@ -70,7 +70,7 @@ impl Describe {
                 task.files.run(context, None, |samples| describe(&similarity, &samples.view()?, threads))
             }
             What::BasisExpansion(task) => {
-                let model = load_for(&task.model, &task.files.input, context)?;
+                let model = load_for(&task.model, &task.files.input)?;
                 let Some(expansion) = basis_expansion(&*model).map(BasisExpansionSvc::expansion) else {
                     let (file, method) = (task.model.display(), model.method());
                     return Err(Failure::input(format!("{file}: a model of '{method}', which has no basis expansion")));

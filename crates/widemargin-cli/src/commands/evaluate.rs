@@ -1,4 +1,4 @@
-//! `widemargin evaluate`: evaluates a model on labelled samples.
+//! `widemargin evaluate`: evaluates a model on labeled samples.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -64,7 +64,7 @@ impl Evaluate {
             plot::check_name(plot)?;
             check_output(plot, &self.input, Some(&self.model))?;
         }
-        let model = match load_any_for(&self.model, &self.input, context)? {
+        let model = match load_any_for(&self.model, &self.input)? {
             AnyModel::Classifier(model) => model,
             AnyModel::Regressor(model) => {
                 if self.plot.is_some() {

@@ -44,7 +44,7 @@ pub struct Explain {
 impl Explain {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let model = load_for(&self.model, &self.input, context)?;
+        let model = load_for(&self.model, &self.input)?;
         let file = &self.input.data;
         let table = read_for(&*model, &self.input, label_column(&self.input, &Takes::from(&*model))?, context)?;
         context.bar.hide();

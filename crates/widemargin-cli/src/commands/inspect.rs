@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use widemargin::model::{AnyModel, Classifier, OneClass, Parameters, Regressor};
 use widemargin::solve::{CalibratedOn, Report};
 
-use crate::context::Context;
 use crate::details::details;
-use crate::model::{load_any, report_json};
+use crate::model::report_json;
 use crate::output::{print, print_json};
 use crate::readable::{number_text, rounded, wrapped};
 use crate::report::Failure;
@@ -27,8 +26,8 @@ pub struct Inspect {
 
 impl Inspect {
     /// Runs the command.
-    pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let model = load_any(&self.model, context)?;
+    pub fn run(self) -> Result<(), Failure> {
+        let model = AnyModel::load(&self.model)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         let model = match model {
             AnyModel::Classifier(model) => model,

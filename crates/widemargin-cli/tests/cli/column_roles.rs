@@ -60,9 +60,9 @@ fn a_table_without_a_header_has_its_label_where_training_had_it() {
 #[test]
 fn an_unknown_column_is_not_taken_for_the_label() {
     let folder = Folder::trained();
-    folder.run("convert train.svm labelled.csv").well();
+    folder.run("convert train.svm labeled.csv").well();
     let bare: String = folder
-        .read("labelled.csv")
+        .read("labeled.csv")
         .lines()
         .skip(1)
         .map(|line| {
@@ -78,8 +78,8 @@ fn an_unknown_column_is_not_taken_for_the_label() {
     let scores = folder.run("predict m train.svm --scores").well().out;
     assert_eq!(folder.run("predict m bare.csv --label -1 --scores").well().out, scores);
     // Text cannot be a feature, and a name tells.
-    assert_eq!(folder.run("predict m labelled.csv --scores").well().out, scores);
-    let text: String = folder.read("labelled.csv").lines().skip(1).map(|line| format!("{line}\n")).collect();
+    assert_eq!(folder.run("predict m labeled.csv --scores").well().out, scores);
+    let text: String = folder.read("labeled.csv").lines().skip(1).map(|line| format!("{line}\n")).collect();
     folder.write("text.csv", text);
     assert_eq!(folder.run("predict m text.csv --scores").well().out, scores);
 }

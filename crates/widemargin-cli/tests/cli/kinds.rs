@@ -26,25 +26,25 @@ impl Chance {
 }
 
 /// A disc and a ring around it, as CSV: no line separates them.
-pub fn rings(seed: u64, n: usize, labelled: bool) -> String {
+pub fn rings(seed: u64, n: usize, labeled: bool) -> String {
     let mut chance = Chance::new(seed);
-    let mut text = String::from(if labelled { "x,y,label\n" } else { "x,y\n" });
+    let mut text = String::from(if labeled { "x,y,label\n" } else { "x,y\n" });
     for label in labels(n) {
         let radius = (if label == "low" { 1.0 } else { 3.0 }) + chance.below(100) as f64 / 200.0;
         let angle = chance.below(628) as f64 / 100.0;
         write!(text, "{:.3},{:.3}", radius * angle.cos(), radius * angle.sin()).unwrap();
-        text += &if labelled { format!(",{label}\n") } else { "\n".into() };
+        text += &if labeled { format!(",{label}\n") } else { "\n".into() };
     }
     text
 }
 
 /// Strings of the letters of two alphabets that have a letter in common.
-pub fn strings(seed: u64, n: usize, length: u64, labelled: bool) -> String {
+pub fn strings(seed: u64, n: usize, length: u64, labeled: bool) -> String {
     let mut chance = Chance::new(seed);
     let mut text = String::new();
     for label in labels(n) {
         let alphabet: &[u8] = if label == "low" { b"ACDE" } else { b"EFGH" };
-        if labelled {
+        if labeled {
             text += &format!("{label}\t");
         }
         let letters = (0..length + chance.below(5)).map(|_| char::from(alphabet[chance.below(4) as usize]));
@@ -61,11 +61,11 @@ fn wave(label: &str, length: usize, chance: &mut Chance) -> Vec<String> {
 }
 
 /// Waves as the UCR archive has them.
-pub fn ucr(seed: u64, n: usize, labelled: bool) -> String {
+pub fn ucr(seed: u64, n: usize, labeled: bool) -> String {
     let mut chance = Chance::new(seed);
     let line = |label: &str| {
         let values = wave(label, 24, &mut chance).join("\t");
-        if labelled { format!("{label}\t{values}\n") } else { format!("{values}\n") }
+        if labeled { format!("{label}\t{values}\n") } else { format!("{values}\n") }
     };
     labels(n).into_iter().map(line).collect()
 }
@@ -96,18 +96,11 @@ fn stripes(label: &str, side: usize, depth: usize, chance: &mut Chance) -> Vec<u
 
 /// Writes `name/low/*.png` and `name/high/*.png`, or the same images straight into `name`; their labels as they are
 /// read, by their paths.
-pub fn image_folder(
-    folder: &Folder,
-    name: &str,
-    seed: u64,
-    n: usize,
-    side: usize,
-    labelled: bool,
-) -> Vec<&'static str> {
+pub fn image_folder(folder: &Folder, name: &str, seed: u64, n: usize, side: usize, labeled: bool) -> Vec<&'static str> {
     let mut chance = Chance::new(seed);
     let mut paths = Vec::new();
     for (row, label) in labels(n).into_iter().enumerate() {
-        let path = if labelled { format!("{name}/{label}/{row:03}.png") } else { format!("{name}/{row:03}.png") };
+        let path = if labeled { format!("{name}/{label}/{row:03}.png") } else { format!("{name}/{row:03}.png") };
         std::fs::create_dir_all(folder.path(&path).parent().unwrap()).unwrap();
         folder.write(&path, png(&stripes(label, side, 1, &mut chance), side));
         paths.push((path, label));
@@ -128,7 +121,7 @@ pub fn cifar10(seed: u64, n: usize) -> Vec<u8> {
     bytes
 }
 
-/// A grey image as a PNG that is not compressed.
+/// A gray image as a PNG that is not compressed.
 fn png(pixels: &[u8], side: usize) -> Vec<u8> {
     // Each row begins with how it is filtered: not at all.
     let rows: Vec<u8> = pixels.chunks(side).flat_map(|row| [&[0], row].concat()).collect();

@@ -161,7 +161,7 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// LIBSVM text of three kinds of histograms with 12 bins, labelled `ant`, `bee`, `fly`. Counts are whole, so
+/// LIBSVM text of three kinds of histograms with 12 bins, labeled `ant`, `bee`, `fly`. Counts are whole, so
 /// every format holds them exactly; the last bin is never empty, so every part of the text has all bins.
 fn histograms(seed: u64, n: usize) -> String {
     let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -33,31 +33,10 @@ fn of_a_newer_version_or_another_method() {
         bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
         bytes
     };
-    folder.write("x", replaced(&whole, r#"format_version\":2"#, r#"format_version\":3"#));
-    refused(&folder, &["format 3", "newer than 2"]);
+    folder.write("x", replaced(&whole, r#"format_version\":1"#, r#"format_version\":2"#));
+    refused(&folder, &["format 2", "newer than 1"]);
     folder.write("x", replaced(&whole, "power-mean", "flower-bed"));
     refused(&folder, &["damaged", "checksum"]);
-    folder.write("x", replaced(OLD, "power-mean", "flower-bed"));
-    refused(&folder, &["flower-bed"]);
-}
-
-/// A power mean model of version 0.1, whose format has no checksum.
-const OLD: &[u8] = include_bytes!("../../../widemargin/tests/data/format_1/power-mean-nystrom.model");
-
-#[test]
-fn of_format_1_is_used_with_a_remark() {
-    let folder = Folder::trained();
-    folder.write("x", OLD);
-    folder.write("old.csv", "1,2,0.5,3\n0,1,1,1\n");
-    for command in ["predict x old.csv --label none", "inspect x", "inspect x --json"] {
-        let told = folder.run(command).well();
-        assert!(told.err.contains("warning: x: a model file of format 1 carries no checksum"), "{}", told.err);
-        assert!(!told.out.contains("checksum"));
-    }
-    // A warning, which --quiet keeps.
-    let quiet = folder.run("inspect x --quiet").well().err;
-    assert!(quiet.starts_with("warning: x: ") && quiet.lines().count() == 1, "{quiet}");
-    assert!(!folder.run("inspect m").well().err.contains("checksum"));
 }
 
 #[test]

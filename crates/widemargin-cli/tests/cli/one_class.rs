@@ -16,12 +16,12 @@ fn table(rows: &[String]) -> String {
     format!("a,b\n{}\n", rows.join("\n"))
 }
 
-/// Samples without labels, and others labelled 1 and -1.
+/// Samples without labels, and others labeled 1 and -1.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("train.csv", table(&rows(1, 200, 0.0)));
-    let labelled = |label: i32, rows: Vec<String>| rows.into_iter().map(move |row| format!("{row},{label}"));
-    let test: Vec<String> = labelled(1, rows(2, 60, 0.0)).chain(labelled(-1, rows(3, 40, 4.0))).collect();
+    let labeled = |label: i32, rows: Vec<String>| rows.into_iter().map(move |row| format!("{row},{label}"));
+    let test: Vec<String> = labeled(1, rows(2, 60, 0.0)).chain(labeled(-1, rows(3, 40, 4.0))).collect();
     folder.write("test.csv", format!("a,b,label\n{}\n", test.join("\n")));
     folder
 }

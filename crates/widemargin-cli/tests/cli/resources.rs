@@ -43,7 +43,7 @@ fn columns_beyond_memory_are_refused_by_every_method() {
             "train basis-expansion wide.svm -o m",
             "train basis-expansion wide.svm -o m --similarity chi2",
             "train basis-expansion wide.svm -o m --similarity tanimoto",
-            "train basis-expansion wide.svm -o m --similarity z-score>rbf",
+            "train basis-expansion wide.svm -o m --similarity z-score/rbf",
             "cv power-mean wide.svm --folds 2",
             "spectrum wide.svm",
         ] {

@@ -58,19 +58,6 @@ fn probabilities_are_those_of_the_predicted_classes() {
 }
 
 #[test]
-fn a_model_file_of_an_earlier_version_has_no_probabilities() {
-    let folder = Folder::new();
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../widemargin/tests/data/format_1/power-mean-nystrom.model");
-    folder.write("old", std::fs::read(old).unwrap());
-    folder.write("new.svm", "1:0.5\n");
-    assert_eq!(folder.run("predict old new.svm").well().out.lines().count(), 1);
-    let run = folder.run("predict old new.svm --probabilities");
-    assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{}", run.err);
-    assert!(run.err.contains("no probabilities") && run.err.contains("train it again"), "{}", run.err);
-    assert!(folder.run("inspect old").well().out.contains("train again"));
-}
-
-#[test]
 fn a_summary_goes_to_standard_error_and_quiet_silences_it() {
     let folder = Folder::trained();
     let told = folder.run("train power-mean train.svm -o m2").well();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{Folder, Run};
 
-/// CSV of `n` points in a square, labelled `in` within a circle and `out` elsewhere, with what `more` makes of each.
+/// CSV of `n` points in a square, labeled `in` within a circle and `out` elsewhere, with what `more` makes of each.
 fn circle(n: usize, more: impl Fn(f64, f64) -> String) -> String {
     let mut text = String::new();
     for i in 0..n {

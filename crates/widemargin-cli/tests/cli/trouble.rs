@@ -100,7 +100,7 @@ fn quiet_suppresses_no_warning() {
 
 /// The exit code and standard error of a command that is sent a signal after so many hundredths of a second of work.
 #[cfg(target_os = "linux")]
-fn signalled(mut command: Command, ticks: u64, signal: &str) -> (Option<i32>, String) {
+fn signaled(mut command: Command, ticks: u64, signal: &str) -> (Option<i32>, String) {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     while cpu_ticks(child.id()) < ticks {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
@@ -125,7 +125,7 @@ fn an_interrupted_fit_leaves_the_old_model() {
     for signal in ["INT", "TERM", "HUP"] {
         let mut command = command(folder.0.path());
         command.args(endless.split_whitespace());
-        let (code, err) = signalled(command, 100, signal);
+        let (code, err) = signaled(command, 100, signal);
         assert_eq!((code, err.as_str()), (Some(130), "error: cancelled: nothing was written\n"), "{signal}");
         assert_eq!((folder.files(), folder.read("m").as_str()), (vec!["m".into(), "train.svm".into()], "old"));
     }
@@ -143,7 +143,7 @@ fn an_ignored_signal_interrupts_nothing() {
     let mut command = Command::new("sh");
     let line = format!("trap '' HUP; exec '{}' {fit}", env!("CARGO_BIN_EXE_widemargin"));
     command.arg("-c").arg(line).current_dir(folder.0.path());
-    let (code, err) = signalled(command, 50, "HUP");
+    let (code, err) = signaled(command, 50, "HUP");
     assert_eq!((code, folder.files()), (Some(0), vec!["m".to_owned(), "train.svm".into()]), "{err}");
 }
 

@@ -1,4 +1,4 @@
-//! The binary version of CIFAR-10 (Krizhevsky 2009): records of a label and 32 × 32 pixels, in colour planes.
+//! The binary version of CIFAR-10 (Krizhevsky 2009): records of a label and 32 × 32 pixels, in color planes.
 //!
 //! A folder stands for its `data_batch_*.bin`, the training images, or, without these, for all its `.bin`. The labels
 //! are the class names of `batches.meta.txt` if it is in the same folder, otherwise 0 to 9.
@@ -29,7 +29,7 @@ pub(crate) struct Reader {
     /// Number of records read from the open file.
     record: usize,
     classes: Vec<Label>,
-    labelled: bool,
+    labeled: bool,
 }
 
 /// True for a folder with a `.bin` file in it.
@@ -39,12 +39,12 @@ pub(crate) fn has_batches(folder: &Path) -> bool {
 
 impl Reader {
     pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader> {
-        let labelled = options.wants_labels(path, NO_COLUMNS)?;
+        let labeled = options.wants_labels(path, NO_COLUMNS)?;
         let folder = path.is_dir();
         let files = if folder { batches(path)? } else { vec![path.to_owned()] };
         let beside = if folder { path } else { path.parent().unwrap_or(path) };
         let classes = if is_stdin(path) { Vec::new() } else { class_names(&beside.join(CLASS_NAMES))? };
-        let mut reader = Reader { files: files.into_iter(), open: None, record: 0, classes, labelled };
+        let mut reader = Reader { files: files.into_iter(), open: None, record: 0, classes, labeled };
         // A missing file is reported now, not at the first block.
         reader.open_next()?;
         Ok(reader)
@@ -93,14 +93,14 @@ impl SampleReader for Reader {
             }
             labels.push(self.label(record[0], &place)?);
             let [red, green, blue] = [1, 1 + PLANE, 1 + 2 * PLANE].map(|start| &record[start..start + PLANE]);
-            let colours = red.iter().zip(green).zip(blue);
-            pixels.extend(colours.flat_map(|((red, green), blue)| [*red, *green, *blue]));
+            let colors = red.iter().zip(green).zip(blue);
+            pixels.extend(colors.flat_map(|((red, green), blue)| [*red, *green, *blue]));
             self.record += 1;
         }
         if labels.is_empty() {
             return Ok(false);
         }
-        let labels = self.labelled.then(|| Labels::new(labels));
+        let labels = self.labeled.then(|| Labels::new(labels));
         *table = collection(&place, pixels, (SIDE, SIDE, 3), labels, None)?;
         Ok(true)
     }

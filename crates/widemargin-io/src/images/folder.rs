@@ -2,7 +2,7 @@
 //!
 //! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension, and turned
 //! upright as their EXIF orientation says. Hidden and other files are skipped; images in other formats are named. All images must have the same size, or are resized as they are read by the rule of
-//! [`Resize`]. If all are grey they have one channel, otherwise three; transparency is dropped, and 16 bits are
+//! [`Resize`]. If all are gray they have one channel, otherwise three; transparency is dropped, and 16 bits are
 //! reduced to 8.
 
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub(crate) struct Reader {
     next: usize,
     height: usize,
     width: usize,
-    grey: bool,
+    gray: bool,
     resize: Option<Resize>,
 }
 
@@ -56,7 +56,7 @@ impl Reader {
     /// Reads the header of every file, so that mismatches are reported before any work is done, and all blocks agree on
     /// the number of channels.
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
-        let labelled = options.wants_labels(folder, NO_COLUMNS)?;
+        let labeled = options.wants_labels(folder, NO_COLUMNS)?;
         let is_single = folder.is_file() || (!folder.is_dir() && is_image(folder));
         let Contents { images, folders, mut unread } = match is_single {
             true => Contents { images: vec![folder.to_owned()], ..Contents::default() },
@@ -83,7 +83,7 @@ impl Reader {
                     let name = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
                     classes.push(Label::parse(&name));
                 }
-                labelled.then_some(classes)
+                labeled.then_some(classes)
             }
         };
         if let (true, Some(first)) = (files.is_empty(), unread.first()) {
@@ -96,26 +96,26 @@ impl Reader {
         }
         let headers: Vec<_> = files.par_iter().map(|(file, _)| header(file)).collect();
         // In file order, so that the first problem is reported.
-        let (mut first, mut grey) = (None, true);
+        let (mut first, mut gray) = (None, true);
         for (header, (file, _)) in headers.into_iter().zip(&files) {
-            let (size, is_grey) = header?;
+            let (size, is_gray) = header?;
             let expected = *first.get_or_insert(size);
             if size != expected && resize.is_none() {
                 let as_in = files[0].0.display().to_string();
                 return Err(problem(file, ImageProblem::Size { found: size, expected, as_in }));
             }
-            grey &= is_grey;
+            gray &= is_gray;
         }
         let (mut width, mut height) = first.unwrap_or_default();
         if let Some(size) = options.resize {
             (height, width) = size;
         }
         let folder = if is_single { folder.parent().unwrap_or(folder) } else { folder };
-        Ok(Reader { folder: folder.to_owned(), files, classes, unread, next: 0, height, width, grey, resize })
+        Ok(Reader { folder: folder.to_owned(), files, classes, unread, next: 0, height, width, gray, resize })
     }
 
     fn channels(&self) -> usize {
-        if self.grey { 1 } else { 3 }
+        if self.gray { 1 } else { 3 }
     }
 
     /// A file's path in the folder.
@@ -148,7 +148,7 @@ impl Reader {
             let (expected, as_in) = ((self.width, self.height), "its header".into());
             return Err(problem(file, ImageProblem::Size { found, expected, as_in }));
         }
-        let decoded = match (self.grey, image) {
+        let decoded = match (self.gray, image) {
             (true, DynamicImage::ImageLuma8(image)) => image.into_raw(),
             (true, image) => image.into_luma8().into_raw(),
             (false, image) => image.into_rgb8().into_raw(),
@@ -271,7 +271,7 @@ fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
     decoder.orientation().unwrap_or(Orientation::NoTransforms)
 }
 
-/// Width and height of the upright image, and whether it is grey.
+/// Width and height of the upright image, and whether it is gray.
 fn header(file: &Path) -> Result<((usize, usize), bool)> {
     let mut decoder = opened(file)?.into_decoder().map_err(|error| undecodable(file, error))?;
     let (mut width, mut height) = decoder.dimensions();

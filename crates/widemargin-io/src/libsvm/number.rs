@@ -83,7 +83,7 @@ fn non_digits(word: u64) -> u64 {
     (word | word.wrapping_add(0x0606_0606_0606_0606)) & 0xF0F0_F0F0_F0F0_F0F0
 }
 
-/// The number of eight digits, the first in the lowest byte: neighbours are combined in three steps.
+/// The number of eight digits, the first in the lowest byte: neighbors are combined in three steps.
 #[inline]
 fn eight_digits(word: u64) -> u32 {
     let pairs = (word.wrapping_mul(10) + (word >> 8)) & 0x00FF_00FF_00FF_00FF;

@@ -24,9 +24,9 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let labelled =
+        let labeled =
             options.wants_labels(&input.file, "in an NPZ archive the labels are the array 'labels' or 'y'")?;
-        Ok(Reader { table: Some(read(Archive::open(input)?, labelled)?) })
+        Ok(Reader { table: Some(read(Archive::open(input)?, labeled)?) })
     }
 }
 
@@ -49,7 +49,7 @@ impl SampleReader for Reader {
     }
 }
 
-fn read(mut archive: Archive, labelled: bool) -> Result<Table> {
+fn read(mut archive: Archive, labeled: bool) -> Result<Table> {
     let samples = if archive.has("format") {
         read_sparse(&mut archive)?
     } else if archive.has("X") && archive.shape("X")?.len() > 2 {
@@ -68,7 +68,7 @@ fn read(mut archive: Archive, labelled: bool) -> Result<Table> {
         });
     };
     let labels = match ["labels", "y"].into_iter().find(|name| archive.has(name)) {
-        Some(name) if labelled => Some(read_labels(&mut archive, name, samples.n_rows())?),
+        Some(name) if labeled => Some(read_labels(&mut archive, name, samples.n_rows())?),
         _ => None,
     };
     let feature_names = if archive.has("feature_names") {

@@ -26,13 +26,13 @@ struct ReadSeries {
 
 impl ReadSeries {
     /// Puts the samples into `table`; false if there are none.
-    fn finish(self, channels: usize, labelled: bool, table: &mut Table) -> Result<bool> {
+    fn finish(self, channels: usize, labeled: bool, table: &mut Table) -> Result<bool> {
         if self.lengths.is_empty() {
             return Ok(false);
         }
         // The lengths were counted while reading, so that this fails only because of a bug.
         let series = Series::new(self.values, &self.lengths, channels)?;
-        let labels = labelled.then(|| Labels::new(self.labels));
+        let labels = labeled.then(|| Labels::new(self.labels));
         let samples = Samples::Other(AnySamples::Series(series));
         *table = Table { samples, labels, lines: Some(self.lines), ..Table::default() };
         Ok(true)

@@ -19,13 +19,13 @@ use crate::text_input::TextInput;
 #[derive(Debug)]
 pub(crate) struct Reader {
     lines: Lines,
-    labelled: bool,
+    labeled: bool,
 }
 
 impl Reader {
     pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
-        let labelled = options.wants_labels(&input.file, "in lines of the UCR archive it is what comes first")?;
-        Ok(Reader { lines: Lines::new(input), labelled })
+        let labeled = options.wants_labels(&input.file, "in lines of the UCR archive it is what comes first")?;
+        Ok(Reader { lines: Lines::new(input), labeled })
     }
 }
 
@@ -34,15 +34,15 @@ impl SampleReader for Reader {
         let mut series = ReadSeries::default();
         let start = self.lines.bytes;
         while (series.lengths.is_empty() || self.lines.bytes - start < bytes as u64) && self.lines.advance()? {
-            read_line(self.lines.text()?, self.labelled, &mut series).map_err(|p| self.lines.problem(p))?;
+            read_line(self.lines.text()?, self.labeled, &mut series).map_err(|p| self.lines.problem(p))?;
             series.lines.push(self.lines.number);
         }
-        series.finish(1, self.labelled, table)
+        series.finish(1, self.labeled, table)
     }
 }
 
-fn read_line(line: &str, labelled: bool, series: &mut ReadSeries) -> Result<(), SeriesProblem> {
-    let values = if labelled {
+fn read_line(line: &str, labeled: bool, series: &mut ReadSeries) -> Result<(), SeriesProblem> {
+    let values = if labeled {
         let separator = if line.contains('\t') { |c| c == '\t' } else { |c: char| c == ',' || c.is_whitespace() };
         let line = if line.contains('\t') { line } else { line.trim_start() };
         let (label, values) = line.split_once(separator).ok_or(SeriesProblem::NoValues)?;

@@ -18,7 +18,7 @@ pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
     let formats: Vec<_> = files.iter().map(|file| Format::from_ending(file)).collect();
     let known = formats.iter().position(|format| format.is_some_and(Format::is_vectors));
     let Some((known, format)) = known.and_then(|known| Some((known, formats[known]?))) else { return Ok(None) };
-    // Text files may accompany images: a list of them, a licence.
+    // Text files may accompany images: a list of them, a license.
     if images::folder::has_images(folder) {
         return Ok(None);
     }

@@ -30,16 +30,16 @@ fn message(path: &Path) -> String {
     error.to_string()
 }
 
-fn colour(seed: u8) -> RgbImage {
+fn color(seed: u8) -> RgbImage {
     RgbImage::from_fn(3, 2, |x, y| image::Rgb([seed, x as u8, y as u8]))
 }
 
 #[test]
 fn a_folder_a_class() {
     let folder = tempfile::tempdir().unwrap();
-    save(folder.path(), "dog/1.png", colour(7));
+    save(folder.path(), "dog/1.png", color(7));
     save(folder.path(), "cat/b.bmp", GrayImage::from_fn(3, 2, |x, _| image::Luma([x as u8])));
-    save(folder.path(), "cat/a.ppm", colour(9));
+    save(folder.path(), "cat/a.ppm", color(9));
     save(folder.path(), "cat/c.PNG", RgbaImage::from_fn(3, 2, |x, y| image::Rgba([1, x as u8, y as u8, 9])));
     std::fs::write(folder.path().join("cat/.hidden.png"), "x").unwrap();
     std::fs::write(folder.path().join("cat/notes.txt"), "x").unwrap();
@@ -49,10 +49,10 @@ fn a_folder_a_class() {
     assert_eq!((all.height(), all.width(), all.channels()), (2, 3, 3));
     assert_eq!(labels(&samples), ["cat", "cat", "cat", "dog"]);
     assert_eq!(samples.files.as_ref().unwrap()[3], Path::new("dog").join("1.png").display().to_string());
-    assert_eq!(all.image(0), colour(9).as_raw().as_slice());
+    assert_eq!(all.image(0), color(9).as_raw().as_slice());
     assert_eq!(all.image(1)[..6], [0, 0, 0, 1, 1, 1]);
     assert_eq!(all.image(2)[..6], [1, 0, 0, 1, 1, 0]);
-    assert_eq!(all.image(3), colour(7).as_raw().as_slice());
+    assert_eq!(all.image(3), color(7).as_raw().as_slice());
     let small = ReadOptions { block_bytes: Some(20), ..Default::default() };
     let blocks: Vec<_> = Blocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
     assert_eq!(blocks.len(), 4);
@@ -61,20 +61,20 @@ fn a_folder_a_class() {
     // One class alone is a folder without labels.
     let cats = read(&folder.path().join("cat"), &ReadOptions::default()).unwrap();
     assert_eq!((images(&cats).pixels(), cats.labels.is_none()), (&all.pixels()[..54], true));
-    let unlabelled = ReadOptions { label: LabelColumn::None, ..Default::default() };
-    assert_eq!(read(folder.path(), &unlabelled).unwrap().labels, None);
+    let unlabeled = ReadOptions { label: LabelColumn::None, ..Default::default() };
+    assert_eq!(read(folder.path(), &unlabeled).unwrap().labels, None);
 }
 
 #[test]
-fn grey_images_have_one_channel() {
+fn gray_images_have_one_channel() {
     let folder = tempfile::tempdir().unwrap();
-    let grey = GrayImage::from_fn(4, 4, |x, y| image::Luma([(x * 16 + y) as u8]));
-    save(folder.path(), "a.png", grey.clone());
-    save(folder.path(), "b.png", DynamicImage::ImageLuma8(grey.clone()).into_luma16());
+    let gray = GrayImage::from_fn(4, 4, |x, y| image::Luma([(x * 16 + y) as u8]));
+    save(folder.path(), "a.png", gray.clone());
+    save(folder.path(), "b.png", DynamicImage::ImageLuma8(gray.clone()).into_luma16());
     let samples = read(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(images(&samples).channels(), 1);
-    assert_eq!(images(&samples).image(0), grey.as_raw().as_slice());
-    assert_eq!(images(&samples).image(1), grey.as_raw().as_slice());
+    assert_eq!(images(&samples).image(0), gray.as_raw().as_slice());
+    assert_eq!(images(&samples).image(1), gray.as_raw().as_slice());
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn photographs_are_turned_upright() {
 #[test]
 fn images_in_formats_that_are_not_read_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    save(folder.path(), "cat/1.png", colour(7));
-    save(folder.path(), "dog/1.png", colour(8));
+    save(folder.path(), "cat/1.png", color(7));
+    save(folder.path(), "dog/1.png", color(8));
     for name in ["cat/2.HEIC", "dog/2.avif", "dog/a.heic", "dog/b.heic", "dog/c.heic", "dog/notes.txt"] {
         std::fs::write(folder.path().join(name), "x").unwrap();
     }
@@ -158,7 +158,7 @@ fn what_is_wrong_in_a_folder_is_told() {
     let folder = tempfile::tempdir().unwrap();
     assert!(message(folder.path()).contains("no images in the folder"));
     assert!(message(&folder.path().join("gone.png")).contains("gone.png: cannot open"));
-    save(folder.path(), "a/1.png", colour(1));
+    save(folder.path(), "a/1.png", color(1));
     let wide = save(folder.path(), "b/2.png", RgbImage::new(4, 2));
     let told = message(folder.path());
     assert!(told.contains("2.png: 4 × 2 pixels, but ") && told.contains("1.png has 3 × 2"), "{told}");
@@ -174,14 +174,14 @@ fn what_is_wrong_in_a_folder_is_told() {
     }
     std::fs::create_dir_all(folder.path().join("b/deeper")).unwrap();
     assert!(message(folder.path()).contains("a folder in the folder of a class"));
-    save(folder.path(), "0.png", colour(1));
+    save(folder.path(), "0.png", color(1));
     assert!(message(folder.path()).contains("images beside folders"));
 }
 
 #[test]
 fn a_header_that_claims_too_much_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let path = save(folder.path(), "a.bmp", colour(1));
+    let path = save(folder.path(), "a.bmp", color(1));
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[18..22].copy_from_slice(&60_000u32.to_le_bytes());
     bytes[22..26].copy_from_slice(&60_000u32.to_le_bytes());
@@ -273,10 +273,10 @@ fn idx_files() {
 fn other_formats_one_image_and_images_of_other_sizes() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.webp", "b.tiff", "c.gif"] {
-        let path = save(folder.path(), name, colour(200));
+        let path = save(folder.path(), name, color(200));
         let table = read(&path, &ReadOptions::default()).unwrap();
-        // The palette of a GIF has all six colours.
-        assert_eq!(images(&table).image(0), colour(200).as_raw().as_slice(), "{name}");
+        // The palette of a GIF has all six colors.
+        assert_eq!(images(&table).image(0), color(200).as_raw().as_slice(), "{name}");
         assert_eq!((table.labels.is_none(), table.files.as_deref()), (true, Some(&[name.to_owned()][..])), "{name}");
     }
     save(folder.path(), "d.png", RgbImage::from_fn(9, 8, |x, y| image::Rgb([x as u8, y as u8, 0])));
@@ -285,7 +285,7 @@ fn other_formats_one_image_and_images_of_other_sizes() {
     let resized = read(folder.path(), &ReadOptions { resize: Some((2, 3)), ..Default::default() }).unwrap();
     let all = images(&resized);
     assert_eq!((all.len(), all.height(), all.width()), (4, 2, 3));
-    assert_eq!(all.image(0), colour(200).as_raw().as_slice());
+    assert_eq!(all.image(0), color(200).as_raw().as_slice());
     // By the rule of the descriptor, whatever else is in the folder.
     let one = read(&folder.path().join("d.png"), &ReadOptions::default()).unwrap();
     let by_descriptor = widemargin::descriptor::Resize::new(2, 3).unwrap().resized(images(&one)).unwrap();

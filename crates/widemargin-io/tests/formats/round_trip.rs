@@ -86,8 +86,8 @@ proptest! {
         let found: Vec<Vec<f64>> = rows(&read).into_iter().map(|row| row.into_iter().map(own).collect()).collect();
         prop_assert_eq!(found, rows(&table));
         prop_assert_eq!(&read.feature_names.unwrap()[0], "x1");
-        let unlabelled = through(&Table::new(table.samples.clone(), None), name, &ReadOptions::default());
-        prop_assert_eq!(unlabelled.labels, None);
+        let unlabeled = through(&Table::new(table.samples.clone(), None), name, &ReadOptions::default());
+        prop_assert_eq!(unlabeled.labels, None);
     }
 
     #[test]
@@ -107,7 +107,7 @@ proptest! {
 #[test]
 fn what_a_format_cannot_hold_is_refused() {
     let samples = || Samples::DenseF32(DenseMatrix { values: vec![1.0], n_rows: 1, n_cols: 1 });
-    let labelled = |text: &str| Table::new(samples(), Some(Labels::new([Label::Text(text.into())])));
+    let labeled = |text: &str| Table::new(samples(), Some(Labels::new([Label::Text(text.into())])));
     let too_many = Table::new(samples(), crate::common::integers(&[1, 2]));
     for (table, name, expected) in [
         (
@@ -115,11 +115,11 @@ fn what_a_format_cannot_hold_is_refused() {
             "a.svm",
             "cannot be written as libsvm: each line starts with a label, and the samples have none",
         ),
-        (labelled("a b"), "a.svm", "cannot be written as libsvm: the label 'a b' would not be read back"),
-        (labelled("a:b"), "a.svm", "cannot be written as libsvm: the label 'a:b' would not be read back"),
-        (labelled("a"), "a.npy", "cannot be written as npy: it holds one array, and the samples have labels"),
+        (labeled("a b"), "a.svm", "cannot be written as libsvm: the label 'a b' would not be read back"),
+        (labeled("a:b"), "a.svm", "cannot be written as libsvm: the label 'a:b' would not be read back"),
+        (labeled("a"), "a.npy", "cannot be written as npy: it holds one array, and the samples have labels"),
         (too_many, "a.csv", "cannot be written as csv: 2 labels, expected 1"),
-        (labelled("a"), "a.xls", "cannot tell the format from the name"),
+        (labeled("a"), "a.xls", "cannot tell the format from the name"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
@@ -131,7 +131,7 @@ fn what_a_format_cannot_hold_is_refused() {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
     }
     let path = tempfile::tempdir().unwrap().path().join("data");
-    assert!(write(&labelled("a"), &path, Some(Format::Csv)).is_err());
+    assert!(write(&labeled("a"), &path, Some(Format::Csv)).is_err());
     assert_eq!(LabelColumn::default(), LabelColumn::Auto);
 }
 

@@ -159,8 +159,8 @@ fn lines_of_the_archive() {
     }
     let samples = get("a.tsv", "big cat\t1 2 3\n", &ucr).unwrap();
     assert_eq!((labels(&samples), series(&samples).lengths()), (vec!["big cat".into()], vec![3]));
-    let unlabelled = ReadOptions { label: LabelColumn::None, ..ucr.clone() };
-    let samples = get("a.tsv", "1\t2\n", &unlabelled).unwrap();
+    let unlabeled = ReadOptions { label: LabelColumn::None, ..ucr.clone() };
+    let samples = get("a.tsv", "1\t2\n", &unlabeled).unwrap();
     assert_eq!((series(&samples).values(), samples.labels.is_none()), ([1.0, 2.0].as_slice(), true));
     for (text, right) in [
         ("1\t2\n1\tNaN\t3\n", "line 2: value 1: missing"),

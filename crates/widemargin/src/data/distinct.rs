@@ -97,7 +97,7 @@ impl Distinct {
     }
 
     /// The labels of these samples, of the classes that have some, and their effective weights.
-    pub fn labelled(&self, labels: &Labels, class_weight: &ClassWeight) -> Result<(Labels, Vec<f64>)> {
+    pub fn labeled(&self, labels: &Labels, class_weight: &ClassWeight) -> Result<(Labels, Vec<f64>)> {
         let labels = labels.of_rows(&self.rows);
         let weights = effective_weights(&labels, Some(&self.weights), class_weight).map_err(|error| match error {
             Error::Weight { row, value } => Error::Weight { row: self.rows[row], value },

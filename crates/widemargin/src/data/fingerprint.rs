@@ -177,7 +177,7 @@ mod tests {
         };
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
-        // By chance: half of all neighbours ascend.
+        // By chance: half of all neighbors ascend.
         let ascents = order(0).windows(2).filter(|pair| pair[0] < pair[1]).count();
         assert!((440..560).contains(&ascents), "{ascents}");
         let places: HashSet<u128> = prints.iter().map(|&print| shuffled(print, 5)).collect();

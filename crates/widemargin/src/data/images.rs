@@ -43,7 +43,7 @@ impl Images {
         copy height: usize;
         /// Columns of pixels.
         copy width: usize;
-        /// Channels per pixel: 1 for grey, 3 for colour.
+        /// Channels per pixel: 1 for gray, 3 for color.
         copy channels: usize;
     }
 

@@ -1,7 +1,7 @@
-//! Histograms of colours in the parts of an image.
+//! Histograms of colors in the parts of an image.
 //!
 //! Swain and Ballard, *Color Indexing*, International Journal of Computer Vision 7(1), 1991: the histogram of an image's
-//! colours, each channel cut into equal intervals; here one for each part of an even grid.
+//! colors, each channel cut into equal intervals; here one for each part of an even grid.
 //!
 //! A pixel of three channels takes three table look-ups and one scattered addition.
 
@@ -17,11 +17,11 @@ const COLORS: DescriptorRow = DescriptorRow {
     name: "colors",
     class: "Colors",
     samples: &["images"],
-    formula: "vectors: histograms of colours in cells × cells parts, 1 in all",
+    formula: "vectors: histograms of colors in cells × cells parts, 1 in all",
     about: "",
     parameters: &[
         Parameter::new("cells", Values::Whole(1, 64), "Parts along each side of an image of any size.").or("2"),
-        Parameter::new("bins", Values::Whole(1, 256), "Intervals of each channel; bins³ colours.").or("4"),
+        Parameter::new("bins", Values::Whole(1, 256), "Intervals of each channel; bins³ colors.").or("4"),
     ],
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Colors::from_step(step)?)]),
@@ -32,7 +32,7 @@ pub(crate) const ROWS: &[DescriptorRow] = &[COLORS];
 /// The most bins of an image.
 const MOST: usize = 1 << 24;
 
-/// The share of an image's pixels in each part and of each colour: `[part row][part column][colour]`, the first channel
+/// The share of an image's pixels in each part and of each color: `[part row][part column][color]`, the first channel
 /// slowest. A pixel belongs to the part in which its upper left corner lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
@@ -76,9 +76,9 @@ impl Colors {
                 format!("at least {cells} × {cells}"),
             ));
         }
-        let colours = (0..channels).try_fold(1usize, |all, _| all.checked_mul(bins).filter(|all| *all <= MOST));
-        let n_cols = colours.map(|colours| colours * cells * cells).filter(|n_cols| *n_cols <= MOST);
-        let (Some(colours), Some(n_cols)) = (colours, n_cols) else {
+        let colors = (0..channels).try_fold(1usize, |all, _| all.checked_mul(bins).filter(|all| *all <= MOST));
+        let n_cols = colors.map(|colors| colors * cells * cells).filter(|n_cols| *n_cols <= MOST);
+        let (Some(colors), Some(n_cols)) = (colors, n_cols) else {
             return Err(Error::parameter("bins", bins, format!("fewer: bins^{channels} · cells² is above {MOST}")));
         };
         let needed = memory::product(&[size_of::<f32>(), images.len(), n_cols]);
@@ -92,8 +92,8 @@ impl Colors {
             for (row, pixels) in images.image(at).chunks_exact(width * channels).enumerate() {
                 let part_of_row = row * cells / height * cells;
                 for (pixel, part) in pixels.chunks_exact(channels).zip(&part_of_column) {
-                    let colour = pixel.iter().fold(0, |colour, &value| colour * bins + bin_of[usize::from(value)]);
-                    histogram[(part_of_row + part) * colours + colour] += 1.0;
+                    let color = pixel.iter().fold(0, |color, &value| color * bins + bin_of[usize::from(value)]);
+                    histogram[(part_of_row + part) * colors + color] += 1.0;
                 }
             }
             // Counts are exact; each is divided once.
@@ -120,7 +120,7 @@ impl Descriptor for Colors {
         match Images::from_any(samples) {
             Ok(images) => Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?))),
             Err(other) => {
-                let problem = format!("it counts colours of images, and was given {}", other.kind());
+                let problem = format!("it counts colors of images, and was given {}", other.kind());
                 Err(Error::similarity(self.spec(), problem))
             }
         }
@@ -147,8 +147,8 @@ mod tests {
             for (at, pixel) in pixels.chunks(channels).enumerate() {
                 let (image, row, column) = (at / (height * width), at / width % height, at % width);
                 let part = (row * cells / height) * cells + column * cells / width;
-                let colour = pixel.iter().fold(0, |sum, &value| sum * bins + usize::from(value) * bins / 256);
-                expected[image * found.n_cols + part * bins.pow(channels as u32) + colour] += 1.0 / (height * width) as f32;
+                let color = pixel.iter().fold(0, |sum, &value| sum * bins + usize::from(value) * bins / 256);
+                expected[image * found.n_cols + part * bins.pow(channels as u32) + color] += 1.0 / (height * width) as f32;
             }
             for (found, expected) in found.values.iter().zip(expected) {
                 prop_assert!((found - expected).abs() < 1e-5);

@@ -24,7 +24,7 @@ pub(crate) const ROWS: &[DescriptorRow] = &[DERIVATIVE];
 /// Replaces each series by its derivative, so that series are compared by shape, not by level (Keogh and Pazzani,
 /// *Derivative dynamic time warping*, SIAM International Conference on Data Mining 2001). It learns nothing.
 ///
-/// As in aeon, the ends at which the estimate is not defined are left out; the paper repeats their neighbours.
+/// As in aeon, the ends at which the estimate is not defined are left out; the paper repeats their neighbors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivative {
     is_slope: bool,

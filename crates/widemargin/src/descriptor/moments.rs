@@ -43,18 +43,18 @@ pub fn spread<S: Samples>(training: &Training<'_, S>, dense: Dense<S>, measure: 
     spread_about(training, dense, &mean, measure)
 }
 
-/// The same about a given centre.
+/// The same about a given center.
 pub(crate) fn spread_about<S: Samples>(
     training: &Training<'_, S>,
     dense: Dense<S>,
-    centre: &[f64],
+    center: &[f64],
     measure: Spread,
 ) -> Result<f64> {
     let mut total = 0.0;
     let work = |matrix: &DenseMatrix<f32>, weights: &[f64]| {
         let rows = matrix.values.chunks(matrix.n_cols.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
         rows.map(|(row, weight)| {
-            let deviations = row.iter().zip(centre).map(|(x, centre)| f64::from(*x) - centre);
+            let deviations = row.iter().zip(center).map(|(x, center)| f64::from(*x) - center);
             weight
                 * match measure {
                     Spread::Norm => deviations.map(|d| d * d).sum::<f64>().sqrt(),

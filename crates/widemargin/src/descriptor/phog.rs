@@ -64,14 +64,14 @@ impl Phog {
     /// The histograms: images × (9 or 18 · (4^(levels + 1) − 1) / 3).
     ///
     /// # Errors
-    /// [`Error::Shape`] for images that have fewer pixels along a side than the last level parts, or that are neither grey
-    /// (one channel) nor colour (three); [`Error::Memory`].
+    /// [`Error::Shape`] for images that have fewer pixels along a side than the last level parts, or that are neither gray
+    /// (one channel) nor color (three); [`Error::Memory`].
     pub fn histograms(&self, images: &Images) -> Result<DenseMatrix<f32>> {
         let (height, width, channels) = (images.height(), images.width(), images.channels());
         let wrong =
             |found: String, expected: String| Error::shape(format!("images for '{}'", self.spec()), found, expected);
         if channels != 1 && channels != 3 {
-            return Err(wrong(format!("{channels} channels"), "1 (grey) or 3 (colour)".into()));
+            return Err(wrong(format!("{channels} channels"), "1 (gray) or 3 (color)".into()));
         }
         let side = 1usize << self.levels;
         if height < side || width < side {
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_and_an_even_image_is_zero() {
         let phog = |levels| Phog::new(levels, false).unwrap();
-        let grey = |height: usize, width: usize| Images::new(vec![9; height * width], height, width, 1).unwrap();
-        assert!(phog(1).histograms(&grey(5, 4)).unwrap().values.iter().all(|value| *value == 0.0));
-        let told = phog(3).histograms(&grey(9, 7)).unwrap_err().to_string();
+        let gray = |height: usize, width: usize| Images::new(vec![9; height * width], height, width, 1).unwrap();
+        assert!(phog(1).histograms(&gray(5, 4)).unwrap().values.iter().all(|value| *value == 0.0));
+        let told = phog(3).histograms(&gray(9, 7)).unwrap_err().to_string();
         assert!(told.contains("9 × 7") && told.contains("8 × 8"), "{told}");
         let told = phog(0).histograms(&Images::new(vec![0; 8], 2, 2, 2).unwrap()).unwrap_err().to_string();
         assert!(told.contains("2 channels"), "{told}");

@@ -111,10 +111,10 @@ fn weights(old: usize, new: usize) -> Vec<Taps> {
     let scale = old as f64 / new as f64;
     let reach = scale.max(1.0);
     let taps = |at: usize| {
-        let centre = (at as f64 + 0.5) * scale;
-        let first = (centre - reach).max(0.0) as usize;
-        let end = old.min((centre + reach).ceil() as usize);
-        let triangle = |pixel: usize| (1.0 - ((pixel as f64 + 0.5 - centre) / reach).abs()).max(0.0);
+        let center = (at as f64 + 0.5) * scale;
+        let first = (center - reach).max(0.0) as usize;
+        let end = old.min((center + reach).ceil() as usize);
+        let triangle = |pixel: usize| (1.0 - ((pixel as f64 + 0.5 - center) / reach).abs()).max(0.0);
         let sum: f64 = (first..end).map(triangle).sum();
         let mut weights: Vec<u32> =
             (first..end).map(|pixel| (triangle(pixel) / sum * f64::from(WHOLE)).round() as u32).collect();

@@ -1,4 +1,4 @@
-//! Centring and scaling by statistics of the training samples: mean norm, z-score, min-max.
+//! Centering and scaling by statistics of the training samples: mean norm, z-score, min-max.
 
 use crate::data::{AnySamples, DenseMatrix, Grids, Kind, Offsets, Samples, Training, Vectors};
 use crate::descriptor::moments::{Spread, mean, spread_about, variances};
@@ -21,7 +21,7 @@ const MEAN_NORM: DescriptorRow = DescriptorRow {
 };
 
 const WEIGHTS: Parameter =
-    Parameter::new("weights", Values::List, "What each standardised feature is multiplied by, one number per feature.")
+    Parameter::new("weights", Values::List, "What each standardized feature is multiplied by, one number per feature.")
         .optional();
 
 const Z_SCORE: DescriptorRow = DescriptorRow {
@@ -56,36 +56,36 @@ pub enum Scaling {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaler {
     scaling: Scaling,
-    centre: Vec<f32>,
-    /// What is added to the centre of columns far from 0, which needs more digits; empty if none is.
-    centre_low: Vec<f32>,
+    center: Vec<f32>,
+    /// What is added to the center of columns far from 0, which needs more digits; empty if none is.
+    center_low: Vec<f32>,
     /// One factor for all features, or one per feature.
     factors: Vec<f32>,
-    /// What each standardised feature is multiplied by; empty for 1.
+    /// What each standardized feature is multiplied by; empty for 1.
     weights: Vec<f32>,
 }
 
 impl Scaler {
     /// A scaling that is not fitted yet.
     pub fn new(scaling: Scaling) -> Self {
-        Scaler { scaling, centre: Vec::new(), centre_low: Vec::new(), factors: Vec::new(), weights: Vec::new() }
+        Scaler { scaling, center: Vec::new(), center_low: Vec::new(), factors: Vec::new(), weights: Vec::new() }
     }
 
     /// Scales rows from which these offsets were subtracted.
     fn apply(&self, rows: &mut [f32], n_cols: usize, offsets: Option<&Offsets>) -> Result<()> {
-        if self.centre.len() != n_cols {
-            let (found, trained) = (n_cols, self.centre.len());
-            return Err(Error::FeatureCount { found, trained, hint: ": they were centred with as many" });
+        if self.center.len() != n_cols {
+            let (found, trained) = (n_cols, self.center.len());
+            return Err(Error::FeatureCount { found, trained, hint: ": they were centered with as many" });
         }
-        if offsets.is_some() || !self.centre_low.is_empty() {
+        if offsets.is_some() || !self.center_low.is_empty() {
             self.apply_precisely(rows, offsets);
             return Ok(());
         }
         for row in rows.chunks_mut(n_cols.max(1)) {
-            let centred = row.iter_mut().zip(&self.centre);
+            let centered = row.iter_mut().zip(&self.center);
             match self.factors.as_slice() {
-                [one] => centred.for_each(|(x, centre)| *x = (*x - centre) * one),
-                all => centred.zip(all).for_each(|((x, centre), factor)| *x = (*x - centre) * factor),
+                [one] => centered.for_each(|(x, center)| *x = (*x - center) * one),
+                all => centered.zip(all).for_each(|((x, center), factor)| *x = (*x - center) * factor),
             }
         }
         Ok(())
@@ -93,9 +93,9 @@ impl Scaler {
 
     /// The same with centers and offsets in double precision.
     fn apply_precisely(&self, rows: &mut [f32], offsets: Option<&Offsets>) {
-        let low = |column: usize| f64::from(self.centre_low.get(column).copied().unwrap_or(0.0));
+        let low = |column: usize| f64::from(self.center_low.get(column).copied().unwrap_or(0.0));
         let offset = |column: usize| offsets.map_or(0.0, |offsets| offsets[column]);
-        let high = self.centre.iter().enumerate();
+        let high = self.center.iter().enumerate();
         let moved: Vec<f64> = high.map(|(column, high)| offset(column) - f64::from(*high) - low(column)).collect();
         for row in rows.chunks_mut(moved.len().max(1)) {
             let factors = self.factors.iter().cycle();
@@ -126,29 +126,29 @@ impl Descriptor for Scaler {
         let first = training.samples.chunk(0..training.samples.n_samples().min(1))?;
         let offset = |column: usize| first.offsets().map_or(0.0, |offsets| offsets[column]);
         // Of differences from the offsets.
-        let centre = mean(training, dense_of_any)?;
+        let center = mean(training, dense_of_any)?;
         let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
         self.factors = match self.scaling {
-            Scaling::MeanNorm => vec![inverse(spread_about(training, dense_of_any, &centre, Spread::Norm)?)],
+            Scaling::MeanNorm => vec![inverse(spread_about(training, dense_of_any, &center, Spread::Norm)?)],
             Scaling::ZScore => {
-                let variances = variances(training, dense_of_any, &centre)?;
+                let variances = variances(training, dense_of_any, &center)?;
                 // Below this a column differs from a constant only by rounding to single precision.
-                let is_constant = |at: usize| offset(at) == 0.0 && variances[at].sqrt() <= ROUNDING * centre[at].abs();
+                let is_constant = |at: usize| offset(at) == 0.0 && variances[at].sqrt() <= ROUNDING * center[at].abs();
                 let factor = |at: usize| if is_constant(at) { 0.0 } else { inverse(variances[at].sqrt()) };
-                (0..centre.len()).map(factor).collect()
+                (0..center.len()).map(factor).collect()
             }
         };
         if !self.weights.is_empty() {
-            if self.weights.len() != centre.len() {
-                let (found, expected) = (self.weights.len().to_string(), centre.len().to_string());
+            if self.weights.len() != center.len() {
+                let (found, expected) = (self.weights.len().to_string(), center.len().to_string());
                 return Err(Error::shape("weights of 'z-score'", found, format!("{expected}, one per feature")));
             }
             self.factors.iter_mut().zip(&self.weights).for_each(|(factor, weight)| *factor *= weight);
         }
-        let wide: Vec<f64> = centre.iter().enumerate().map(|(column, mean)| offset(column) + mean).collect();
-        self.centre = wide.iter().map(|centre| *centre as f32).collect();
-        let low = wide.iter().zip(&self.centre).map(|(wide, high)| (wide - f64::from(*high)) as f32);
-        self.centre_low = if first.offsets().is_some() { low.collect() } else { Vec::new() };
+        let wide: Vec<f64> = center.iter().enumerate().map(|(column, mean)| offset(column) + mean).collect();
+        self.center = wide.iter().map(|center| *center as f32).collect();
+        let low = wide.iter().zip(&self.center).map(|(wide, high)| (wide - f64::from(*high)) as f32);
+        self.center_low = if first.offsets().is_some() { low.collect() } else { Vec::new() };
         Ok(())
     }
 
@@ -164,7 +164,7 @@ impl Descriptor for Scaler {
                 let mut matrix = match vectors {
                     Vectors::Dense(matrix) => matrix,
                     Vectors::Sparse(mut matrix) => {
-                        matrix.n_cols = matrix.n_cols.max(self.centre.len());
+                        matrix.n_cols = matrix.n_cols.max(self.center.len());
                         Vectors::Sparse(matrix).dense()?.into_owned()
                     }
                 };
@@ -184,22 +184,22 @@ impl Descriptor for Scaler {
     }
 
     fn state(&self) -> Vec<(&'static str, &[f32])> {
-        let low = (!self.centre_low.is_empty()).then_some(("centre_low", &self.centre_low[..]));
-        [("centre", &self.centre[..]), ("factors", &self.factors[..])].into_iter().chain(low).collect()
+        let low = (!self.center_low.is_empty()).then_some(("center_low", &self.center_low[..]));
+        [("center", &self.center[..]), ("factors", &self.factors[..])].into_iter().chain(low).collect()
     }
 
     fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        self.centre = state("centre")?;
+        self.center = state("center")?;
         self.factors = state("factors")?;
         // Files of models whose columns are near 0 have none.
-        self.centre_low = state("centre_low").unwrap_or_default();
-        if self.factors.len() == 1 || self.factors.len() == self.centre.len() {
+        self.center_low = state("center_low").unwrap_or_default();
+        if self.factors.len() == 1 || self.factors.len() == self.center.len() {
             return Ok(());
         }
         Err(Error::shape(
             format!("factors of '{}'", self.spec()),
             self.factors.len().to_string(),
-            format!("1 or {}", self.centre.len()),
+            format!("1 or {}", self.center.len()),
         ))
     }
 }

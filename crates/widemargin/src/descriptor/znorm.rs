@@ -26,13 +26,13 @@ pub(crate) const ROWS: &[DescriptorRow] = &[ZNORM];
 pub struct ZNorm;
 
 impl ZNorm {
-    /// The normalised series; sums are in double precision.
-    pub fn normalised(&self, mut series: Series) -> Series {
+    /// The normalized series; sums are in double precision.
+    pub fn normalized(&self, mut series: Series) -> Series {
         let (lengths, channels) = (series.lengths(), series.channels());
         let mut rest = series.values_mut();
         for length in lengths {
             let (values, others) = rest.split_at_mut(length * channels);
-            (0..channels).for_each(|channel| normalise(values, channels, channel, length as f64));
+            (0..channels).for_each(|channel| normalize(values, channels, channel, length as f64));
             rest = others;
         }
         series
@@ -54,16 +54,16 @@ impl Descriptor for ZNorm {
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         match Series::from_any(samples) {
-            Ok(series) => Ok(AnySamples::Series(self.normalised(series))),
+            Ok(series) => Ok(AnySamples::Series(self.normalized(series))),
             Err(other) => Err(Error::similarity(
                 self.spec(),
-                format!("it normalises time series, and was given {}", other.kind()),
+                format!("it normalizes time series, and was given {}", other.kind()),
             )),
         }
     }
 }
 
-fn normalise(values: &mut [f32], channels: usize, channel: usize, n: f64) {
+fn normalize(values: &mut [f32], channels: usize, channel: usize, n: f64) {
     let of_channel = || values.iter().skip(channel).step_by(channels).map(|&value| f64::from(value));
     let mean = of_channel().sum::<f64>() / n;
     let deviation = (of_channel().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn each_channel_of_each_series_by_itself() {
         let values = [1.0, 7.3, 3.0, 7.3, 5.0, 7.3, 1e6, -2.0, 1e6 + 2.0, 2.0];
-        let series = ZNorm.normalised(Series::new(values.to_vec(), &[3, 2], 2).unwrap());
+        let series = ZNorm.normalized(Series::new(values.to_vec(), &[3, 2], 2).unwrap());
         let unit = 1.5f32.sqrt();
         let right = [-unit, 0.0, 0.0, 0.0, unit, 0.0, -1.0, -1.0, 1.0, 1.0];
         for (found, right) in series.values().iter().zip(right) {
             assert!((found - right).abs() < 1e-6, "{:?}", series.values());
         }
         assert_eq!(series.lengths(), [3, 2]);
-        assert_eq!(ZNorm.normalised(series.clone()).len(), 2);
+        assert_eq!(ZNorm.normalized(series.clone()).len(), 2);
     }
 }

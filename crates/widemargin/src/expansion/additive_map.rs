@@ -154,7 +154,7 @@ impl AdditiveMap {
         let mut kept: Vec<usize> = Vec::new();
         let mut inverse: Vec<Vec<f64>> = Vec::new();
         for node in (0..nodes.len()).filter(|&node| roots[node] > 0.0) {
-            // One step of a Cholesky factorisation of κ(c, c), stored as its inverse: L⁻¹ κ(c, node) is the part of
+            // One step of a Cholesky factorization of κ(c, c), stored as its inverse: L⁻¹ κ(c, node) is the part of
             // this node explained by the earlier ones; the pivot is the rest.
             let correlations: Vec<f64> = kept.iter().map(|&other| unit_kernel(other, node)).collect();
             let explained = lower_times(&inverse, &correlations);

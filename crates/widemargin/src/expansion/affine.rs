@@ -15,7 +15,7 @@ use crate::linalg::factor::{Matrix, Side, product};
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
 
-/// Similarities of samples to the bases, not normalised, with the samples' weights.
+/// Similarities of samples to the bases, not normalized, with the samples' weights.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureRows;
 
@@ -50,8 +50,8 @@ pub(crate) struct Affine {
     widths: Vec<usize>,
     /// The factor of each part's features.
     weights: Vec<f64>,
-    /// The parts that are not centred, so that sparse features stay sparse.
-    uncentred: Vec<bool>,
+    /// The parts that are not centered, so that sparse features stay sparse.
+    uncentered: Vec<bool>,
     spread: Spread,
 }
 
@@ -72,7 +72,7 @@ impl Affine {
         normalization: Normalization,
         widths: Vec<usize>,
         weights: Vec<f64>,
-        uncentred: Vec<bool>,
+        uncentered: Vec<bool>,
     ) -> Option<Affine> {
         let spread = match normalization {
             Normalization::MeanNorm => Spread::Norm,
@@ -80,7 +80,7 @@ impl Affine {
             Normalization::Covariance => Spread::Covariance,
             _ => return None,
         };
-        Some(Affine { widths, weights, uncentred, spread })
+        Some(Affine { widths, weights, uncentered, spread })
     }
 
     /// How many numbers [`Affine::spreads`] sums for a part.
@@ -119,10 +119,10 @@ impl Affine {
         self.maps(&query.mean, &spread, total)
     }
 
-    /// What is subtracted, from the sums of the columns: their means, or 0 where they are not centred.
+    /// What is subtracted, from the sums of the columns: their means, or 0 where they are not centered.
     pub fn mean(&self, mut sums: Vec<f64>, total: f64) -> Vec<f64> {
         sums.iter_mut().for_each(|sum| *sum /= total);
-        for (columns, _) in self.parts().zip(&self.uncentred).filter(|(_, uncentred)| **uncentred) {
+        for (columns, _) in self.parts().zip(&self.uncentered).filter(|(_, uncentered)| **uncentered) {
             sums[columns].fill(0.0);
         }
         sums
@@ -164,14 +164,14 @@ impl Affine {
 
     /// Σ weight · (x − mean)(x − mean)ᵀ of one part.
     fn products(&self, columns: Range<usize>, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
-        let mut centred = Vec::new();
+        let mut centered = Vec::new();
         for (row, weight) in present(rows, weights, self.width()) {
             let of_part = row[columns.clone()].iter().zip(&mean[columns.clone()]);
-            centred.extend(of_part.map(|(x, mean)| weight.sqrt() * (f64::from(*x) - mean)));
+            centered.extend(of_part.map(|(x, mean)| weight.sqrt() * (f64::from(*x) - mean)));
         }
-        let (n_columns, n_numbers) = (columns.len(), centred.len());
-        let centred = Matrix::from_columns(centred, n_columns, n_numbers / n_columns.max(1));
-        product(Side::Plain(&centred), Side::Transposed(&centred)).into_values()
+        let (n_columns, n_numbers) = (columns.len(), centered.len());
+        let centered = Matrix::from_columns(centered, n_columns, n_numbers / n_columns.max(1));
+        product(Side::Plain(&centered), Side::Transposed(&centered)).into_values()
     }
 
     /// The maps of all parts, from the means, the spreads and the sum of all weights. A constant column or part becomes
@@ -198,8 +198,8 @@ impl Affine {
                     return Ok(PartMap::whitening(&covariance, mean)?.scaled(*weight));
                 }
             };
-            let centre = mean.iter().map(|mean| *mean as f32).collect();
-            Ok(PartMap::Affine { centre, factors }.scaled(*weight))
+            let center = mean.iter().map(|mean| *mean as f32).collect();
+            Ok(PartMap::Affine { center, factors }.scaled(*weight))
         };
         self.parts().zip(&self.weights).map(map).collect()
     }

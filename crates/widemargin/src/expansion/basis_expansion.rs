@@ -1,7 +1,7 @@
-//! φ(x) = [s(b₁, x) … s(b_B, x)], normalised: the empirical kernel map on a few bases, for any similarity.
+//! φ(x) = [s(b₁, x) … s(b_B, x)], normalized: the empirical kernel map on a few bases, for any similarity.
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*, eq. 2–4.
-//! Several similarities are normalised separately and concatenated.
+//! Several similarities are normalized separately and concatenated.
 
 use std::fmt;
 use std::ops::Range;
@@ -37,7 +37,7 @@ const FAR: f64 = 0.5;
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
 
-/// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
+/// A fitted expansion: a similarity, its bases, and what normalizes each of its parts.
 pub struct BasisExpansion<S: Similarity> {
     pub(super) similarity: Arc<S>,
     /// As they were given: what a model file keeps.
@@ -72,7 +72,7 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Learns the normalization for a fitted similarity on given bases, and returns the normalised features of the
+    /// Learns the normalization for a fitted similarity on given bases, and returns the normalized features of the
     /// training samples: samples × features, single precision.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl<S: Similarity> BasisExpansion<S> {
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, Vectors)> {
         let Training { samples, threads, monitor, .. } = *training;
-        let mut expansion = BasisExpansion::unnormalised(similarity, bases, normalization, training)?;
+        let mut expansion = BasisExpansion::before_normalization(similarity, bases, normalization, training)?;
         if expansion.is_sparse() {
             let mut phi = expansion.sparse_features(samples, threads, monitor)?;
             if let Some(affine) = expansion.affine() {
@@ -107,13 +107,13 @@ impl<S: Similarity> BasisExpansion<S> {
             return Ok((expansion, Vectors::Sparse(phi)));
         }
         let mut phi = expansion.transform_with(samples, threads, monitor)?;
-        expansion.normalise(&mut phi, training)?;
+        expansion.normalize(&mut phi, training)?;
         Ok((expansion, Vectors::Dense(phi)))
     }
 
     /// The expansion before its normalization has been learned from samples. A Nyström map, which depends only on the
     /// bases, is included.
-    pub(crate) fn unnormalised(
+    pub(crate) fn before_normalization(
         similarity: S,
         bases: S::Samples,
         (normalization, cut): (Normalization, NystromCut),
@@ -141,7 +141,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(expansion)
     }
 
-    /// The unnormalised similarities of all parts to all bases, for a fitted similarity.
+    /// The unnormalized similarities of all parts to all bases, for a fitted similarity.
     ///
     /// # Errors
     /// Errors of the similarity.
@@ -198,7 +198,7 @@ impl<S: Similarity> BasisExpansion<S> {
     ///
     /// # Errors
     /// What the rows meet; [`Error::Cancelled`].
-    pub fn normalised(
+    pub fn normalized(
         self,
         normalization: Normalization,
         rows: &mut impl Executor<Of = FeatureRows>,
@@ -451,9 +451,9 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn with_kept(self, kept: &[usize]) -> Self {
         let select = |values: &[f32]| -> Vec<f32> { kept.iter().map(|&at| values[at]).collect() };
         let map = |map: &PartMap| match map {
-            PartMap::Affine { centre, factors } => {
+            PartMap::Affine { center, factors } => {
                 let factors = if factors.len() == 1 { factors.clone() } else { select(factors) };
-                PartMap::Affine { centre: select(centre), factors }
+                PartMap::Affine { center: select(center), factors }
             }
             other => other.clone(),
         };
@@ -521,8 +521,8 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn affine(&self) -> Option<Affine> {
         let weights = (0..self.similarity.n_parts()).map(|part| self.similarity.options(part).factor()).collect();
         let stays = |is_sparse: &bool| *is_sparse && self.is_sparse();
-        let uncentred = self.sparse.iter().map(stays).collect();
-        Affine::of(self.normalization, self.widths(), weights, uncentred)
+        let uncentered = self.sparse.iter().map(stays).collect();
+        Affine::of(self.normalization, self.widths(), weights, uncentered)
     }
 
     /// The same expansion with these maps.
@@ -530,7 +530,7 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { maps, ..self }
     }
 
-    /// Normalises rows of features in place, which were made before the normalization was learned.
+    /// Normalizes rows of features in place, which were made before the normalization was learned.
     pub fn apply_in_place(&self, rows: &mut [f32]) {
         let (width, mut first) = (self.n_features(), 0);
         for map in self.maps.iter().filter(|_| self.normalization.is_learned()) {
@@ -539,8 +539,8 @@ impl<S: Similarity> BasisExpansion<S> {
         }
     }
 
-    /// Learns the centre and the scale of each part from the raw features, and applies them in place.
-    fn normalise(&mut self, phi: &mut DenseMatrix<f32>, training: &Training<'_, S::Samples>) -> Result<()> {
+    /// Learns the center and the scale of each part from the raw features, and applies them in place.
+    fn normalize(&mut self, phi: &mut DenseMatrix<f32>, training: &Training<'_, S::Samples>) -> Result<()> {
         let Some(affine) = self.affine() else { return Ok(()) };
         let (weights, width, pool) = (training.weights, affine.width(), Pool::new(training.threads)?);
         let mut rows = Held { values: &phi.values, weights, width, pool: &pool };
@@ -579,7 +579,7 @@ impl Executor for Held<'_> {
 
     fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let chunk = |rows: Range<usize>| {
-            monitor.go_on("normalise")?;
+            monitor.go_on("normalize")?;
             let values = &self.values[rows.start * self.width..rows.end * self.width];
             query.answer(&mut FeaturePart { values, weights: &self.weights[rows] }, monitor)
         };

@@ -95,7 +95,7 @@ pub(crate) fn entry_bytes(n_features: usize) -> usize {
 /// Bytes per row in addition to its entries.
 pub(crate) const ROW_BYTES: usize = 8;
 
-/// A sequence of rows serialised to bytes.
+/// A sequence of rows serialized to bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub n_rows: usize,

@@ -86,7 +86,7 @@ pub(crate) struct Codebook {
 }
 
 /// Rows of (feature, code) pairs. The constructor ensures that every feature is below `n_features` and every code below
-/// the codebook's length; the vectorised solvers rely on it.
+/// the codebook's length; the vectorized solvers rely on it.
 #[derive(Clone, Debug)]
 pub struct CodedRows {
     indptr: Vec<usize>,

@@ -85,7 +85,7 @@ impl<S: Similarity> BasisExpansion<S> {
                 }
                 OfPart::Single(rows) => {
                     for (out, row) in places.zip(rows.chunks_mut(n_columns.max(1))) {
-                        map.centre(row);
+                        map.center(row);
                         out.iter_mut().zip(row).for_each(|(out, x)| *out = f64::from(*x));
                     }
                 }

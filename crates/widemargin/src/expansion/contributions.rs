@@ -76,13 +76,13 @@ impl<S: Similarity> BasisExpansion<S> {
                     values.extend(dense.iter().map(|value| f64::from(*value)));
                 }
             }
-            let (centre, factors): (&[f32], &[f32]) = match map {
-                PartMap::Affine { centre, factors } => (centre, factors),
+            let (center, factors): (&[f32], &[f32]) = match map {
+                PartMap::Affine { center, factors } => (center, factors),
                 // Folded maps have no matrix.
-                PartMap::Whitening { centre, .. } => (centre, &[1.0]),
+                PartMap::Whitening { center, .. } => (center, &[1.0]),
                 PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => (&[], &[1.0]),
             };
-            let references = columns.iter().map(|&column| centre.get(column).map_or(0.0, |&c| f64::from(c))).collect();
+            let references = columns.iter().map(|&column| center.get(column).map_or(0.0, |&c| f64::from(c))).collect();
             let mut weights = Vec::with_capacity(columns.len() * n_problems);
             for &column in &columns {
                 let factor = f64::from(if factors.len() == 1 { factors[0] } else { factors[column] });

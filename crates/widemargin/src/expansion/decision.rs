@@ -85,7 +85,7 @@ impl FoldedDecision {
         }
         let maps = maps.iter().map(|map| match map {
             PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => PartMap::identity(map.n_columns()),
-            PartMap::Whitening { centre, .. } => PartMap::Affine { centre: centre.clone(), factors: vec![1.0] },
+            PartMap::Whitening { center, .. } => PartMap::Affine { center: center.clone(), factors: vec![1.0] },
             affine => affine.clone(),
         });
         FoldedDecision { maps: maps.collect(), weights: folded, n_problems }

@@ -1,7 +1,7 @@
 //! W with W Wᵀ = S⁻¹, for similarities S between bases that are made definite: Nyström features are s(x) · W.
 //!
-//! Any W serves, since two of them differ by a rotation of the features. For n bases, Cholesky's factorisation S = L Lᵀ gives
-//! W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is nearly not, because bases are alike, the factorisation
+//! Any W serves, since two of them differ by a rotation of the features. For n bases, Cholesky's factorization S = L Lᵀ gives
+//! W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is nearly not, because bases are alike, the factorization
 //! with pivots finds those that span the others, for about as many: what is left of S is small and is shown to be
 //! semi-definite, and W is that of the pivots alone. Where S is not definite, eigenvectors give W = U Λ^(−½) for 9 n³.
 

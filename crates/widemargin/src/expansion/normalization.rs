@@ -9,7 +9,7 @@ pub enum Normalization {
     /// (φ̃ − mean φ̃) / mean ‖φ̃ − mean φ̃‖ (BE-SVM, eq. 3 and 4): `mean-norm`.
     #[default]
     MeanNorm,
-    /// Each column centred and divided by its standard deviation: `z-score`.
+    /// Each column centered and divided by its standard deviation: `z-score`.
     ZScore,
     /// Cov(φ̃)^(−½) (φ̃ − mean φ̃), with the covariance of the columns over the training samples: `covariance`.
     /// Eigenvalues below 10⁻⁴ of the largest count as that.

@@ -19,10 +19,10 @@ const PRECISE_COLUMNS: usize = 512;
 /// Maps similarities to features.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PartMap {
-    /// (φ̃ − centre) · factors; one factor for all columns or one each.
-    Affine { centre: Vec<f32>, factors: Vec<f32> },
-    /// (φ̃ − centre) · matrix, symmetric, columns × columns.
-    Whitening { centre: Vec<f32>, matrix: Vec<f32> },
+    /// (φ̃ − center) · factors; one factor for all columns or one each.
+    Affine { center: Vec<f32>, factors: Vec<f32> },
+    /// (φ̃ − center) · matrix, symmetric, columns × columns.
+    Whitening { center: Vec<f32>, matrix: Vec<f32> },
     /// φ̃ · matrix, row-major columns × features.
     Projection { matrix: Vec<f32>, n_columns: usize, n_features: usize },
     /// The same of similarities in double precision.
@@ -46,7 +46,7 @@ impl PartMap {
     /// Number of similarities that it maps.
     pub fn n_columns(&self) -> usize {
         match self {
-            PartMap::Affine { centre, .. } | PartMap::Whitening { centre, .. } => centre.len(),
+            PartMap::Affine { center, .. } | PartMap::Whitening { center, .. } => center.len(),
             PartMap::Projection { n_columns, .. } | PartMap::PreciseProjection { n_columns, .. } => *n_columns,
         }
     }
@@ -58,7 +58,7 @@ impl PartMap {
 
     /// φ̃ unchanged.
     pub fn identity(n_columns: usize) -> Self {
-        PartMap::Affine { centre: vec![0.0; n_columns], factors: vec![1.0] }
+        PartMap::Affine { center: vec![0.0; n_columns], factors: vec![1.0] }
     }
 
     /// The same map with features of another size.
@@ -74,17 +74,17 @@ impl PartMap {
         self
     }
 
-    /// Centres and scales a row, in place.
-    pub fn centre(&self, row: &mut [f32]) {
-        let (centre, factors): (_, &[f32]) = match self {
-            PartMap::Affine { centre, factors } => (centre, factors),
-            PartMap::Whitening { centre, .. } => (centre, &[1.0]),
+    /// Centers and scales a row, in place.
+    pub fn center(&self, row: &mut [f32]) {
+        let (center, factors): (_, &[f32]) = match self {
+            PartMap::Affine { center, factors } => (center, factors),
+            PartMap::Whitening { center, .. } => (center, &[1.0]),
             PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => return,
         };
-        let centred = row.iter_mut().zip(centre);
+        let centered = row.iter_mut().zip(center);
         match factors {
-            [one] => centred.for_each(|(x, centre)| *x = (*x - centre) * one),
-            all => centred.zip(all).for_each(|((x, centre), factor)| *x = (*x - centre) * factor),
+            [one] => centered.for_each(|(x, center)| *x = (*x - center) * one),
+            all => centered.zip(all).for_each(|((x, center), factor)| *x = (*x - center) * factor),
         }
     }
 
@@ -95,18 +95,18 @@ impl PartMap {
         if let PartMap::Whitening { matrix, .. } = self {
             let mut parts: Vec<&mut [f32]> = parts.collect();
             let mut block: Vec<f32> = parts.iter().flat_map(|part| part.iter()).copied().collect();
-            block.chunks_mut(n_columns.max(1)).for_each(|row| self.centre(row));
+            block.chunks_mut(n_columns.max(1)).for_each(|row| self.center(row));
             let features = product_of_rows(&block, matrix, n_columns, n_columns);
             parts.iter_mut().zip(features.chunks(n_columns.max(1))).for_each(|(part, row)| part.copy_from_slice(row));
         } else {
-            parts.for_each(|part| self.centre(part));
+            parts.for_each(|part| self.center(part));
         }
     }
 
     /// Maps rows of similarities to features, into rows of `width` numbers from column `first` on.
     pub fn apply(&self, block: &mut [f32], out: &mut [f32], width: usize, first: usize) {
         let (n_columns, n_features) = (self.n_columns(), self.n_features());
-        block.chunks_mut(n_columns.max(1)).for_each(|row| self.centre(row));
+        block.chunks_mut(n_columns.max(1)).for_each(|row| self.center(row));
         match self {
             PartMap::Affine { .. } => place(out, width, first, block, n_features),
             PartMap::Whitening { matrix, .. } | PartMap::Projection { matrix, .. } => {
@@ -145,7 +145,7 @@ impl PartMap {
         }
         let root = product(Side::Plain(&scaled), Side::Transposed(&scaled));
         Ok(PartMap::Whitening {
-            centre: mean.iter().map(|mean| *mean as f32).collect(),
+            center: mean.iter().map(|mean| *mean as f32).collect(),
             matrix: root.values().iter().map(|x| *x as f32).collect(),
         })
     }
@@ -165,15 +165,15 @@ impl PartMap {
         let Sizes { n_bases: n, n_polynomials } = sizes;
         let n_columns = n + n_polynomials;
         let Some(definite) = normalization.definite() else { return Ok((PartMap::identity(n_columns), 0.0)) };
-        let symmetrise = matches!(normalization, Normalization::NystromOfSymmetricPart(_));
-        let is_centred = matches!(normalization, Normalization::CenteredNystrom(_));
+        let symmetrize = matches!(normalization, Normalization::NystromOfSymmetricPart(_));
+        let is_centered = matches!(normalization, Normalization::CenteredNystrom(_));
         let at = |i: usize, j: usize| between[i * n_columns + j];
         let similarities = between.chunks(n_columns.max(1)).flat_map(|row| &row[..n]);
         let largest = similarities.fold(0.0f64, |largest, s| largest.max(s.abs()));
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
-                if !symmetrise && !is_symmetric && (at(i, j) - at(j, i)).abs() > 1e-4 * largest {
+                if !symmetrize && !is_symmetric && (at(i, j) - at(j, i)).abs() > 1e-4 * largest {
                     return Err(Error::Similarity {
                         similarity: spec.to_owned(),
                         problem: format!(
@@ -194,7 +194,7 @@ impl PartMap {
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
         };
         let rounding = Rounding::of(precision, n, largest, cut);
-        let InverseRoot { columns, trace, negative } = match is_centred {
+        let InverseRoot { columns, trace, negative } = match is_centered {
             true => {
                 let polynomials: Vec<Vec<f64>> =
                     (n..n_columns).map(|column| (0..n).map(|row| at(row, column)).collect()).collect();

@@ -14,7 +14,7 @@ use crate::similarity::Similarity;
 
 impl<S: Similarity> BasisExpansion<S> {
     /// Whether features are computed as sparse rows: those of sparse vectors themselves, as they are; beside other parts
-    /// they are not centred, so that they stay sparse unless each column is scaled or all are mixed.
+    /// they are not centered, so that they stay sparse unless each column is scaled or all are mixed.
     pub(crate) fn is_sparse(&self) -> bool {
         let is_joined = self.sparse.len() > 1;
         let may_be = match self.normalization {

@@ -47,7 +47,7 @@ pub(super) fn joined(parts: &[Part], maps: &[PartMap], n_rows: usize) -> CsrMatr
                     out.values.extend(rows.values[range].iter().map(|value| value * factor));
                 }
                 Part::Dense { values, width } => {
-                    // Zeros too: they may be centred afterwards.
+                    // Zeros too: they may be centered afterwards.
                     out.indices.extend((first..first + width).map(|column| column as u32));
                     out.values.extend_from_slice(&values[row * width..(row + 1) * width]);
                 }
@@ -59,7 +59,7 @@ pub(super) fn joined(parts: &[Part], maps: &[PartMap], n_rows: usize) -> CsrMatr
     out
 }
 
-/// The factor of a part that is not centred.
+/// The factor of a part that is not centered.
 fn factor_of(map: &PartMap) -> f32 {
     match map {
         PartMap::Affine { factors, .. } => factors.first().copied().unwrap_or(1.0),
@@ -67,7 +67,7 @@ fn factor_of(map: &PartMap) -> f32 {
     }
 }
 
-/// The maps of all parts, from rows whose features are not normalised yet. Parts that are centred have all their columns in
+/// The maps of all parts, from rows whose features are not normalized yet. Parts that are centered have all their columns in
 /// each row.
 pub(super) fn learn<S: Samples>(
     affine: &Affine,
@@ -77,7 +77,7 @@ pub(super) fn learn<S: Samples>(
     let (weights, total) = (training.weights, training.weights.iter().sum::<f64>());
     let mut sums = vec![0.0f64; affine.width()];
     for (row, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-        training.go_on("normalise")?;
+        training.go_on("normalize")?;
         for (&column, &value) in of_row(rows, row) {
             sums[column as usize] += weight * f64::from(value);
         }
@@ -86,7 +86,7 @@ pub(super) fn learn<S: Samples>(
     let parts: Vec<Range<usize>> = affine.parts().collect();
     let mut spreads = vec![0.0f64; parts.len()];
     for (row, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-        training.go_on("normalise")?;
+        training.go_on("normalize")?;
         let (mut part, mut squares) = (0, vec![0.0f64; parts.len()]);
         for (&column, &value) in of_row(rows, row) {
             while !parts[part].contains(&(column as usize)) {
@@ -100,17 +100,17 @@ pub(super) fn learn<S: Samples>(
     affine.maps(&mean, &spreads, total)
 }
 
-/// Centres and scales rows in place.
+/// Centers and scales rows in place.
 pub(super) fn apply(maps: &[PartMap], rows: &mut CsrMatrix<f32>) {
-    let (mut centres, mut factors) = (Vec::new(), Vec::new());
+    let (mut centers, mut factors) = (Vec::new(), Vec::new());
     for map in maps {
-        if let PartMap::Affine { centre, .. } = map {
-            centres.extend_from_slice(centre);
-            factors.resize(centres.len(), factor_of(map));
+        if let PartMap::Affine { center, .. } = map {
+            centers.extend_from_slice(center);
+            factors.resize(centers.len(), factor_of(map));
         }
     }
     for (value, &column) in rows.values.iter_mut().zip(&rows.indices) {
-        *value = (*value - centres[column as usize]) * factors[column as usize];
+        *value = (*value - centers[column as usize]) * factors[column as usize];
     }
 }
 

@@ -26,7 +26,7 @@ pub struct ValueCounts {
     pub values: Vec<f32>,
     /// The summed weight of the non-zeros with each value.
     pub counts: Vec<f64>,
-    /// Whether the values are bin centres.
+    /// Whether the values are bin centers.
     pub rounded: bool,
 }
 
@@ -105,7 +105,7 @@ impl Counter {
     }
 }
 
-/// The centre of a value's bin; it is its own centre.
+/// The center of a value's bin; it is its own center.
 fn middle(bits: u32) -> u32 {
     bits >> BIN_BITS << BIN_BITS | 1 << (BIN_BITS - 1)
 }

@@ -1,4 +1,4 @@
-//! Cholesky factorisation A = L·Lᵀ and solutions with it, in the precision of the matrix.
+//! Cholesky factorization A = L·Lᵀ and solutions with it, in the precision of the matrix.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};

@@ -1,4 +1,4 @@
-//! Dense double-precision factorisations: Cholesky, SVD, and the products they need.
+//! Dense double-precision factorizations: Cholesky, SVD, and the products they need.
 //!
 //! Everything runs on the calling thread, so that results do not depend on the number of threads.
 

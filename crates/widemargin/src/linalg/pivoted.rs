@@ -1,4 +1,4 @@
-//! Cholesky's factorisation with pivots: the rows that span a semi-definite matrix, the most telling first.
+//! Cholesky's factorization with pivots: the rows that span a semi-definite matrix, the most telling first.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt_pivoting::factor::{cholesky_in_place, cholesky_in_place_scratch};

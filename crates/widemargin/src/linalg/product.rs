@@ -59,7 +59,7 @@ pub(crate) fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
 }
 
 /// tile −= A Bᵀ, all three row-major with `stride` numbers per row inside larger matrices: the update of a blocked
-/// Cholesky factorisation.
+/// Cholesky factorization.
 pub(crate) fn subtract_outer<T: Real>(tile: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     faer::linalg::matmul::matmul_with_conj(tile, Accum::Add, a, Conj::No, b.transpose(), Conj::No, -T::one(), Par::Seq);
     clear_upper_halves();

@@ -161,7 +161,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// With class weights they are the probabilities in the classes as weighted, as predictions are.
     ///
     /// # Errors
-    /// As for [`Classifier::decision_function`]; [`Error::NotCalibrated`] for a model that was fitted by a version
+    /// As for [`Classifier::decision_function`]; [`Error::NotCalibrated`] for a model without
     /// without probabilities.
     fn predict_proba(
         &self,
@@ -524,7 +524,7 @@ impl Classifier for ThinPlateSvc {
             "rank": self.rank,
             "standardized": self.scale.is_some(),
             "n_bases": self.n_bases(),
-            "bases": if self.support.is_empty() { "centres" } else { "samples" },
+            "bases": if self.support.is_empty() { "centers" } else { "samples" },
             "violators": self.n_violators(),
             "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
             "loo_error": chosen.and_then(|point| point.loo_error),

@@ -210,7 +210,7 @@ impl PowerMeanSvc {
 impl ThinPlateSvc {
     /// The decision value of one sample as a sum over the support samples or landmarks and the polynomials; see
     /// [`Explanation`]. The `compared` strongest kernel values for or against a class (or one of several labels; the predicted
-    /// one where none is given) tell what they are made of, in columns as they are standardised.
+    /// one where none is given) tell what they are made of, in columns as they are standardized.
     ///
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position

@@ -82,7 +82,7 @@ pub enum TermSource {
     },
     /// A polynomial of the features.
     Polynomial {
-        /// Such as `width · height`, of centred and scaled columns.
+        /// Such as `width · height`, of centered and scaled columns.
         name: String,
     },
 }

@@ -18,11 +18,8 @@ use crate::checksum::{PLACEHOLDER, checksum};
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
 
-/// The newest supported version of the format, which is also the one written.
-pub const FORMAT_VERSION: u32 = 2;
-
-/// The first version of the format with a checksum.
-const CHECKSUMS_SINCE: u32 = 2;
+/// The version of the format.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// The metadata's only key.
 const KEY: &str = "widemargin";
@@ -48,7 +45,7 @@ struct Written<'a, H> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileFacts {
-    /// The format version; files have a checksum since version 2.
+    /// The format version.
     pub format_version: u32,
     /// The method of the model: `power-mean`, `basis-expansion`, `expansion` or `thin-plate`.
     pub method: String,
@@ -70,17 +67,6 @@ impl FileFacts {
     /// As for making the model from them: [`Error::ModelFile`] or [`Error::ModelVersion`].
     pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
         Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.facts)
-    }
-
-    /// A warning for users who load the model, if there is one: that damage would go undetected.
-    pub fn remark(&self) -> Option<String> {
-        let version = self.format_version;
-        (version < CHECKSUMS_SINCE).then(|| {
-            format!(
-                "a model file of format {version} carries no checksum, so that damage to it may go unnoticed: save the \
-                 model again to give it one"
-            )
-        })
     }
 }
 
@@ -225,16 +211,13 @@ fn position(bytes: &[u8], text: &str) -> Option<usize> {
 /// Adds a tensor of application-specific bytes to a model file.
 ///
 /// # Errors
-/// [`Error::ModelFile`] for bytes that are not a model file of the newest format, or already have such a tensor.
+/// [`Error::ModelFile`] for bytes that are not a model file, or already have such a tensor.
 pub fn with_payload(bytes: &[u8], name: &str, payload: &[u8]) -> Result<Vec<u8>> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
-    let Some(sum) = &reader.checksum else {
-        return Err(reader.wrong(format!("nothing can be added to a file of format {}", reader.facts.format_version)));
-    };
     if reader.tensors.tensor(name).is_ok() {
         return Err(reader.wrong(format!("it has a tensor '{name}'")));
     }
-    let header = reader.header.replacen(sum.as_str(), PLACEHOLDER, 1);
+    let header = reader.header.replacen(&reader.checksum, PLACEHOLDER, 1);
     let mut tensors: Vec<(&str, TensorView<'_>)> = reader.tensors.iter().collect();
     let view = TensorView::new(Dtype::U8, vec![payload.len()], payload);
     tensors.push((name, view.map_err(|error| reader.wrong(error.to_string()))?));
@@ -283,7 +266,7 @@ pub(crate) struct Reader<'a> {
     path: &'a Path,
     tensors: SafeTensors<'a>,
     header: String,
-    checksum: Option<String>,
+    checksum: String,
     facts: FileFacts,
 }
 
@@ -317,19 +300,10 @@ impl<'a> Reader<'a> {
             let (found, known) = (format_version, FORMAT_VERSION);
             return Err(Error::ModelVersion { path: path.to_owned(), found, known });
         }
-        match &checksum {
-            Some(stated) => {
-                let found = expected_checksum(bytes, stated).unwrap_or_default();
-                if found != *stated {
-                    return Err(wrong(format!(
-                        "damaged: it states the checksum '{stated}', its content has '{found}'"
-                    )));
-                }
-            }
-            None if format_version >= CHECKSUMS_SINCE => {
-                return Err(wrong(format!("damaged: it is of format {format_version} and has no checksum")));
-            }
-            None => {}
+        let Some(checksum) = checksum else { return Err(wrong("damaged: it has no checksum".into())) };
+        let found = expected_checksum(bytes, &checksum).unwrap_or_default();
+        if found != checksum {
+            return Err(wrong(format!("damaged: it states the checksum '{checksum}', its content has '{found}'")));
         }
         let tensors =
             SafeTensors::deserialize(bytes).map_err(|error| wrong(format!("damaged or cut short ({error})")))?;

@@ -35,7 +35,7 @@ impl Origin {
     }
 
     /// The same for these labels.
-    pub fn labelled(self, labels: &Labels) -> Self {
+    pub fn labeled(self, labels: &Labels) -> Self {
         Origin { several_labels: labels.is_several(), ..self }
     }
 

@@ -85,7 +85,7 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The score of each sample: about 1 for those like the training samples, towards 0 for others.
+    /// The score of each sample: about 1 for those like the training samples, toward 0 for others.
     ///
     /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it. The monitor is told how many
     /// samples are done, and may cancel (a time limit is not heard).

@@ -4,7 +4,7 @@ use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
 use crate::model::StandardTargets;
 
-/// The targets and weights of all samples, standardised: with mean 0, where there is an intercept, and a largest magnitude of
+/// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest magnitude of
 /// 1. Those who hold the samples are given these, and the model gets its unit back.
 #[derive(Clone, Debug)]
 pub struct PartedTargets {
@@ -42,7 +42,7 @@ impl PartedTargets {
         self.n_outputs
     }
 
-    /// The standardised targets, samples × outputs, row-major; 0 for samples without weight.
+    /// The standardized targets, samples × outputs, row-major; 0 for samples without weight.
     pub fn values(&self) -> &[f64] {
         &self.values
     }

@@ -49,12 +49,12 @@ impl StandardTargets {
         for output in 0..k {
             let own = targets.output(output);
             let is_constant = own.iter().all(|y| *y == own[0]);
-            let centre = match (has_intercept, is_constant) {
+            let center = match (has_intercept, is_constant) {
                 (false, _) => 0.0,
                 (true, true) => own[0],
                 (true, false) => mean(&own),
             };
-            let mut standard: Vec<f64> = own.iter().map(|y| y - centre).collect();
+            let mut standard: Vec<f64> = own.iter().map(|y| y - center).collect();
             let size = largest(&standard);
             if !standard.iter().all(|y| y.is_finite()) {
                 let expected = "targets of which differences are within double precision: rescale them";
@@ -66,7 +66,7 @@ impl StandardTargets {
             let squares: Vec<f64> = standard.iter().map(|y| (y - about).powi(2)).collect();
             variances.push(if is_constant { 0.0 } else { mean(&squares) });
             values.extend(standard);
-            means.push(centre);
+            means.push(center);
             scales.push(scale);
         }
         Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances })
@@ -87,7 +87,7 @@ impl StandardTargets {
         }
     }
 
-    /// R² of mean squared errors of the standardised outputs.
+    /// R² of mean squared errors of the standardized outputs.
     pub fn r2(&self, squared_errors: &[f64]) -> f64 {
         let varying = self.variances.iter().zip(squared_errors).filter(|(variance, _)| **variance > 0.0);
         let n = varying.clone().count();

@@ -266,7 +266,7 @@ impl Regressor for ThinPlateRegressor {
             "rank": self.rank(),
             "standardized": self.scale().is_some(),
             "n_bases": self.n_bases(),
-            "bases": if self.support().is_empty() { "centres" } else { "samples" },
+            "bases": if self.support().is_empty() { "centers" } else { "samples" },
             "loo_rmse": chosen.map(|point| &point.loo_rmse),
             "loo_r2": chosen.map(|point| point.loo_r2),
         }))

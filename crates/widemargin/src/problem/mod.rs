@@ -1,4 +1,4 @@
-//! The optimisation problems: losses, and the two-class problems of a multi-class one.
+//! The optimization problems: losses, and the two-class problems of a multi-class one.
 
 mod any_loss;
 mod block;

@@ -1,10 +1,10 @@
 //! The interface of a primal solver to the training set: sums over its rows.
 //!
-//! For every problem k, the solver minimises
+//! For every problem k, the solver minimizes
 //!
 //! ½‖w_k‖² + Σ_i c_i · loss(y_ik · (w_kᵀφ_i + b_k)),
 //!
-//! plus ½b_k² if the intercept is penalised. An [`Objective`] provides the sums over i, for many problems in one pass;
+//! plus ½b_k² if the intercept is penalized. An [`Objective`] provides the sums over i, for many problems in one pass;
 //! the penalty is left to the solver, since it does not depend on rows. Because every result is a sum over rows, the
 //! sum of two objectives over different rows is again an objective ([`super::LinearObjective`]): rows may be in several
 //! blocks, on disk, or on other machines.
@@ -26,18 +26,18 @@ use crate::monitor::Monitor;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Intercept {
-    /// An unpenalised intercept.
+    /// An unpenalized intercept.
     #[default]
     Free,
     /// An intercept with the penalty ½b²: a feature that is always 1, as LIBLINEAR's `-B 1`.
-    Penalised,
+    Penalized,
     /// No intercept.
     None,
 }
 
 named!("intercept": Intercept {
     "free" = Intercept::Free,
-    "penalised" = Intercept::Penalised,
+    "penalized" = Intercept::Penalized,
     "none" = Intercept::None,
 });
 
@@ -100,7 +100,7 @@ pub struct PointSums {
     pub value: f64,
     /// Σ |α| with α_i = c_i · pull_i, the dual variables at the point.
     pub pull: f64,
-    /// Σ α y, which is 0 for dual variables that are feasible with an unpenalised intercept.
+    /// Σ α y, which is 0 for dual variables that are feasible with an unpenalized intercept.
     pub balance: f64,
     /// The conjugate's part of the dual objective, Σ c (loss + pull · margin) by the Fenchel-Young equality.
     pub conjugate: f64,

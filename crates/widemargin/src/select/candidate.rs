@@ -9,7 +9,7 @@ use crate::similarity::{AnySimilarity, Similarity, Spec, similarity_rows};
 pub struct Candidate {
     /// Specs, side by side.
     pub similarity: Vec<String>,
-    /// How they are normalised.
+    /// How they are normalized.
     pub normalization: Normalization,
 }
 
@@ -105,14 +105,14 @@ pub(super) fn with_scale(candidate: &Candidate, scale: f64) -> Candidate {
     Candidate { similarity, normalization: candidate.normalization }
 }
 
-/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centred form, of features
+/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centered form, of features
 /// the z-score, else that of the paper.
 pub fn usual_normalization(spec: &str) -> Normalization {
-    let last = spec.rsplit(['/', '>']).next().unwrap_or_default();
+    let last = spec.rsplit('/').next().unwrap_or_default();
     let name = last.split(':').next().unwrap_or_default();
     if name == "features" {
         // They may each have their own unit; weighted n-grams have one.
-        let before = spec.rsplit(['/', '>']).nth(1).and_then(|step| step.split(':').next());
+        let before = spec.rsplit('/').nth(1).and_then(|step| step.split(':').next());
         return if before == Some("tfidf") { Normalization::None } else { Normalization::ZScore };
     }
     let step = last.parse::<Spec>().ok().and_then(|spec| spec.steps.into_iter().next());

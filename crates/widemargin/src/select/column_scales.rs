@@ -20,7 +20,7 @@ pub(super) enum Difference {
     Absolute,
 }
 
-/// Samples in standardised columns with their targets.
+/// Samples in standardized columns with their targets.
 pub(super) struct Table<'a> {
     /// Column after column.
     pub columns: &'a [Vec<f64>],

@@ -104,8 +104,8 @@ impl RegressionScoring {
             }
             RegressionScoring::R2 if n < 2 => return undefined("it takes two samples at least"),
             RegressionScoring::R2 => {
-                let centre = mean(&|row| targets[row]);
-                let (left, spread) = (mean(&|row| error(row).powi(2)), mean(&|row| (targets[row] - centre).powi(2)));
+                let center = mean(&|row| targets[row]);
+                let (left, spread) = (mean(&|row| error(row).powi(2)), mean(&|row| (targets[row] - center).powi(2)));
                 match (left == 0.0, spread == 0.0) {
                     (true, _) => 1.0,
                     (false, true) => 0.0,

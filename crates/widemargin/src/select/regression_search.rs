@@ -5,7 +5,7 @@
 //! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
 //! alone, and one decomposition of it; other similarities take the way of the fit. Where nothing is given, the same search on
 //! half of these samples first finds which candidates are promising. The gamma of the best kernels follows the
-//! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbours.
+//! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbors.
 //!
 //! Of a table the columns are weighted next, by the scales that make the targets most likely (`column_scales.rs`), which bring
 //! their gamma: where scales of their own make the targets so much more likely than one scale of all columns that chance hardly
@@ -128,9 +128,9 @@ impl RegressionChoice {
             return Ok(params.with_similarity(similarity).normalization(self.best.normalization));
         }
         let members = || std::iter::once(&self.best).chain(&self.beside);
-        // With an intercept and all samples as bases the same function as without centring.
-        let is_centred = |member: &Candidate| matches!(member.normalization, Normalization::CenteredNystrom(_));
-        let normalization = members().find(|member| is_centred(member)).unwrap_or(&self.best).normalization;
+        // With an intercept and all samples as bases the same function as without centering.
+        let is_centered = |member: &Candidate| matches!(member.normalization, Normalization::CenteredNystrom(_));
+        let normalization = members().find(|member| is_centered(member)).unwrap_or(&self.best).normalization;
         let specs: Vec<&String> = members().flat_map(|member| &member.similarity).collect();
         Ok(params.with_similarity(AnySimilarity::new(&specs)?).normalization(normalization).averages(true))
     }
@@ -400,7 +400,7 @@ impl<'a> Trial<'a> {
         Ok(Some(self.tried.len() - 1))
     }
 
-    /// The left-out values of the standardised targets at the best C.
+    /// The left-out values of the standardized targets at the best C.
     fn left_out(&self, candidate: &mut Candidate) -> Result<Matrix> {
         let quiet = self.monitor.without_progress().without_time_limit();
         let mut similarity = AnySimilarity::new(&candidate.similarity)?;
@@ -536,7 +536,7 @@ impl<'a> Trial<'a> {
         if !COLUMNS.contains(&matrix.n_cols) {
             return Ok(Vec::new());
         }
-        let (columns, n) = (standardised(matrix, &self.weights), self.rows.len() as f64);
+        let (columns, n) = (standardized(matrix, &self.weights), self.rows.len() as f64);
         // By the Bayesian information criterion each parameter more costs ½ log n.
         let n_varying = columns.iter().filter(|column| !is_constant(column)).count();
         let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
@@ -633,7 +633,7 @@ fn kernel_of(candidate: &Candidate) -> &str {
 }
 
 /// The columns with mean 0 and variance 1; a constant one is 0.
-fn standardised(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
+fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
     let total: f64 = weights.iter().sum();
     let mean = |values: &[f64]| values.iter().zip(weights).map(|(x, weight)| weight / total * x).sum::<f64>();
     let one = |column: usize| {
@@ -642,8 +642,8 @@ fn standardised(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
         if is_constant(&values) {
             return vec![0.0; values.len()];
         }
-        let centre = mean(&values);
-        values.iter_mut().for_each(|x| *x -= centre);
+        let center = mean(&values);
+        values.iter_mut().for_each(|x| *x -= center);
         let spread = mean(&values.iter().map(|x| x * x).collect::<Vec<f64>>()).sqrt();
         values.iter_mut().for_each(|x| *x /= spread);
         values

@@ -34,9 +34,9 @@ fn correlation_ratios(samples: &DenseMatrix<f32>, labels: &Labels, weights: &[f6
         of_class[code as usize] += weight;
         let sums = &mut sums[code as usize * n_columns..][..n_columns];
         for (((sum, square), mean), &x) in sums.iter_mut().zip(&mut squares).zip(&means).zip(row) {
-            let centred = f64::from(x) - mean;
-            *sum += weight * centred;
-            *square += weight * centred * centred;
+            let centered = f64::from(x) - mean;
+            *sum += weight * centered;
+            *square += weight * centered * centered;
         }
     }
     let n = weights.iter().filter(|weight| **weight > 0.0).count() as f64;

@@ -64,7 +64,7 @@ pub struct Tried {
     pub n_samples: usize,
     /// The number of bases.
     pub n_basis: usize,
-    /// λ at the least loss, in units of the mean squared norm of the centred features.
+    /// λ at the least loss, in units of the mean squared norm of the centered features.
     pub lambda: Option<f64>,
     /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
     pub loss: std::result::Result<f64, String>,
@@ -115,7 +115,7 @@ impl<'a> All<'a> {
         let merges = effective.len() <= MERGED_UP_TO;
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
         let distinct = Distinct::find(prints, given, 0, settings.threads, monitor)?;
-        let (labels, weights) = distinct.labelled(labels, &settings.class_weight)?;
+        let (labels, weights) = distinct.labeled(labels, &settings.class_weight)?;
         let units = distinct.removed_weights(&weights);
         Ok(All { samples, rows: distinct.rows, labels, weights, units })
     }
@@ -427,7 +427,7 @@ impl<'a> Trial<'a> {
 
     /// The loss of a fit on all samples: the squared loss, unless the squared hinge, whose fit costs a multiple, misclassifies so
     /// many fewer of these samples beyond doubt. Losses are no measure here: the squared hinge is what one of the two fits has
-    /// minimised.
+    /// minimized.
     pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<SmoothLoss>> {
         let losses = [SmoothLoss::Squared, SmoothLoss::SquaredHinge];
         let places = self.run_with(candidate.clone(), n_basis, &losses)?;
@@ -536,7 +536,7 @@ impl<'a> Trial<'a> {
                 break;
             }
             let (mine, theirs) = (self.tried[best].candidate.clone(), self.tried[other].candidate.clone());
-            // Neighbours in scale add nothing.
+            // Neighbors in scale add nothing.
             if joined.contains(&name_of(&theirs)) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Selection of bases by an L1-penalised SVM.
+//! Selection of bases by an L1-penalized SVM.
 
 use crate::data::{DenseMatrix, Labels, Rows};
 use crate::error::{Error, Result, require_cost};

@@ -19,7 +19,7 @@ const UNEVEN: f64 = 3.0;
 /// What is tried for a kind of samples, of which there are more if they are a part.
 pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candidate> {
     let usual = Candidate::usual;
-    let centred = |spec: &str| Candidate {
+    let centered = |spec: &str| Candidate {
         similarity: vec![spec.to_owned()],
         normalization: Normalization::CenteredNystrom(Definite::Flip),
     };
@@ -47,16 +47,16 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
         AnySamples::Strings(strings) => {
             let weighted = weighted_ngrams(strings).into_iter().map(usual);
             let compared = ["ngram:n=2", "ngram:n=3", "align", "edit"].map(usual);
-            weighted.chain([centred("edit")]).chain(compared).collect()
+            weighted.chain([centered("edit")]).chain(compared).collect()
         }
         AnySamples::Series(series) => {
             let spec = |window: &str| format!("dtw:window={window},root=true");
             // Other windows follow from the second if it is near the best.
             let windows = ["0", "0.05"].map(spec);
             // All scaled alike, they are the same candidate twice.
-            let scalings: &[&str] = if is_normalised(series) { &[""] } else { &["", "znorm/"] };
+            let scalings: &[&str] = if is_normalized(series) { &[""] } else { &["", "znorm/"] };
             let scaled = |spec: &String| scalings.iter().map(|scaling| format!("{scaling}{spec}")).collect::<Vec<_>>();
-            let warped = windows.iter().flat_map(scaled).map(|spec| centred(&spec));
+            let warped = windows.iter().flat_map(scaled).map(|spec| centered(&spec));
             [convolved(is_part)].into_iter().chain(warped).collect()
         }
         AnySamples::Images(images) => {
@@ -66,7 +66,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
                 .flat_map(|name| cells.iter().map(move |cells| format!("{cells}/{name}")));
             let mut all: Vec<Candidate> = specs.map(|spec| usual(&spec)).collect();
             if images.channels() == 3 {
-                // Colours alone say little, but what shapes do not.
+                // Colors alone say little, but what shapes do not.
                 let largest = cells.last().map_or("hog", String::as_str);
                 let Candidate { mut similarity, normalization } = usual(&format!("{largest}/rbf"));
                 // Of images that are resized the same.
@@ -141,7 +141,7 @@ fn is_uneven(vectors: &Vectors) -> bool {
 }
 
 /// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all alike.
-fn is_normalised(series: &Series) -> bool {
+fn is_normalized(series: &Series) -> bool {
     let channels = series.channels();
     let moments = (0..series.len() * channels).map(|at| {
         let values = series.series(at / channels).iter().skip(at % channels).step_by(channels);
@@ -222,19 +222,19 @@ mod tests {
     }
 
     #[test]
-    fn series_that_are_normalised_are_not_normalised_again() {
+    fn series_that_are_normalized_are_not_normalized_again() {
         use crate::descriptor::ZNorm;
         let values = (0..120).map(|t| (t as f32 * 0.7).sin() * (1 + t / 30) as f32).collect();
         let series = Series::new(values, &[30, 30], 2).unwrap();
-        assert!(!is_normalised(&series));
+        assert!(!is_normalized(&series));
         assert_eq!(candidates_for(&AnySamples::Series(series.clone()), false).len(), 5);
-        let mut scaled = ZNorm.normalised(series);
+        let mut scaled = ZNorm.normalized(series);
         // As with n − 1 in place of n.
         scaled.values_mut().iter_mut().for_each(|value| *value *= 0.98);
-        assert!(is_normalised(&scaled));
+        assert!(is_normalized(&scaled));
         let candidates = candidates_for(&AnySamples::Series(scaled.clone()), false);
         assert!(candidates.len() == 3 && candidates.iter().all(|one| !one.similarity[0].contains("znorm")));
         scaled.values_mut()[..60].iter_mut().for_each(|value| *value += 0.1);
-        assert!(!is_normalised(&scaled));
+        assert!(!is_normalized(&scaled));
     }
 }

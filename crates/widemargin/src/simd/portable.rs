@@ -1,4 +1,4 @@
-//! Eight lanes as an array: available on every machine, vectorised by the compiler.
+//! Eight lanes as an array: available on every machine, vectorized by the compiler.
 
 use std::array::from_fn;
 

@@ -2,7 +2,7 @@
 //!
 //! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007. Such a kernel is positive definite
 //! only on coefficients that are orthogonal to the polynomials of some degree at the samples; those polynomials then
-//! enter the classifier unpenalised. With φ(r) = r² log r (and polynomials of degree 1, in every dimension) the
+//! enter the classifier unpenalized. With φ(r) = r² log r (and polynomials of degree 1, in every dimension) the
 //! classifier is invariant to translation, rotation and, with C rescaled, scaling of the data.
 
 use std::fmt;

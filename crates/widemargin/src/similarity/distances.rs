@@ -44,9 +44,9 @@ pub(super) fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut 
             sums_of_terms(b, s, block, |x, y| term(x - y));
             return Ok(());
         }
-        // After centring on the bases' mean, norms are small, and few pairs are recomputed.
+        // After centering on the bases' mean, norms are small, and few pairs are recomputed.
         let mean = mean(b);
-        let ((b, basis), (s, sample)) = (centred(b, &mean), centred(s, &mean));
+        let ((b, basis), (s, sample)) = (centered(b, &mean), centered(s, &mean));
         products(&b, &s, block)?;
         return mend(bases, samples, [&basis, &sample], -2.0, block, term);
     }
@@ -144,10 +144,10 @@ pub(super) fn precise_values(
 fn precise_squared_distances(bases: &DenseMatrix<f32>, samples: &DenseMatrix<f32>, block: &mut [f64]) {
     let (n, d) = (bases.n_rows, bases.n_cols);
     let mean: Vec<f64> = mean(bases).into_iter().map(f64::from).collect();
-    let centred = |matrix: &DenseMatrix<f32>| -> Vec<f64> {
+    let centered = |matrix: &DenseMatrix<f32>| -> Vec<f64> {
         matrix.values.iter().enumerate().map(|(at, x)| f64::from(*x) - mean[at % d]).collect()
     };
-    let (wide_bases, wide_samples) = (centred(bases), centred(samples));
+    let (wide_bases, wide_samples) = (centered(bases), centered(samples));
     let norm = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
     let norms: Vec<f64> = wide_bases.chunks(d).map(norm).collect();
     linalg::outer(block, &wide_samples, &wide_bases, d);
@@ -188,19 +188,19 @@ fn mean(matrix: &DenseMatrix<f32>) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / n) as f32).collect()
 }
 
-/// Centred rows, and their squared norms.
-fn centred(matrix: &DenseMatrix<f32>, mean: &[f32]) -> (Vectors, Vec<f64>) {
+/// Centered rows, and their squared norms.
+fn centered(matrix: &DenseMatrix<f32>, mean: &[f32]) -> (Vectors, Vec<f64>) {
     let mut matrix = matrix.clone();
     let mut norms = vec![0.0; matrix.n_rows];
     for (row, norm) in matrix.values.chunks_mut(mean.len().max(1)).zip(&mut norms) {
-        centre(row, mean, norm);
+        center(row, mean, norm);
     }
     (Vectors::Dense(matrix), norms)
 }
 
 compiled! {
     /// Subtracts the mean from a row, and returns the squared norm of the result.
-    fn centre(row: &mut [f32], mean: &[f32], norm: &mut f64) {
+    fn center(row: &mut [f32], mean: &[f32], norm: &mut f64) {
         let mut sums = [0.0f64; LANES];
         for (row, mean) in row.chunks_mut(LANES).zip(mean.chunks(LANES)) {
             for ((x, mean), sum) in row.iter_mut().zip(mean).zip(&mut sums) {

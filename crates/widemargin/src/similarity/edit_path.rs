@@ -7,7 +7,7 @@ use super::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
 pub(super) struct Edits {
     /// To insert, to delete, to substitute.
     pub costs: [f64; 3],
-    /// Whether neighbours may be swapped at a cost of 1.
+    /// Whether neighbors may be swapped at a cost of 1.
     pub swaps: bool,
     /// Whether the shares are the characters in common, not the costs.
     pub in_common: bool,

@@ -18,7 +18,7 @@ compiled! {
     /// Exponents above 88 give infinity.
     ///
     /// Range reduction by multiples of ln 2 and a polynomial of degree 6 (the Taylor series, whose relative remainder
-    /// on ±½ ln 2 is 1e-7, with its last coefficient fitted): 14 operations, branch-free and vectorised.
+    /// on ±½ ln 2 is 1e-7, with its last coefficient fitted): 14 operations, branch-free and vectorized.
     pub(super) fn exponentials(factor: f32, block: &mut [f32]) {
         for x in block {
             *x = exponential(factor * *x);

@@ -13,7 +13,7 @@ const FEATURES: SimilarityRow = SimilarityRow {
     class: "Features",
     samples: &["vectors"],
     formula: "y itself: its features, on which the machine is linear",
-    about: "It needs no bases; normalise it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range \
+    about: "It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range \
             count from their middle.",
     parameters: &[],
     examples: &["features"],
@@ -152,7 +152,7 @@ mod tests {
         let [sparse, dense] = sparse_and_dense(n, d);
         let weights: Vec<f64> = (0..n).map(|row| (row % 4) as f64).collect();
         for (intercept, c, n_classes) in
-            [(Intercept::Free, None, 3), (Intercept::Penalised, None, 2), (Intercept::None, Some(0.5), 2)]
+            [(Intercept::Free, None, 3), (Intercept::Penalized, None, 2), (Intercept::None, Some(0.5), 2)]
         {
             let labels = Labels::new((0..n as i64).map(|row| (row * row * 7 + row % 3) % 5 % n_classes));
             let fit = |samples: &AnySamples| {
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// With the mean norm, sparse features are divided by it and not centred, so that zeros stay zeros.
+    /// With the mean norm, sparse features are divided by it and not centered, so that zeros stay zeros.
     #[test]
     fn joined_sparse_rows_are_scaled_to_the_mean_norm() {
         let (n, d) = (30, 12);

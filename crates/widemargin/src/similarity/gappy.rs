@@ -56,7 +56,7 @@ const GAPPY: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[GAPPY];
 
-/// The normalised gappy k-mer kernel of strings.
+/// The normalized gappy k-mer kernel of strings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gappy {
     k: usize,

@@ -70,7 +70,7 @@ const MISMATCH: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[MISMATCH];
 
-/// The normalised mismatch kernel of strings.
+/// The normalized mismatch kernel of strings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     k: usize,

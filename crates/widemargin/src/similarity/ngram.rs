@@ -2,7 +2,7 @@
 //!
 //! s(x, y) = Σ_g c_g(x) c_g(y) / √(Σ c_g(x)² · Σ c_g(y)²) over the substrings g of n characters, where c_g is the
 //! number of occurrences of g: the spectrum kernel of Leslie, Eskin and Noble, *The spectrum kernel: a string kernel
-//! for SVM protein classification* (PSB 2002), normalised. It is positive semi-definite, from 0 to 1, and needs no
+//! for SVM protein classification* (PSB 2002), normalized. It is positive semi-definite, from 0 to 1, and needs no
 //! alignment.
 //!
 //! A string of fewer than n characters counts as one n-gram, itself; so s(x, x) = 1 for every string.
@@ -42,7 +42,7 @@ const NGRAM: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[NGRAM];
 
-/// The normalised spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
+/// The normalized spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
 #[derive(Clone, Debug, PartialEq)]
 pub struct NGram {
     n: usize,

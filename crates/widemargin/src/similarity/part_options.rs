@@ -6,7 +6,7 @@ use crate::spec::Step;
 /// The options of one part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartOptions {
-    /// The factor of the part's normalised features, above 0; `None` is `weight=auto`, learned from the training samples.
+    /// The factor of the part's normalized features, above 0; `None` is `weight=auto`, learned from the training samples.
     pub weight: Option<f64>,
     /// Compares samples with only so many of the bases, evenly spaced among them; `None` means all.
     pub n_basis: Option<usize>,

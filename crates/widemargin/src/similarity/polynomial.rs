@@ -8,14 +8,14 @@ const MOST: usize = 20_000;
 /// A column whose spread is below this fraction of its size counts as constant, up to rounding.
 const CONSTANT: f64 = 1e-14;
 
-/// All monomials up to a degree in centred, unit-scaled coordinates.
+/// All monomials up to a degree in centered, unit-scaled coordinates.
 ///
-/// Centring and scaling change the basis, not the space of polynomials; without them, data far from the origin would
+/// Centering and scaling change the basis, not the space of polynomials; without them, data far from the origin would
 /// make the columns nearly equal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PolynomialSpace {
     degree: Option<u32>,
-    centre: Vec<f64>,
+    center: Vec<f64>,
     /// One over the spread of each column; 0 for a constant one.
     factors: Vec<f64>,
     monomials: Vec<Vec<usize>>,
@@ -28,40 +28,40 @@ impl PolynomialSpace {
     /// [`Error::Parameter`] for too many monomials.
     pub fn fit(samples: &[f64], weights: &[f64], n_features: usize, degree: Option<u32>) -> Result<Self> {
         let total: f64 = weights.iter().sum();
-        let mut centre = vec![0.0; n_features];
+        let mut center = vec![0.0; n_features];
         for (row, weight) in samples.chunks(n_features).zip(weights) {
-            centre.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight / total * x);
+            center.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight / total * x);
         }
         let mut spread = vec![0.0; n_features];
         for (row, weight) in samples.chunks(n_features).zip(weights) {
-            for ((sum, x), centre) in spread.iter_mut().zip(row).zip(&centre) {
-                *sum += weight / total * (x - centre) * (x - centre);
+            for ((sum, x), center) in spread.iter_mut().zip(row).zip(&center) {
+                *sum += weight / total * (x - center) * (x - center);
             }
         }
-        Self::of_moments(degree, centre, &spread)
+        Self::of_moments(degree, center, &spread)
     }
 
     /// The space for samples whose columns have this mean and variance.
     ///
     /// # Errors
     /// As for [`PolynomialSpace::fit`].
-    pub fn of_moments(degree: Option<u32>, centre: Vec<f64>, variances: &[f64]) -> Result<Self> {
-        let constant = |spread: f64, centre: f64| spread.sqrt() <= CONSTANT * centre.abs();
+    pub fn of_moments(degree: Option<u32>, center: Vec<f64>, variances: &[f64]) -> Result<Self> {
+        let constant = |spread: f64, center: f64| spread.sqrt() <= CONSTANT * center.abs();
         let factors = variances
             .iter()
-            .zip(&centre)
-            .map(|(&spread, &centre)| if constant(spread, centre) || spread == 0.0 { 0.0 } else { 1.0 / spread.sqrt() })
+            .zip(&center)
+            .map(|(&spread, &center)| if constant(spread, center) || spread == 0.0 { 0.0 } else { 1.0 / spread.sqrt() })
             .collect();
-        Self::new(degree, centre, factors)
+        Self::new(degree, center, factors)
     }
 
-    /// The space with a known centre and known factors.
-    pub fn new(degree: Option<u32>, centre: Vec<f64>, factors: Vec<f64>) -> Result<Self> {
+    /// The space with a known center and known factors.
+    pub fn new(degree: Option<u32>, center: Vec<f64>, factors: Vec<f64>) -> Result<Self> {
         let monomials = match degree {
             None => Vec::new(),
-            Some(degree) => monomials(centre.len(), degree)?,
+            Some(degree) => monomials(center.len(), degree)?,
         };
-        Ok(PolynomialSpace { degree, centre, factors, monomials })
+        Ok(PolynomialSpace { degree, center, factors, monomials })
     }
 
     /// Number of monomials; the first is the constant.
@@ -74,16 +74,16 @@ impl PolynomialSpace {
         &self.monomials[monomial]
     }
 
-    pub fn centre(&self) -> &[f64] {
-        &self.centre
+    pub fn center(&self) -> &[f64] {
+        &self.center
     }
 
     pub fn factors(&self) -> &[f64] {
         &self.factors
     }
 
-    /// The weight of each monomial in the kernel Σ weight p(x) p(y) of penalised polynomials, Σ_m s^(b − 2m) (x · y)^m
-    /// in centred coordinates, m from 1, for a kernel of degree b and the root mean square distance s between two
+    /// The weight of each monomial in the kernel Σ weight p(x) p(y) of penalized polynomials, Σ_m s^(b − 2m) (x · y)^m
+    /// in centered coordinates, m from 1, for a kernel of degree b and the root mean square distance s between two
     /// samples. Both kernels scale alike with the data, and no direction is preferred.
     pub fn spreads(&self, dilation_exponent: Option<f64>) -> Vec<f64> {
         let variances = |f: &f64| if *f > 0.0 { 1.0 / (f * f) } else { 0.0 };
@@ -110,7 +110,7 @@ impl PolynomialSpace {
     /// Writes the monomials of one sample.
     pub fn write(&self, sample: &[f64], out: &mut [f64]) {
         let scaled: Vec<f64> =
-            sample.iter().zip(&self.centre).zip(&self.factors).map(|((x, centre), f)| (x - centre) * f).collect();
+            sample.iter().zip(&self.center).zip(&self.factors).map(|((x, center), f)| (x - center) * f).collect();
         for (out, columns) in out.iter_mut().zip(&self.monomials) {
             *out = columns.iter().map(|&column| scaled[column]).product();
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_of_penalised_polynomials_is_that_of_powers() {
+    fn the_kernel_of_penalized_polynomials_is_that_of_powers() {
         let space = PolynomialSpace::new(Some(3), vec![1.0, -2.0, 0.5], vec![0.5, 2.0, 1.0]).unwrap();
         let distance = (2.0 * (4.0 + 0.25 + 1.0_f64)).sqrt();
         let spreads = space.spreads(Some(5.0));
@@ -188,7 +188,7 @@ mod tests {
         space.write(&x, &mut p);
         space.write(&y, &mut q);
         let ours: f64 = spreads.iter().zip(p.iter().zip(&q)).map(|(weight, (p, q))| weight * p * q).sum();
-        let inner: f64 = (0..3).map(|k| (x[k] - space.centre[k]) * (y[k] - space.centre[k])).sum();
+        let inner: f64 = (0..3).map(|k| (x[k] - space.center[k]) * (y[k] - space.center[k])).sum();
         let direct: f64 = (1..=3).map(|m| distance.powi(5 - 2 * m) * inner.powi(m)).sum();
         assert!((ours - direct).abs() < 1e-12 * direct.abs(), "{ours} {direct}");
         // A constant column says nothing; r² log r needs no length.

@@ -28,7 +28,7 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
         Parameter::new(
             "polynomials",
             Values::Whole(0, 10_000),
-            "So many of the last columns are the values of polynomials, for the centred normalizations.",
+            "So many of the last columns are the values of polynomials, for the centered normalizations.",
         )
         .or("0"),
     ],

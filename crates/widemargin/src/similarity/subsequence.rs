@@ -57,7 +57,7 @@ const SUBSEQUENCE: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[SUBSEQUENCE];
 
-/// The normalised string subsequence kernel.
+/// The normalized string subsequence kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subsequence {
     n: usize,

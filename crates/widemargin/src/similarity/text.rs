@@ -3,8 +3,8 @@
 //! | metric | what one edit is | largest distance of lengths m, n | source |
 //! |---|---|---|---|
 //! | `levenshtein` | insert, delete or replace a character | max(m, n) | Levenshtein 1966 |
-//! | `osa` | and swap two neighbours, no part edited twice | max(m, n) | optimal string alignment |
-//! | `damerau` | and swap two neighbours | max(m, n) | Damerau 1964 |
+//! | `osa` | and swap two neighbors, no part edited twice | max(m, n) | optimal string alignment |
+//! | `damerau` | and swap two neighbors | max(m, n) | Damerau 1964 |
 //! | `indel` | insert or delete | m + n | 2 × common subsequence = m + n − distance |
 //! | `lcs` | the longest common subsequence is what is left | max(m, n) | |
 //! | `jaro`, `jaro-winkler` | not by edits: common characters near each other | | Jaro 1989, Winkler 1990 |
@@ -31,7 +31,7 @@ const EDIT: SimilarityRow = SimilarityRow {
     class: "Edit",
     samples: &["strings"],
     formula: "1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that))",
-    about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbours, `indel` inserts and \
+    about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbors, `indel` inserts and \
             deletes, `lcs` is what the longest common subsequence leaves; `jaro` and `jaro-winkler` are the similarity \
             themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric either.",
     parameters: &[
@@ -69,7 +69,7 @@ const EDIT: SimilarityRow = SimilarityRow {
                 let most = (m * delete + n * insert).min(m.min(n) * substitute + rest);
                 (weighted_edits(x, y, [insert, delete, substitute]), most)
             }
-            "osa" => (edits(x, y, 1, Swaps::Neighbours), m.max(n)),
+            "osa" => (edits(x, y, 1, Swaps::Neighbors), m.max(n)),
             "damerau" => (edits(x, y, 1, Swaps::Apart), m.max(n)),
             "indel" => (edits(x, y, 2, Swaps::None), m + n),
             "lcs" => (m.max(n) - (m + n - edits(x, y, 2, Swaps::None)) / 2.0, m.max(n)),
@@ -91,9 +91,9 @@ const COST: Values = Values::Whole(1, 1000);
 #[derive(Clone, Copy, PartialEq)]
 enum Swaps {
     None,
-    /// Neighbours that nothing else edits.
-    Neighbours,
-    /// Characters that become neighbours, and between which others are inserted.
+    /// Neighbors that nothing else edits.
+    Neighbors,
+    /// Characters that become neighbors, and between which others are inserted.
     Apart,
 }
 
@@ -121,7 +121,7 @@ fn edits(x: &[char], y: &[char], replace: usize, swaps: Swaps) -> f64 {
     table[x.len()][y.len()] as f64
 }
 
-/// The least cost of insertions, deletions and substitutions, every entry from its neighbours.
+/// The least cost of insertions, deletions and substitutions, every entry from its neighbors.
 fn weighted_edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3]) -> f64 {
     let mut table = vec![vec![f64::INFINITY; y.len() + 1]; x.len() + 1];
     table[0][0] = 0.0;
@@ -146,9 +146,9 @@ fn weighted_edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3]
 pub enum EditMetric {
     /// Insertions, deletions and replacements.
     Levenshtein,
-    /// Levenshtein with swaps of neighbours, where no part of the string is edited twice.
+    /// Levenshtein with swaps of neighbors, where no part of the string is edited twice.
     Osa,
-    /// Levenshtein with swaps of neighbours.
+    /// Levenshtein with swaps of neighbors.
     Damerau,
     /// Insertions and deletions.
     Indel,
@@ -218,7 +218,7 @@ impl Similarity for Edit {
     }
 
     fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
-        // The others process 64 cells at once, or only neighbouring characters.
+        // The others process 64 cells at once, or only neighboring characters.
         let [insert, delete, substitute] = self.costs;
         let is_bit_parallel = insert == delete && (substitute == insert || substitute >= insert + delete);
         let is_slow = self.metric == EditMetric::Damerau || !is_bit_parallel;

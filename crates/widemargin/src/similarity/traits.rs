@@ -63,7 +63,7 @@ pub trait Similarity: Send + Sync {
     }
 
     /// How many of the last columns of `block` are not similarities but values of polynomials at the samples, against
-    /// which a conditionally positive definite similarity is definite: all but the constant, for the centred
+    /// which a conditionally positive definite similarity is definite: all but the constant, for the centered
     /// normalizations.
     fn n_polynomials(&self) -> usize {
         0
@@ -147,7 +147,7 @@ pub trait Similarity: Send + Sync {
     }
 
     /// The number of similarities combined. A block of several is \[part\]\[sample\]\[basis\], and each part is
-    /// normalised separately.
+    /// normalized separately.
     fn n_parts(&self) -> usize {
         1
     }

@@ -7,10 +7,10 @@
 //!
 //! Several labels: each has a sigmoid of its own, as two classes have, on the samples of which it is known.
 //!
-//! The slopes minimise the log loss of the left-out decision values, weighted, against Platt's smoothed targets: of n
+//! The slopes minimize the log loss of the left-out decision values, weighted, against Platt's smoothed targets: of n
 //! samples each has the probability (n + 1) / (n + 2) of its own class, and the others share the rest. Platt counts the
 //! samples of each class, for an offset of each class; here all samples tell of the same few slopes.
-//! The loss is convex; it is minimised by Newton's method with a line search (Lin, Lin & Weng 2007), projected onto the
+//! The loss is convex; it is minimized by Newton's method with a line search (Lin, Lin & Weng 2007), projected onto the
 //! bounds of the slopes.
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Squared hinge with an L1 penalty on dense rows of Φ: most weights become 0, which selects features.
 //!
-//! Minimises ‖w‖₁ + Σ c_i max(0, 1 − y_i (wᵀφ_i + b))², one two-class problem per thread, by coordinate descent with a
+//! Minimizes ‖w‖₁ + Σ c_i max(0, 1 − y_i (wᵀφ_i + b))², one two-class problem per thread, by coordinate descent with a
 //! Newton step and a line search per coordinate (Yuan, Chang, Hsieh & Lin, *A Comparison of Optimization Methods and
 //! Software for Large-scale L1-regularized Linear Classification*, JMLR 2010, section 4.1.2). Any α ≥ 0 with |Σ α_i y_i
 //! φ_ij| ≤ 1 for every j (and Σ α_i y_i = 0 if there is an intercept) gives the lower bound Σ α_i − Σ α_i² / (4 c_i);
@@ -66,7 +66,7 @@ impl L1Solution {
 /// Solves every problem; `costs` are C · weight, one per row. Makes a column-major copy of Φ.
 ///
 /// # Errors
-/// [`Error::Parameter`] for invalid settings and a penalised intercept, [`Error::Shape`] if rows, targets and costs are
+/// [`Error::Parameter`] for invalid settings and a penalized intercept, [`Error::Shape`] if rows, targets and costs are
 /// inconsistent, [`Error::Weight`] for a negative or non-finite cost, [`Error::Cancelled`] if the monitor cancelled (a
 /// time limit is a status).
 pub fn solve(
@@ -111,7 +111,7 @@ fn check(
     let n = rows.n_rows();
     require_gap(settings.tol, "0.01")?;
     require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
-    require(intercept != Intercept::Penalised, "intercept", intercept, "free or none: it is no weight to be made 0")?;
+    require(intercept != Intercept::Penalized, "intercept", intercept, "free or none: it is no weight to be made 0")?;
     for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
         if found != n {
             return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one a row")));
@@ -249,7 +249,7 @@ impl State<'_> {
         }
     }
 
-    /// The intercept that minimises the losses, by Newton's method: they are piecewise quadratic in it.
+    /// The intercept that minimizes the losses, by Newton's method: they are piecewise quadratic in it.
     fn move_intercept(&mut self) {
         for _ in 0..if self.is_free { 20 } else { 0 } {
             let (slope, curvature) = self.slope(|_| 1.0);
@@ -378,7 +378,7 @@ mod tests {
         let usual = L1Settings::default();
         assert!(run(&[1.0; 5], Intercept::None, usual).contains("costs"));
         assert!(run(&[1.0, 1.0, -1.0, 1.0, 1.0, 1.0], Intercept::None, usual).contains("row 2"));
-        assert!(run(&[1.0; 6], Intercept::Penalised, usual).contains("intercept"));
+        assert!(run(&[1.0; 6], Intercept::Penalized, usual).contains("intercept"));
         assert!(run(&[1.0; 6], Intercept::None, L1Settings { tol: 0.0, ..usual }).contains("tol"));
     }
 }

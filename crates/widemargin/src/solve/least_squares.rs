@@ -1,6 +1,6 @@
-//! Leave-one-out of regularised least squares on a kernel, in closed form for all classes and all C at once.
+//! Leave-one-out of regularized least squares on a kernel, in closed form for all classes and all C at once.
 //!
-//! f minimises ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept: ridge regression
+//! f minimizes ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept: ridge regression
 //! (`ridge.rs`), whose leave-one-out is exact.
 //!
 //! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen for
@@ -141,7 +141,7 @@ mod tests {
         x.min(y) + 0.3 * x * y
     }
 
-    /// f at one point of the machine on the others, solved by a factorisation.
+    /// f at one point of the machine on the others, solved by a factorization.
     fn fitted(points: &[f64], weights: &[f64], targets: &[f64], c: f64, at: f64) -> f64 {
         let kept: Vec<usize> = (0..points.len()).filter(|&i| weights[i] > 0.0).collect();
         let n = kept.len();

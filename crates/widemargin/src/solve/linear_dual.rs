@@ -8,7 +8,7 @@
 //! which is solved exactly for one coordinate at a time. Any α within its bounds gives a lower bound on the minimum: a
 //! problem is solved when that bound and the objective of w(α), both in double precision, are within the tolerance.
 //!
-//! The intercept, if any, is penalised: a feature that is always 1. An unpenalised one would add the constraint Σ α_i
+//! The intercept, if any, is penalized: a feature that is always 1. An unpenalized one would add the constraint Σ α_i
 //! y_i = 0, which steps along single coordinates cannot satisfy.
 
 use rand::SeedableRng;
@@ -82,8 +82,8 @@ impl LinearDualSolution {
     }
 }
 
-/// Minimises ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, plus ½b_k² if the
-/// intercept is penalised.
+/// Minimizes ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, plus ½b_k² if the
+/// intercept is penalized.
 ///
 /// `rows` are samples × features; `targets` and `costs` (C · weight, finite, at least 0) have one element per row.
 ///
@@ -147,7 +147,7 @@ fn check(
     intercept: Intercept,
     settings: &LinearDualSettings,
 ) -> Result<()> {
-    let why = "penalised or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, beside \
+    let why = "penalized or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, beside \
                its bounds, and a step along one coordinate would break it";
     require(intercept != Intercept::Free, "intercept", intercept, why)?;
     require_gap(settings.tol, "0.001")?;

@@ -135,7 +135,7 @@ impl SparseDual<'_> {
         let present: Vec<u32> = (0..n as u32).filter(|&row| self.costs[row as usize] > 0.0).collect();
         let constant = match self.intercept {
             Intercept::None => 0.0,
-            Intercept::Penalised => 1.0,
+            Intercept::Penalized => 1.0,
             Intercept::Free => {
                 present.iter().map(|&row| squares[row as usize]).sum::<f64>() / present.len().max(1) as f64
             }
@@ -271,10 +271,10 @@ impl SparseDual<'_> {
             }
             match self.intercept {
                 Intercept::None => {}
-                Intercept::Penalised => state.intercepts.0[lane] = constant * state.balance.0[lane],
+                Intercept::Penalized => state.intercepts.0[lane] = constant * state.balance.0[lane],
                 Intercept::Free => {
                     let scores = self.scores(&state.weights, lane);
-                    state.intercepts.0[lane] = self.centre(0.0, signs, lane, &scores);
+                    state.intercepts.0[lane] = self.center(0.0, signs, lane, &scores);
                 }
             }
         }
@@ -286,7 +286,7 @@ impl SparseDual<'_> {
     }
 
     /// The free intercept with the least loss for these scores.
-    fn centre(&self, from: f64, signs: &[u8], lane: usize, scores: &[f64]) -> f64 {
+    fn center(&self, from: f64, signs: &[u8], lane: usize, scores: &[f64]) -> f64 {
         let mut place = [from];
         let brackets = vec![(f64::NEG_INFINITY, f64::INFINITY)];
         let found = find_zeros(&mut place, brackets, |_, places| {
@@ -348,12 +348,12 @@ impl SparseDual<'_> {
             let scores = self.scores(&state.weights, lane);
             match self.intercept {
                 Intercept::None => {}
-                Intercept::Penalised => {
+                Intercept::Penalized => {
                     dual -= 0.5 * (linear[1] - linear[0]).powi(2);
                     quadratic += state.intercepts.0[lane].powi(2);
                 }
                 Intercept::Free => {
-                    state.intercepts.0[lane] = self.centre(state.intercepts.0[lane], signs, lane, &scores);
+                    state.intercepts.0[lane] = self.center(state.intercepts.0[lane], signs, lane, &scores);
                 }
             }
             let loss = |row: usize| {

@@ -26,7 +26,7 @@ fn rows(n: usize, d: usize, n_classes: usize) -> (CsrMatrix<f32>, Vec<u32>) {
 
 const D: usize = 300;
 
-const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalised, Intercept::None];
+const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalized, Intercept::None];
 
 #[test]
 fn the_solution_is_that_of_newtons_method() {
@@ -50,7 +50,7 @@ fn the_solution_is_that_of_newtons_method() {
             for k in 0..targets.n_problems() {
                 let (weights, b) = (&found.weights[k * D..(k + 1) * D], found.intercepts[k]);
                 let mut primal = 0.5 * weights.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>();
-                if intercept == Intercept::Penalised {
+                if intercept == Intercept::Penalized {
                     primal += 0.5 * b * b;
                 }
                 for (row, cost) in costs.iter().enumerate() {

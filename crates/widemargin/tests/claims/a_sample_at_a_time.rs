@@ -113,7 +113,7 @@ fn strings_series_and_images() {
     }
     let pixels = noise(N * 16 * 16, 11).into_iter().map(|x| (255.0 * x) as u8).collect();
     let images = AnySamples::Images(Images::new(pixels, 16, 16, 1).unwrap());
-    check_basis_expansion(&["hog:cell=4>rigid", "hog:cell=8>rbf", "hog:cell=4>deformable"], "mean-norm", &images, 2, 9);
+    check_basis_expansion(&["hog:cell=4/rigid", "hog:cell=8/rbf", "hog:cell=4/deformable"], "mean-norm", &images, 2, 9);
 }
 
 #[test]

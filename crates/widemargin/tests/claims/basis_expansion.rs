@@ -62,14 +62,14 @@ fn features_follow_their_definition() {
     };
     let n = labels.len();
     let mean: Vec<f64> = rows.iter().map(|&b| (0..n).map(|i| s(b, i)).sum::<f64>() / n as f64).collect();
-    let centred = |i: usize| rows.iter().zip(&mean).map(|(&b, mean)| s(b, i) - mean).collect::<Vec<f64>>();
-    let norm = (0..n).map(|i| centred(i).iter().map(|x| x * x).sum::<f64>().sqrt()).sum::<f64>() / n as f64;
+    let centered = |i: usize| rows.iter().zip(&mean).map(|(&b, mean)| s(b, i) - mean).collect::<Vec<f64>>();
+    let norm = (0..n).map(|i| centered(i).iter().map(|x| x * x).sum::<f64>().sqrt()).sum::<f64>() / n as f64;
     let model = params(&["rbf:gamma=1.5", "linear"]).basis(BasisChoice::Given(rows.clone()));
     let model = model.fit(&samples, &labels).unwrap();
     let phi = model.expansion().transform(&samples, 1).unwrap();
     assert_eq!((phi.n_rows, phi.n_cols), (n, 10));
     for i in 0..n {
-        for (k, expected) in centred(i).iter().enumerate() {
+        for (k, expected) in centered(i).iter().enumerate() {
             assert!((f64::from(phi.values[10 * i + k]) - expected / norm).abs() < 2e-5);
         }
     }
@@ -125,7 +125,7 @@ fn weights_equal_copies_and_threads_change_no_bit() {
     let weights: Vec<f64> = (0..labels.len()).map(|i| (i % 3 + i / 20 % 2) as f64).collect();
     let copies: Vec<usize> = (0..labels.len()).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
     let train = |samples: &AnySamples, labels: &Labels, weights: Option<&[f64]>, threads| {
-        let params = params(&["z-score>rbf", "polynomial:degree=2"]).tol(1e-5).threads(threads);
+        let params = params(&["z-score/rbf", "polynomial:degree=2"]).tol(1e-5).threads(threads);
         let params = params.bases(Samples::select(&vectors(&points), &[1, 20, 33, 47, 68, 89]));
         params.fit_with(samples, labels, weights, &Monitor::none()).unwrap()
     };
@@ -148,7 +148,7 @@ fn a_model_is_read_as_it_was_written() {
     let samples = vectors(&points);
     for (at, (specs, normalization)) in [
         (vec!["rbf"], "mean-norm"),
-        (vec!["z-score>laplacian", "mean-norm>sigmoid:coef0=0.5"], "z-score"),
+        (vec!["z-score/laplacian", "mean-norm/sigmoid:coef0=0.5"], "z-score"),
         (vec!["rbf:gamma=2"], "nystrom-shift"),
     ]
     .into_iter()
@@ -273,14 +273,14 @@ fn the_hinge_is_trained_kept_and_told() {
     let samples = vectors(&points);
     let hinge = |threads| params(&["rbf:gamma=20"]).n_basis(60).c(100.0).loss(Loss::Hinge).threads(threads);
     let model = hinge(1).fit(&samples, &labels).unwrap();
-    assert_eq!((model.loss(), model.intercept()), (AnyLoss::Hinge, Intercept::Penalised));
+    assert_eq!((model.loss(), model.intercept()), (AnyLoss::Hinge, Intercept::Penalized));
     assert_eq!((model.report().status, model.report().warnings.len()), (Status::Converged, 1));
-    assert!(model.report().warnings[0].contains("intercept is penalised"));
+    assert!(model.report().warnings[0].contains("intercept is penalized"));
     let predicted = model.predict(&samples, 1).unwrap();
     assert!(predicted.iter().enumerate().filter(|(row, label)| labels.get(*row) == **label).count() > 172);
     let threaded = hinge(3).fit(&samples, &labels).unwrap();
     assert_eq!((threaded.weights(), threaded.intercepts()), (model.weights(), model.intercepts()));
-    let quiet = hinge(1).intercept(Intercept::Penalised).fit(&samples, &labels).unwrap();
+    let quiet = hinge(1).intercept(Intercept::Penalized).fit(&samples, &labels).unwrap();
     assert_eq!((quiet.weights(), quiet.report().warnings.len()), (model.weights(), 0));
     let path = folder.path().join("hinge.model");
     model.save(&path).unwrap();

@@ -87,7 +87,7 @@ fn it_is_the_machine_that_memory_gives() {
         Normalization::Covariance,
     ];
     for (at, normalization) in normalizations.into_iter().enumerate() {
-        let intercept = [Intercept::Free, Intercept::Penalised, Intercept::None][at % 3];
+        let intercept = [Intercept::Free, Intercept::Penalized, Intercept::None][at % 3];
         let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic, SmoothLoss::Squared][at % 3];
         let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
         // Copies are none here, so the same bases are chosen.
@@ -242,7 +242,7 @@ fn what_cannot_be_done_is_said() {
 #[test]
 fn it_can_be_cancelled_in_every_stage() {
     let (samples, labels) = clouds(6000, 3);
-    for stage in ["similarity", "normalise", "pass"] {
+    for stage in ["similarity", "normalize", "pass"] {
         let cancel = AtomicBool::new(false);
         let told = |progress: Progress| {
             if progress.stage == stage {

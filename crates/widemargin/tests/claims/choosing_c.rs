@@ -34,7 +34,7 @@ fn wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Lab
 
 #[test]
 fn the_error_without_each_sample_is_that_of_refits() {
-    let cases = [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalised), (2, Intercept::None)];
+    let cases = [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalized), (2, Intercept::None)];
     let losses = [SmoothLoss::SquaredHinge, SmoothLoss::Squared];
     for ((classes, intercept), loss) in cases.into_iter().flat_map(|case| losses.map(|loss| (case, loss))) {
         let (n, d) = (60, 3);
@@ -133,7 +133,7 @@ fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
 }
 
 #[test]
-fn a_centred_expansion_of_a_distance_is_the_thin_plate_machine() {
+fn a_centered_expansion_of_a_distance_is_the_thin_plate_machine() {
     for spec in ["distance", "cityblock", "multiquadric:gamma=0.5"] {
         for (classes, c) in [(2, 1.0), (3, 20.0)] {
             let (n, d) = (90, 3);
@@ -182,7 +182,7 @@ fn times(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
 }
 
 /// (I − 11ᵀ/n) M (I − 11ᵀ/n).
-fn centred(matrix: &[f64], n: usize) -> Vec<f64> {
+fn centered(matrix: &[f64], n: usize) -> Vec<f64> {
     let mean = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>() / n as f64;
     let rows: Vec<f64> = (0..n).map(|i| mean(&|j| matrix[i * n + j])).collect();
     let columns: Vec<f64> = (0..n).map(|j| mean(&|i| matrix[i * n + j])).collect();
@@ -192,7 +192,7 @@ fn centred(matrix: &[f64], n: usize) -> Vec<f64> {
 
 #[test]
 fn how_an_indefinite_distance_is_made_definite_is_said_and_consistent() {
-    // No distance that embeds: the centred matrix has negative eigenvalues.
+    // No distance that embeds: the centered matrix has negative eigenvalues.
     let (n, d) = (40, 2);
     let (values, labels) = blobs(n, d, 2, 4);
     let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs().powf(2.6)).sum::<f64>().powf(0.9);
@@ -208,9 +208,9 @@ fn how_an_indefinite_distance_is_made_definite_is_said_and_consistent() {
         let features = fitted.expansion().transform(&numbers, 1).unwrap();
         let row = |i: usize| &features.values[i * features.n_cols..(i + 1) * features.n_cols];
         let product = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
-        centred(&(0..n * n).map(|ij| product(ij / n, ij % n)).collect::<Vec<f64>>(), n)
+        centered(&(0..n * n).map(|ij| product(ij / n, ij % n)).collect::<Vec<f64>>(), n)
     };
-    let truth = centred(&matrix, n);
+    let truth = centered(&matrix, n);
     let close = |a: &[f64], b: &[f64], what: &str| {
         let size = b.iter().fold(0.0f64, |size, x| size.max(x.abs()));
         let off = a.iter().zip(b).fold(0.0f64, |off, (a, b)| off.max((a - b).abs()));

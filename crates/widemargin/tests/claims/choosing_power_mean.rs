@@ -76,7 +76,7 @@ fn losses_are_those_of_refits_and_the_choice_follows_from_them() {
         let choice = model.choice().unwrap();
         assert_eq!(
             (choice.n_samples, choice.n_compared, &choice.chosen[..]),
-            (36, 36, &["p", "n_nodes", "C"].map(String::from)[..])
+            (36, 36, &["kernel", "nodes", "C"].map(String::from)[..])
         );
         let scaled = scaled(&values);
         // The exact kernels.
@@ -139,12 +139,12 @@ fn what_is_given_is_kept_and_the_fit_is_that_with_the_chosen_values() {
     let p = AdditiveKernel::PowerMean { p: -2.0 };
     for (params, names) in [
         (PowerMeanParams::new(p).c(CChoice::Auto), "C"),
-        (PowerMeanParams::new(p).choose_n_nodes(), "n_nodes"),
-        (PowerMeanParams::new(p).choose_p(), "p"),
-        (PowerMeanParams::auto().kernel(p).c(0.3), "n_nodes"),
-        (PowerMeanParams::auto().n_nodes(5).c(0.3), "p"),
-        (PowerMeanParams::auto().nodes(vec![0.1, 1.0]), "p C"),
-        (PowerMeanParams::auto(), "p n_nodes C"),
+        (PowerMeanParams::new(p).choose_n_nodes(), "nodes"),
+        (PowerMeanParams::new(p).choose_p(), "kernel"),
+        (PowerMeanParams::auto().kernel(p).c(0.3), "nodes"),
+        (PowerMeanParams::auto().n_nodes(5).c(0.3), "kernel"),
+        (PowerMeanParams::auto().nodes(vec![0.1, 1.0]), "kernel C"),
+        (PowerMeanParams::auto(), "kernel nodes C"),
     ] {
         let model = fit(&params, &view, &labels);
         let choice = model.choice().unwrap();
@@ -215,7 +215,7 @@ fn odd_samples_are_chosen_on_or_refused() {
     let values = [1e30, 0.0, 0.0, 1e30];
     let view = DenseView::new(&values, 2, 2).unwrap();
     let error = params.fit_with(&view, &labels, Some(&weights), &Monitor::none()).unwrap_err().to_string();
-    for words in ["p = auto", "power-mean:p=-8: ", "beyond double precision"] {
+    for words in ["kernel = auto", "power-mean:p=-8: ", "beyond double precision"] {
         assert!(error.contains(words), "{error}");
     }
 }

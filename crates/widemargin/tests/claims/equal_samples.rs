@@ -254,7 +254,7 @@ fn intercepts_of_any_kind_fit_equal_samples() {
     let mut told = String::new();
     let (_, two, _) = kinds().remove(0);
     for (which, samples) in copies(&two) {
-        for intercept in [Intercept::Free, Intercept::Penalised, Intercept::None] {
+        for intercept in [Intercept::Free, Intercept::Penalized, Intercept::None] {
             for loss in losses() {
                 for spec in ["rbf", "features"] {
                     let fit = || {

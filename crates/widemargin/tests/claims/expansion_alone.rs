@@ -24,7 +24,7 @@ fn it_is_the_first_half_of_a_classifier() {
     let (samples, labels) = samples(80);
     for (choice, normalization) in [("index", "mean-norm"), ("random", "z-score"), ("kmedoids", "nystrom-clip")] {
         let params = || {
-            let params = params(&["mean-norm>rbf", "laplacian:gamma=0.5"]).basis(choice.parse().unwrap());
+            let params = params(&["mean-norm/rbf", "laplacian:gamma=0.5"]).basis(choice.parse().unwrap());
             params.normalization(normalization.parse().unwrap()).class_weight(ClassWeight::Balanced)
         };
         let model = params().fit(&samples, &labels).unwrap();
@@ -72,7 +72,7 @@ fn it_tells_what_is_wrong() {
 fn its_bytes_give_it_back() {
     let (samples, labels) = samples(50);
     for (specs, normalization) in
-        [(vec!["z-score>rbf", "linear"], "mean-norm"), (vec!["laplacian"], "nystrom-flip"), (vec!["rbf"], "none")]
+        [(vec!["z-score/rbf", "linear"], "mean-norm"), (vec!["laplacian"], "nystrom-flip"), (vec!["rbf"], "none")]
     {
         let params = params(&specs).normalization(normalization.parse().unwrap());
         let alone = params.expand(&samples, None, &Monitor::none()).unwrap();

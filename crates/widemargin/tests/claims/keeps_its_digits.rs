@@ -70,7 +70,7 @@ fn cases() -> Vec<Case> {
         let noise = noise(N * d);
         for (scale, offset) in SCALES.into_iter().flat_map(|scale| OFFSETS.map(|offset| (scale, offset))) {
             for place in ["one cluster", "two clusters", "one column", "half zeros"] {
-                let centre = |i: usize, j: usize| match place {
+                let center = |i: usize, j: usize| match place {
                     "one cluster" | "half zeros" => offset,
                     "two clusters" => offset * if i.is_multiple_of(2) { 1.0 } else { -1.0 },
                     _ => offset * f32::from(u8::from(j == 1)) * if i.is_multiple_of(2) { 1.0 } else { -1.0 },
@@ -78,7 +78,7 @@ fn cases() -> Vec<Case> {
                 // The last ten are the first once more.
                 let value = |i: usize, j: usize| match place == "half zeros" && (i + j).is_multiple_of(2) {
                     true => 0.0,
-                    false => scale * (2.0 * noise[i % 60 * d + j] - 1.0) + centre(i % 60, j),
+                    false => scale * (2.0 * noise[i % 60 * d + j] - 1.0) + center(i % 60, j),
                 };
                 let rows = (0..N * d).map(|at| value(at / d, at % d)).collect();
                 let name = format!("{place}, {d} columns, scale {scale:e}, offset {offset:e}");
@@ -197,8 +197,8 @@ fn two_clusters_far_apart_out_of_core() {
     for d in [4, 40] {
         let noise = noise(n * d);
         let at_distance = |far: f32| {
-            let centre = |i: usize| if i.is_multiple_of(2) { far } else { -far };
-            let values = (0..n * d).map(|at| (16.0 * noise[at]).floor() / 4.0 + centre(at / d)).collect();
+            let center = |i: usize| if i.is_multiple_of(2) { far } else { -far };
+            let values = (0..n * d).map(|at| (16.0 * noise[at]).floor() / 4.0 + center(at / d)).collect();
             AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: d }))
         };
         // The same differences, all of them exact, and nothing across.

@@ -18,26 +18,26 @@ fn what_each_takes() {
         (&["precomputed"], &["vectors", "grids of cells"]),
         (&["rigid"], &["grids of cells"]),
         (&["match:base=rbf", "jitter"], &["grids of cells"]),
-        (&["pixels>match", "hog>rbf"], &["images"]),
-        (&["hog:cell=8>rbf"], &["images"]),
-        (&["hog:cell=8>deformable", "hog:cell=4>linear"], &["images"]),
-        (&["mean-norm>rbf", "linear"], &["vectors", "grids of cells"]),
-        (&["mean-norm>rigid"], &["grids of cells"]),
+        (&["pixels/match", "hog/rbf"], &["images"]),
+        (&["hog:cell=8/rbf"], &["images"]),
+        (&["hog:cell=8/deformable", "hog:cell=4/linear"], &["images"]),
+        (&["mean-norm/rbf", "linear"], &["vectors", "grids of cells"]),
+        (&["mean-norm/rigid"], &["grids of cells"]),
         (&["edit"], &["strings"]),
-        (&["align", "ngram", "ngrams>tanimoto", "ngram-counts:n=2>rbf"], &["strings"]),
-        (&["tfidf:n=1-2,by=words>linear", "tfidf>rbf"], &["strings"]),
+        (&["align", "ngram", "ngrams/tanimoto", "ngram-counts:n=2/rbf"], &["strings"]),
+        (&["tfidf:n=1-2,by=words/linear", "tfidf/rbf"], &["strings"]),
         (&["dtw"], &["time series", "vectors"]),
-        (&["znorm>dtw"], &["time series", "vectors"]),
-        (&["hydra>linear"], &["time series", "vectors"]),
-        (&["minirocket>linear"], &["time series", "vectors"]),
-        (&["minirocket>z-score>rbf"], &["time series", "vectors"]),
+        (&["znorm/dtw"], &["time series", "vectors"]),
+        (&["hydra/linear"], &["time series", "vectors"]),
+        (&["minirocket/linear"], &["time series", "vectors"]),
+        (&["minirocket/z-score/rbf"], &["time series", "vectors"]),
         (&["dtw", "rbf"], &["vectors"]),
         (&["tanimoto"], &["bit sets", "vectors", "grids of cells"]),
         (&["cosine", "rbf"], &["vectors", "grids of cells"]),
         // Nothing suits these.
         (&["edit", "rbf"], &[]),
-        (&["mean-norm>edit"], &[]),
-        (&["ngrams>rbf"], &[]),
+        (&["mean-norm/edit"], &[]),
+        (&["ngrams/rbf"], &[]),
     ];
     for (specs, kinds) in table {
         assert_eq!(takes(specs), kinds, "{specs:?}");
@@ -52,7 +52,7 @@ fn dense_rows_are_series() {
     let series = AnySamples::Series(Series::new(values.clone(), &vec![steps; n], 1).unwrap());
     let rows = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: steps }));
     let labels = Labels::new((0..n).map(|row| (row % 2) as i64));
-    for spec in ["dtw:window=0.2", "znorm>dtw:window=0.1", "dtw:gamma=auto"] {
+    for spec in ["dtw:window=0.2", "znorm/dtw:window=0.1", "dtw:gamma=auto"] {
         let params =
             || BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).basis(BasisChoice::Index).n_basis(6);
         let (of_series, of_rows) = (params().fit(&series, &labels).unwrap(), params().fit(&rows, &labels).unwrap());

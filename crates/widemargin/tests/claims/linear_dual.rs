@@ -80,7 +80,7 @@ fn it_finds_the_minimum_and_certifies_it() {
         let mut case = Case::new(n, d, n_classes, c, 3);
         case.costs.iter_mut().step_by(4).for_each(|cost| *cost *= 2.5);
         case.costs[7] = 0.0;
-        for (intercept, constant) in [(Intercept::None, 0.0), (Intercept::Penalised, 1.0)] {
+        for (intercept, constant) in [(Intercept::None, 0.0), (Intercept::Penalized, 1.0)] {
             let solution = run(&case, intercept, &tight());
             let report = solution.report(Vec::new(), &tight());
             assert_eq!((report.status, report.warnings.len()), (Status::Converged, 0));
@@ -96,7 +96,7 @@ fn it_finds_the_minimum_and_certifies_it() {
                 let own = solution.weights[k * d..(k + 1) * d].iter().map(|&w| f64::from(w));
                 let off: f64 = own.chain([solution.intercepts[k]]).zip(&weights).map(|(a, b)| (a - b).powi(2)).sum();
                 assert!(0.5 * off <= 3e-6 * minimum, "{off}");
-                assert!(intercept == Intercept::Penalised || solution.intercepts[k] == 0.0);
+                assert!(intercept == Intercept::Penalized || solution.intercepts[k] == 0.0);
             }
         }
     }
@@ -113,7 +113,7 @@ fn weights_equal_copies() {
     copied.phi = rows.iter().flat_map(|&i| case.row(i).to_vec()).collect();
     copied.codes = rows.iter().map(|&i| case.codes[i]).collect();
     copied.costs = vec![0.5; rows.len()];
-    let (a, b) = (run(&weighted, Intercept::Penalised, &tight()), run(&copied, Intercept::Penalised, &tight()));
+    let (a, b) = (run(&weighted, Intercept::Penalized, &tight()), run(&copied, Intercept::Penalized, &tight()));
     for k in 0..3 {
         assert!((a.primal[k] - b.primal[k]).abs() <= 2e-6 * a.primal[k]);
     }
@@ -126,9 +126,9 @@ fn weights_equal_copies() {
 fn threads_change_no_bit_and_shrinking_no_answer() {
     let case = Case::new(500, 12, 4, 1.0, 2);
     let settings = LinearDualSettings { tol: 1e-4, ..tight() };
-    let one = run(&case, Intercept::Penalised, &settings);
-    assert_eq!(one, run(&case, Intercept::Penalised, &LinearDualSettings { threads: 3, ..settings }));
-    let plain = run(&case, Intercept::Penalised, &LinearDualSettings { shrinking: false, ..settings });
+    let one = run(&case, Intercept::Penalized, &settings);
+    assert_eq!(one, run(&case, Intercept::Penalized, &LinearDualSettings { threads: 3, ..settings }));
+    let plain = run(&case, Intercept::Penalized, &LinearDualSettings { shrinking: false, ..settings });
     for k in 0..4 {
         assert!((one.primal[k] - plain.primal[k]).abs() <= 2e-4 * one.primal[k]);
         assert!(one.gap(k) <= 1e-4 && plain.gap(k) <= 1e-4);
@@ -141,7 +141,7 @@ fn rows_of_zeros_and_one_sided_problems_end() {
     case.phi[..9].fill(0.0);
     // No sample of the last class: all weights 0 would lose, a constant may not.
     case.codes.iter_mut().for_each(|code| *code = (*code).min(1));
-    for intercept in [Intercept::None, Intercept::Penalised] {
+    for intercept in [Intercept::None, Intercept::Penalized] {
         let solution = run(&case, intercept, &tight());
         assert!(solution.status.iter().all(|status| *status == Status::Converged), "{:?}", solution.status);
     }

@@ -83,7 +83,7 @@ fn gradients_products_and_lines() {
 fn gram_and_diagonal_are_those_of_the_mean_hessian() {
     for (n, d, weighted) in [(300, 1, true), (300, 30, false), (270, 600, true)] {
         let mut case = Case::new(n, d, 3, 0.3, 8);
-        case.intercept = Intercept::Penalised;
+        case.intercept = Intercept::Penalized;
         if weighted {
             case.costs.iter_mut().enumerate().for_each(|(i, c)| *c *= (i % 3) as f64);
         }

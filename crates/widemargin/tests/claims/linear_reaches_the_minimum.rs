@@ -21,7 +21,7 @@ fn agrees_with_fixed_figures() {
     let case = Case { phi, n_features, codes, n_classes: 3, costs, loss, intercept: Intercept::None };
     let expected = [
         (Intercept::None, [85.79318101, 86.90627589, 80.90453895]),
-        (Intercept::Penalised, [62.6688523, 68.27189976, 72.12285335]),
+        (Intercept::Penalized, [62.6688523, 68.27189976, 72.12285335]),
     ];
     for (intercept, objectives) in expected {
         let found = Case { intercept, ..case.clone() }.solve(1e-6);
@@ -32,7 +32,7 @@ fn agrees_with_fixed_figures() {
     }
     // A free intercept can only do better than one that costs.
     let free = Case { intercept: Intercept::Free, ..case }.solve(1e-6);
-    assert!(free.primal.iter().zip(expected[1].1).all(|(free, penalised)| *free < penalised));
+    assert!(free.primal.iter().zip(expected[1].1).all(|(free, penalized)| *free < penalized));
 }
 
 proptest! {

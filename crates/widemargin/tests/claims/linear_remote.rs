@@ -159,7 +159,7 @@ fn a_machine_of_parts_is_the_machine() {
     for normalization in [Normalization::MeanNorm, Normalization::ZScore, Normalization::Covariance] {
         let whole = params().normalization(normalization).expand(&samples, Some(&labels), &Monitor::none()).unwrap();
         let mut rows = InMemory::<FeatureRows>(vec![part(first), part(rest)]);
-        let learned = raw.expansion.clone().normalised(normalization, &mut rows, 80.0, &Monitor::none()).unwrap();
+        let learned = raw.expansion.clone().normalized(normalization, &mut rows, 80.0, &Monitor::none()).unwrap();
         assert_eq!(learned.normalization(), normalization);
         let mut features = raw.features.values.clone();
         learned.apply_in_place(&mut features);

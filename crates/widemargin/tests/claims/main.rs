@@ -16,7 +16,6 @@ mod every_similarity;
 mod expansion_alone;
 mod explanations;
 mod gap_is_reached;
-mod greedy_selection;
 mod grid_fixtures;
 mod hog_fixtures;
 mod keeps_its_digits;

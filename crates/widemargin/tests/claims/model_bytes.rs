@@ -66,7 +66,7 @@ fn bytes_are_the_file() {
 
     let single = values.iter().map(|&value| value as f32).collect();
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: single, n_rows: n, n_cols: d }));
-    let similarity = AnySimilarity::new(&["mean-norm>rbf", "linear"]).unwrap();
+    let similarity = AnySimilarity::new(&["mean-norm/rbf", "linear"]).unwrap();
     let model = BasisExpansionParams::new(similarity).n_basis(9).fit(&samples, &labels).unwrap();
     let scores = |model: &BasisExpansionSvc<_>| bits(model.decision_function(&samples, 1).unwrap().values());
     check(

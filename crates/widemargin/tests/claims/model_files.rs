@@ -1,14 +1,13 @@
-//! Model files of format 1 are read as ever; those of today carry a checksum, and no damaged file is taken for a model.
-
-use std::fs;
-use std::path::PathBuf;
+//! Model files carry a checksum, and no damaged file is taken for a model.
 
 use serde_json::{Map, Value};
-use widemargin::data::{AnySamples, BitSets, CsrMatrix, DenseMatrix, DenseView, Images, Series, Vectors};
+use widemargin::data::{AnySamples, BitSets, CsrMatrix, DenseMatrix, DenseView, Images, Labels, Series, Vectors};
+use widemargin::expansion::Approximation;
 use widemargin::model::{
-    BasisExpansionSvc, FORMAT_VERSION, FileFacts, PowerMeanSvc, ThinPlateSvc, header_of_bytes, payload, with_payload,
+    BasisExpansionParams, BasisExpansionSvc, FORMAT_VERSION, FileFacts, PowerMeanParams, PowerMeanSvc, ThinPlateParams,
+    ThinPlateSvc, header_of_bytes, payload, with_payload,
 };
-use widemargin::similarity::AnySimilarity;
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::{Error, Result};
 
 /// A model of any method.
@@ -55,78 +54,65 @@ impl Model {
     }
 }
 
-/// A file of version 0.1 with samples and the decision values that it gave.
+/// A model file with samples of its kind.
 struct Case {
     name: String,
     method: String,
     bytes: Vec<u8>,
     samples: AnySamples,
-    values: Vec<f64>,
 }
 
-fn folder() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "data", "format_1"].iter().collect()
+const N: usize = 12;
+
+/// Numbers from −2 to 2.
+fn numbers(n: usize) -> Vec<f32> {
+    (0..n).map(|at| (at * 37 % 33) as f32 / 8.0 - 2.0).collect()
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(values) => values.iter().flat_map(numbers).collect(),
-        other => vec![other.as_f64().unwrap()],
-    }
+fn labels(n_classes: usize) -> Labels {
+    Labels::new((0..N).map(|at| ["a", "b", "c"][at * 7 / 3 % n_classes]))
 }
 
-fn samples(case: &Value) -> AnySamples {
-    let inputs = case["inputs"].as_array().unwrap();
-    let n = inputs.len();
-    let narrow = |value: &Value| numbers(value).iter().map(|&value| value as f32).collect::<Vec<f32>>();
-    let values = || narrow(&case["inputs"]);
-    match case["kind"].as_str().unwrap() {
-        "dense" => {
-            let values = values();
-            AnySamples::Vectors(Vectors::Dense(DenseMatrix { n_rows: n, n_cols: values.len() / n, values }))
-        }
-        "sparse" => AnySamples::Vectors(Vectors::Sparse(CsrMatrix {
-            indptr: numbers(&case["indptr"]).iter().map(|&at| at as usize).collect(),
-            indices: numbers(&case["indices"]).iter().map(|&at| at as u32).collect(),
-            values: values(),
-            n_cols: case["n_features"].as_u64().unwrap() as usize,
-        })),
-        "strings" => AnySamples::Strings(inputs.iter().map(|one| one.as_str().unwrap().to_owned()).collect()),
-        "series" => {
-            let lengths: Vec<usize> = inputs.iter().map(|one| one.as_array().unwrap().len()).collect();
-            AnySamples::Series(Series::new(values(), &lengths, 1).unwrap())
-        }
-        "bit-sets" => {
-            let n_bits = inputs[0].as_array().unwrap().len();
-            let mut words = vec![0u64; n * n_bits.div_ceil(64)];
-            for (set, one) in inputs.iter().enumerate() {
-                for (bit, _) in numbers(one).iter().enumerate().filter(|(_, value)| **value > 0.0) {
-                    words[set * n_bits.div_ceil(64) + bit / 64] |= 1 << (bit % 64);
-                }
-            }
-            AnySamples::BitSets(BitSets::new(words, n, n_bits).unwrap())
-        }
-        "images" => {
-            let pixels = numbers(&case["inputs"]).iter().map(|&value| value as u8).collect();
-            AnySamples::Images(Images::new(pixels, 16, 16, 1).unwrap())
-        }
-        other => panic!("{other}"),
-    }
-}
-
-/// All that the library loads by itself.
+/// A model of each method, and of the basis expansion one for each kind of samples.
 fn cases() -> Vec<Case> {
-    let all: Value = serde_json::from_slice(&fs::read(folder().join("cases.json")).unwrap()).unwrap();
-    let all = all.as_array().unwrap().iter().filter(|case| case["kind"] != "python");
-    let cases: Vec<Case> = all
-        .map(|case| {
-            let name = case["model"].as_str().unwrap().to_owned();
-            let bytes = fs::read(folder().join(format!("{name}.model"))).unwrap();
-            let method = FileFacts::of_bytes(&bytes).unwrap().method;
-            Case { method, bytes, samples: samples(case), values: numbers(&case["decision_values"]), name }
-        })
-        .collect();
-    assert_eq!(cases.len(), 13);
+    let dense = |n_cols| DenseMatrix { values: numbers(N * n_cols), n_rows: N, n_cols };
+    let (plane, positive) =
+        (dense(4), DenseMatrix { values: numbers(4 * N).iter().map(|x| x.abs()).collect(), ..dense(4) });
+    let vectors = |matrix: &DenseMatrix<f32>| AnySamples::Vectors(Vectors::Dense(matrix.clone()));
+    let mut cases = Vec::new();
+    let mut add = |name: &str, method: &str, bytes: Result<Vec<u8>>, samples: AnySamples| {
+        cases.push(Case { name: name.into(), method: method.into(), bytes: bytes.unwrap(), samples });
+    };
+    for approximation in [Approximation::Nystrom, Approximation::Polynomial] {
+        let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).approximation(approximation);
+        let model = params.fit(&positive.view().unwrap(), &labels(3)).unwrap();
+        add(&format!("{approximation}"), "power-mean", model.to_bytes(), vectors(&positive));
+    }
+    for (name, n_basis) in [("thin plate, exact", None), ("thin plate on bases", Some(6))] {
+        let params = ThinPlateParams::new(ConditionalKernel::Distance).c(1.0).n_basis(n_basis);
+        let model = params.fit(&plane.view().unwrap(), &labels(2)).unwrap();
+        add(name, "thin-plate", model.to_bytes(), vectors(&plane));
+    }
+    let sparse = CsrMatrix {
+        indptr: (0..=N).collect(),
+        indices: (0..N).map(|at| (at % 4) as u32).collect(),
+        values: numbers(N),
+        n_cols: 4,
+    };
+    let words = (0..N).map(|at| ["aba", "bca", "", "ca", "abcab"][at % 5].repeat(1 + at / 5)).collect();
+    let pixels = (0..N * 16 * 16).map(|at| (at * 31 % 251) as u8).collect();
+    for (specs, samples) in [
+        (&["rbf:gamma=1", "z-score/linear"][..], vectors(&plane)),
+        (&["rbf:gamma=1"], AnySamples::Vectors(Vectors::Sparse(sparse))),
+        (&["edit"], AnySamples::Strings(words)),
+        (&["dtw:window=0.1"], AnySamples::Series(Series::new(numbers(8 * N), &[8; N], 1).unwrap())),
+        (&["tanimoto"], AnySamples::BitSets(BitSets::new((1..=N as u64).map(|at| at * 77).collect(), N, 60).unwrap())),
+        (&["hog:cell=8/rbf:gamma=1"], AnySamples::Images(Images::new(pixels, 16, 16, 1).unwrap())),
+    ] {
+        let similarity = AnySimilarity::new(specs).unwrap();
+        let model = BasisExpansionParams::new(similarity).c(1.0).n_basis(5).fit(&samples, &labels(3)).unwrap();
+        add(&specs.join(", "), "basis-expansion", model.to_bytes(), samples);
+    }
     cases
 }
 
@@ -144,39 +130,16 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 #[test]
-fn format_1_is_read_as_ever() {
-    for Case { name, method, bytes, samples, values } in cases() {
+fn a_file_read_and_written_again_is_the_same() {
+    for Case { name, method, bytes, samples } in cases() {
         let facts = FileFacts::of_bytes(&bytes).unwrap();
-        assert_eq!(facts.format_version, 1);
-        assert!(facts.remark().unwrap().contains("format 1 carries no checksum"));
+        assert_eq!((facts.format_version, &facts.method), (FORMAT_VERSION, &method));
+        let (mut header, _) = parts(&bytes);
+        assert!(header.remove("checksum").unwrap().as_str().unwrap().starts_with("crc32:"));
         let model = Model::from_bytes(&method, &bytes).unwrap();
-        let found = model.decision_values(&samples);
-        assert_eq!(found.len(), values.len(), "{name}");
-        // Another processor has other instructions, and so another rounding.
-        for (found, told) in found.iter().zip(&values) {
-            assert!((found - told).abs() <= 2e-6 * told.abs().max(1.0), "{name}: {found}, not {told}");
-        }
-
-        // In today's format, nothing of it is another.
-        let again = model.to_bytes();
-        let facts = FileFacts::of_bytes(&again).unwrap();
-        assert_eq!((facts.format_version, facts.remark()), (FORMAT_VERSION, None));
-        let ((mut then, tensors), (mut now, tensors_now)) = (parts(&bytes), parts(&again));
-        assert!(now.remove("checksum").unwrap().as_str().unwrap().starts_with("crc32:"));
-        assert_eq!(now.remove("format_version"), Some(Value::from(FORMAT_VERSION)));
-        then.remove("format_version");
-        // Times are stored no more.
-        for report in [&mut now, &mut then].into_iter().filter_map(|header| header.get_mut("report")) {
-            report.as_object_mut().unwrap().remove("stages");
-        }
-        // The steps of a spec are joined by / now.
-        for spec in then.get_mut("similarity").and_then(Value::as_array_mut).into_iter().flatten() {
-            *spec = Value::from(spec.as_str().unwrap().replace('>', "/"));
-        }
-        assert_eq!((now, tensors_now), (then, tensors), "{name}");
-        let model = Model::from_bytes(&method, &again).unwrap();
-        assert_eq!(bits(&model.decision_values(&samples)), bits(&found), "{name}");
-        assert_eq!(model.to_bytes(), again, "{name}");
+        assert_eq!(model.to_bytes(), bytes, "{name}");
+        let again = Model::from_bytes(&method, &model.to_bytes()).unwrap();
+        assert_eq!(bits(&again.decision_values(&samples)), bits(&model.decision_values(&samples)), "{name}");
     }
 }
 
@@ -201,22 +164,8 @@ fn no_flipped_bit_is_taken_for_a_model() {
     assert!(n_flips > 1500, "{n_flips}");
 }
 
-/// In format 1 a flip may go unnoticed, but it never panics and never takes memory that the file does not account for.
 #[test]
-fn a_damaged_file_of_format_1_is_an_error_or_a_model() {
-    for Case { method, mut bytes, .. } in cases() {
-        let n_bits = 8 * bytes.len();
-        for at in (0..n_bits).step_by((n_bits / 300) | 1) {
-            bytes[at / 8] ^= 1 << (at % 8);
-            drop(Model::from_bytes(&method, &bytes));
-            drop(header_of_bytes(&bytes));
-            bytes[at / 8] ^= 1 << (at % 8);
-        }
-    }
-}
-
-#[test]
-fn a_file_of_the_newest_format_without_its_checksum_is_refused() {
+fn a_file_without_its_checksum_is_refused() {
     let Case { bytes, method, .. } = cases().swap_remove(0);
     let whole = Model::from_bytes(&method, &bytes).unwrap().to_bytes();
     let text = String::from_utf8_lossy(&whole);
@@ -224,7 +173,7 @@ fn a_file_of_the_newest_format_without_its_checksum_is_refused() {
     let mut renamed = whole.clone();
     renamed[at + 2] = b'C';
     let error = PowerMeanSvc::from_bytes(&renamed).unwrap_err().to_string();
-    assert!(error.contains("damaged: it is of format 2 and has no checksum"), "{error}");
+    assert!(error.contains("damaged: it has no checksum"), "{error}");
     let mut other = whole.clone();
     let digit = text.find("crc32:").unwrap() + 6;
     other[digit] = if other[digit] == b'0' { b'1' } else { b'0' };
@@ -246,12 +195,26 @@ fn a_payload_comes_back_under_a_new_checksum() {
     assert_eq!(bits(&again.decision_values(&samples)), bits(&model.decision_values(&samples)));
     assert_eq!(payload(&whole, "note.text").unwrap(), None);
     assert!(with_payload(&with, "note.text", b"").unwrap_err().to_string().contains("it has a tensor"));
-    assert!(with_payload(&bytes, "note.text", b"").unwrap_err().to_string().contains("format 1"));
     for at in (0..8 * with.len()).step_by(37) {
         let mut damaged = with.clone();
         damaged[at / 8] ^= 1 << (at % 8);
         assert!(payload(&damaged, "note.text").is_err(), "{at}");
     }
+}
+
+/// The file with the checksum of its content, bit by bit as zlib defines it.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let at = bytes.windows(6).position(|window| window == b"crc32:").unwrap() + 6;
+    bytes[at..at + 8].copy_from_slice(b"00000000");
+    let mut sum = u32::MAX;
+    for byte in &bytes {
+        sum ^= u32::from(*byte);
+        for _ in 0..8 {
+            sum = if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
+        }
+    }
+    bytes[at..at + 8].copy_from_slice(format!("{:08x}", !sum).as_bytes());
+    bytes
 }
 
 #[test]
@@ -265,6 +228,7 @@ fn a_header_is_whole_or_refused() {
             let quoted = format!(r#"\"{field}\":"#);
             let at = bytes.windows(quoted.len()).position(|window| window == quoted.as_bytes()).unwrap();
             damaged[at + 2] = b'?';
+            let damaged = sealed(damaged);
             let error = header_of_bytes(&damaged).expect_err(field).to_string();
             assert!(error.contains(field.as_str()), "{name}: {field}: {error}");
         }

@@ -3,10 +3,9 @@
 
 use crate::common::histograms;
 use crate::resources_common::Disk;
-use widemargin::Error;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, SamplesView, Vectors};
-use widemargin::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams, load};
+use widemargin::data::{AnySamples, DenseMatrix, Labels, SamplesView, Vectors};
+use widemargin::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
@@ -131,17 +130,4 @@ fn fits_in_blocks_have_the_probabilities_of_fits_in_memory() {
     let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::LeftOut, "landmarks");
     let model = params.fit_blocks(&train, &labels, None, &disk.resources(30_000_000), &monitor).unwrap();
     near(&check(&model, 3, CalibratedOn::LeftOut, "landmarks in blocks"), &here, "landmarks");
-}
-
-#[test]
-fn models_of_earlier_versions_say_what_to_do() {
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/format_1/power-mean-nystrom.model");
-    let model = load(old).unwrap();
-    assert!(model.calibration().is_none());
-    let n = model.n_features().unwrap();
-    let row = vec![0.5f64; n];
-    let view = SamplesView::from(DenseView::new(&row, 1, n).unwrap());
-    let error = model.predict_proba(&view, 1, &Monitor::none()).unwrap_err();
-    assert!(matches!(error, Error::NotCalibrated) && error.to_string().contains("fit it again"), "{error}");
-    assert!(model.predict(&view, 1, &Monitor::none()).is_ok());
 }

@@ -22,7 +22,7 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use widemargin::solve::thin_plate::{FirstSums, NullSpace};
 
-/// Features as they are, with an intercept or without; or features times the roots of weights, and how many are penalised.
+/// Features as they are, with an intercept or without; or features times the roots of weights, and how many are penalized.
 enum Features {
     Plain(Vec<f32>, bool),
     Lifted(Vec<f64>, usize),
@@ -49,7 +49,7 @@ impl Workers for Places {
                 Features::Plain(values, has_intercept) => {
                     RidgeFeatures::Plain { values, has_intercept: *has_intercept, first: place.first }
                 }
-                Features::Lifted(values, n_penalised) => RidgeFeatures::Lifted { values, n_penalised: *n_penalised },
+                Features::Lifted(values, n_penalized) => RidgeFeatures::Lifted { values, n_penalized: *n_penalized },
             };
             let Place { width, targets, weights, units, .. } = place;
             let mut part = RidgePart { features, width: *width, targets, weights, units };
@@ -126,7 +126,7 @@ fn close_to(found: &[f64], expected: &[f64], most: f64, what: &str) {
 }
 
 fn same_path(found: &[RegressionPoint], expected: &[RegressionPoint]) {
-    // The largest λ of a path may round to its neighbour.
+    // The largest λ of a path may round to its neighbor.
     assert!(found.len().abs_diff(expected.len()) <= 1, "{} points instead of {}", found.len(), expected.len());
     for (found, expected) in found.iter().rev().zip(expected.iter().rev()) {
         close(&found.loo_rmse, &expected.loo_rmse, "the left-out error");
@@ -283,14 +283,14 @@ proptest! {
         let (n_present, total) = (targets.n_present(), targets.total());
         let settled = plan.settle(&sums, NullSpace::Free, n_present, total, false).unwrap();
         let features = parts().map(|(rows, weights)| {
-            plan.features(&rows, weights, settled.penalised(), settled.columns(), settled.cross()).unwrap()
+            plan.features(&rows, weights, settled.penalized(), settled.columns(), settled.cross()).unwrap()
         });
         // Only samples of weight above 0 have features.
-        let n_penalised = settled.n_penalised();
-        let features = features.map(|part| Features::Lifted(part, n_penalised)).collect();
+        let n_penalized = settled.n_penalized();
+        let features = features.map(|part| Features::Lifted(part, n_penalized)).collect();
         let there: Vec<usize> = ends.iter().map(|&end| present.iter().filter(|&&row| row < end).count()).collect();
         let targets_there = targets.present();
-        let mut rows = places(features, n_penalised + settled.n_free(), &targets_there, &there);
+        let mut rows = places(features, n_penalized + settled.n_free(), &targets_there, &there);
         let facts = SplineFacts {
             c: CChoice::Auto, landmarks: "index".into(), support, seed: 0, stages: Vec::new(),
         };

@@ -109,7 +109,7 @@ fn the_model_is_that_of_memory() {
     assert!(asked > 4 * 2500 && asked < 6 * 2500, "{asked}");
 }
 
-/// Kernel and scaling are those that memory chooses where one column is much wider: standardised.
+/// Kernel and scaling are those that memory chooses where one column is much wider: standardized.
 #[test]
 fn kernel_and_scaling_are_chosen_and_told() {
     let case = case(2500);

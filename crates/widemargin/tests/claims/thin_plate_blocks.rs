@@ -308,7 +308,7 @@ fn landmarks_of_every_choice_do_about_as_well() {
 
 #[test]
 fn awkward_samples() {
-    // Separated by a line, so that the polynomials are penalised; a constant column.
+    // Separated by a line, so that the polynomials are penalized; a constant column.
     let n = 700;
     let values: Vec<f64> = (0..n).flat_map(|i| [(1.7 * i as f64).sin(), (0.3 * i as f64).cos(), 2.5]).collect();
     let labels = Labels::new((0..n).map(|i| i64::from(values[3 * i] > 0.1)));

@@ -1,6 +1,6 @@
 //! The thin plate SVM against values solved in 40-digit arithmetic by an independent program.
 
-use crate::thin_plate_common::{alpha, kernel, read_csv, read_labelled, relative, view};
+use crate::thin_plate_common::{alpha, kernel, read_csv, read_labeled, relative, view};
 use serde_json::Value;
 use widemargin::model::ThinPlateParams;
 use widemargin::similarity::ConditionalKernel;
@@ -61,7 +61,7 @@ fn definition_5_1() {
 #[test]
 fn solved_problems() {
     for case in expected()["problems"].as_array().unwrap() {
-        let (values, d, labels, signs) = read_labelled(case["file"].as_str().unwrap());
+        let (values, d, labels, signs) = read_labeled(case["file"].as_str().unwrap());
         let test: Vec<f64> = read_csv(case["test_file"].as_str().unwrap()).concat();
         let lambda = case["lam"].as_f64().unwrap();
         let c = 0.5 / lambda;
@@ -99,7 +99,7 @@ fn solved_problems() {
 #[test]
 fn the_printed_stop_rule_stops_too_early_and_ours_does_not() {
     let case = &expected()["premature_stop"];
-    let (values, d, labels, _) = read_labelled(case["file"].as_str().unwrap());
+    let (values, d, labels, _) = read_labeled(case["file"].as_str().unwrap());
     let c = 0.5 / case["lam"].as_f64().unwrap();
     let params = ThinPlateParams::new(named(case["kernel"].as_str().unwrap())).c(c).null_space(NullSpace::Free);
     let model = params.fit(&view(&values, d), &labels).unwrap();

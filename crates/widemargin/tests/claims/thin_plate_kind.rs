@@ -62,7 +62,7 @@ fn shifted_and_scaled_data() {
         assert!(relative(&plain, &f) <= tolerance, "{scale} {shift}: {}", relative(&plain, &f));
     }
     let uneven: Vec<f64> = values.iter().enumerate().map(|(i, x)| if i % 4 == 2 { 1e4 * x } else { *x }).collect();
-    assert!(warned(&fit(&uneven, 4, &labels), "standardise"));
+    assert!(warned(&fit(&uneven, 4, &labels), "standardize"));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn one_dimension_and_data_that_a_line_separates() {
 
     let labels: Vec<i64> = values.iter().map(|x| i64::from(*x > 0.2)).collect();
     let model = fit(&values, 1, &labels);
-    // Whichever of penalised and dropped polynomials leaves the lower loss.
+    // Whichever of penalized and dropped polynomials leaves the lower loss.
     let loss = |model: &ThinPlateSvc| {
         model.path().iter().filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min)
     };
@@ -121,9 +121,9 @@ fn one_dimension_and_data_that_a_line_separates() {
         let params = thin_plate().null_space(null_space);
         loss(&params.fit(&view(&values, 1), &Labels::new(labels.clone())).unwrap())
     };
-    let (penalised, constant) = (of(NullSpace::Penalized), of(NullSpace::Constant));
-    let best = if constant < penalised { NullSpace::Constant } else { NullSpace::Penalized };
-    assert_eq!((model.null_space(), loss(&model)), (best, constant.min(penalised)));
+    let (penalized, constant) = (of(NullSpace::Penalized), of(NullSpace::Constant));
+    let best = if constant < penalized { NullSpace::Constant } else { NullSpace::Penalized };
+    assert_eq!((model.null_space(), loss(&model)), (best, constant.min(penalized)));
     assert!(warned(&model, "alone separate a class"), "{:?}", model.report().warnings);
     assert!(errors(&model, &values, 1, &labels) <= 1);
     // Free, the violators run out: still an answer.

@@ -91,7 +91,7 @@ fn the_estimate_is_that_of_refits_for_every_kernel_and_null_space() {
                 let case = Case::new(64, 2, classes, 5 + classes as u64);
                 let params = ThinPlateParams::new(kernel(spec)).null_space(null_space).c(c).threads(1);
                 let model = case.fit(&params, &case.weights);
-                // Penalised polynomials have a length of the samples in them unless the kernel is r² log r, which a
+                // Penalized polynomials have a length of the samples in them unless the kernel is r² log r, which a
                 // refit measures anew.
                 let length = null_space == NullSpace::Penalized
                     && kernel(spec).dilation_exponent().is_some_and(|exponent| exponent > 1.0 && exponent != 2.0);

@@ -26,7 +26,7 @@ struct Place {
 struct Places {
     places: Vec<Place>,
     n_classes: usize,
-    n_penalised: usize,
+    n_penalized: usize,
 }
 
 const N_LANDMARKS: i32 = 20;
@@ -36,14 +36,14 @@ impl Places {
         let n_rows = self.places.iter().map(|place| place.roots.len()).sum();
         let width = self.places[0].features.len() / self.places[0].roots.len();
         let n_problems = if self.n_classes > 2 { self.n_classes } else { 1 };
-        let shape = RowsShape { n_rows, n_penalised: self.n_penalised, n_free: width - self.n_penalised, n_problems };
+        let shape = RowsShape { n_rows, n_penalized: self.n_penalized, n_free: width - self.n_penalized, n_problems };
         RemoteRowSums::new(self, shape)
     }
 }
 
 impl Workers for Places {
     fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
-        let (n_classes, n_penalised) = (self.n_classes, self.n_penalised);
+        let (n_classes, n_penalized) = (self.n_classes, self.n_penalized);
         let mut first = 0;
         let one = |place: &mut Place| {
             // The first samples are landmarks, which are not judged.
@@ -52,7 +52,7 @@ impl Workers for Places {
             first += place.roots.len() as i32;
             let targets = OneVsRest::new(&place.codes, n_classes);
             let (features, roots) = (&place.features, &place.roots);
-            let rows = PartRows { features, n_penalised, targets, roots, units: &units, threads: 1 };
+            let rows = PartRows { features, n_penalized, targets, roots, units: &units, threads: 1 };
             let work =
                 |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, asked.query, rows, &Monitor::none());
             let (answer, state) = rows.with(place.state.clone(), &Monitor::none(), work)?;
@@ -94,7 +94,7 @@ fn fit(
     let sums = parts.iter().map(|(part, _)| plan.first_sums(&view(part, d), &ones(part)).unwrap());
     let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
     let n = values.len() / d;
-    let places = |features: &dyn Fn(&[f64]) -> Vec<f64>, n_penalised: usize| Places {
+    let places = |features: &dyn Fn(&[f64]) -> Vec<f64>, n_penalized: usize| Places {
         places: parts
             .iter()
             .map(|(part, codes)| Place {
@@ -105,17 +105,17 @@ fn fit(
             })
             .collect(),
         n_classes: labels.classes().len(),
-        n_penalised,
+        n_penalized,
     };
     let free = plan.settle(&sums, NullSpace::Free, n, n as f64, false).unwrap();
     let polynomials = |part: &[f64]| plan.polynomial_features(&view(part, d), &ones(part), free.columns()).unwrap();
     let separates = rows_separate(&mut places(&polynomials, 0).sums(), n as f64, 1, &Monitor::none()).unwrap();
     let settled = plan.settle(&sums, null_space, n, n as f64, separates).unwrap();
     let features = |part: &[f64]| {
-        let (penalised, columns) = (settled.penalised(), settled.columns());
-        plan.features(&view(part, d), &ones(part), penalised, columns, settled.cross()).unwrap()
+        let (penalized, columns) = (settled.penalized(), settled.columns());
+        plan.features(&view(part, d), &ones(part), penalized, columns, settled.cross()).unwrap()
     };
-    let mut rows = places(&features, settled.n_penalised()).sums();
+    let mut rows = places(&features, settled.n_penalized()).sums();
     let support = chosen.into_iter().map(|row| row as u64).collect();
     let (total_weight, ones) = (n as f64, vec![1.0; n]);
     let facts = ModelFacts {
@@ -169,7 +169,7 @@ fn drawn_rows_are_present_and_repeatable() {
 fn rows_that_do_not_fit_are_refused() {
     let rows = PartRows {
         features: &[1.0; 7],
-        n_penalised: 1,
+        n_penalized: 1,
         targets: OneVsRest::new(&[0, 1], 2),
         roots: &[1.0; 2],
         units: &[1.0; 2],

@@ -1,4 +1,4 @@
-//! Standardised columns are the columns divided by hand; `auto` takes the scaling that leave-one-out prefers; many
+//! Standardized columns are the columns divided by hand; `auto` takes the scaling that leave-one-out prefers; many
 //! samples go to landmarks where the caller wants that.
 
 use crate::thin_plate_common::{blobs, kernel, relative, view};
@@ -28,7 +28,7 @@ fn by_hand(values: &[f64], d: usize) -> Vec<f64> {
 }
 
 #[test]
-fn standardised_columns_are_those_divided_by_hand() {
+fn standardized_columns_are_those_divided_by_hand() {
     let d = 4;
     let (values, labels) = blobs(120, d, 3, 8);
     let labels = Labels::new(labels);
@@ -57,7 +57,7 @@ fn auto_takes_what_leave_one_out_prefers() {
         all.fold(f64::INFINITY, f64::min)
     };
     // A column that says nothing, in small units: as they are, the others drown in it; in large ones it is harmless.
-    for (factor, at, standardised) in [(1e4, 2, true), (1e-4, 2, false)] {
+    for (factor, at, standardized) in [(1e4, 2, true), (1e-4, 2, false)] {
         let noise: Vec<f64> = values.chunks(d).map(|row| (1e5 * row[0]).sin()).collect();
         let rows: Vec<f64> = values
             .chunks(d)
@@ -66,14 +66,14 @@ fn auto_takes_what_leave_one_out_prefers() {
             .collect();
         let fit = |standardize| params(standardize).fit(&view(&rows, d), &labels).unwrap();
         let (auto, yes, no) = (fit(Standardize::Auto), fit(Standardize::Yes), fit(Standardize::No));
-        assert_eq!(auto.scale().is_some(), standardised, "{:?}", auto.report().warnings);
+        assert_eq!(auto.scale().is_some(), standardized, "{:?}", auto.report().warnings);
         // Up to rounding: the two begin at other points.
         let least = loss(&yes).min(loss(&no));
         assert!((loss(&auto) - least).abs() < 1e-12 * least, "{} {least}", loss(&auto));
-        assert!(warned(&auto, "leave-one-out") && warned(&no, "standardise them"));
+        assert!(warned(&auto, "leave-one-out") && warned(&no, "standardize them"));
         // Losses at one C say nothing of two scalings.
         let given = params(Standardize::Auto).c(1.0).fit(&view(&rows, d), &labels).unwrap();
-        assert!(given.scale().is_none() && warned(&given, "standardise them"));
+        assert!(given.scale().is_none() && warned(&given, "standardize them"));
     }
     let even = params(Standardize::Auto).fit(&view(&values, d), &labels).unwrap();
     assert!(even.scale().is_none() && even.report().warnings.is_empty());

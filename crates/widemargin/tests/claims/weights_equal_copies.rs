@@ -132,7 +132,7 @@ proptest! {
         let ways = Ways::new(seed, classes);
         prop_assume!(ways.is_whole());
         let test: AnySamples = AnySamples::Vectors(Vectors::of(&DenseView::new(&ways.values, N, D).unwrap(), 0..N).unwrap());
-        let specs = [&["rbf"][..], &["mean-norm>rbf", "linear"], &["z-score>laplacian"], &["chi2"], &["polynomial"]][spec];
+        let specs = [&["rbf"][..], &["mean-norm/rbf", "linear"], &["z-score/laplacian"], &["chi2"], &["polynomial"]][spec];
         let normalization = ["mean-norm", "z-score", "nystrom-clip", "none", "covariance"][seed as usize % 5];
         let params = |threads| {
             let params = BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).threads(threads);

@@ -11,7 +11,7 @@ pub(super) const DEPTH: usize = 31;
 /// Unsigned orientations.
 const UNSIGNED: usize = 9;
 
-/// Normalised values are clipped here.
+/// Normalized values are clipped here.
 const CLIP: f32 = 0.2;
 
 /// Avoids division by zero in blocks without gradients.
@@ -20,14 +20,14 @@ const SMALL: f32 = 1e-4;
 /// 1/√18 as rounded by the original.
 const TEXTURE: f32 = 0.2357;
 
-/// Length of the scratch memory of [`normalise`].
+/// Length of the scratch memory of [`normalize`].
 pub(super) fn scratch_len(rows: usize, cols: usize) -> usize {
     rows * cols + (rows + 1) * (cols + 1)
 }
 
 /// Writes `grid`, \[row\]\[column\]\[31\]; `scratch` has [`scratch_len`] numbers.
 #[inline(always)]
-pub(super) fn normalise(votes: &Votes, scratch: &mut [f32], grid: &mut [f32]) {
+pub(super) fn normalize(votes: &Votes, scratch: &mut [f32], grid: &mut [f32]) {
     let (rows, cols) = (votes.rows(), votes.cols());
     let (energies, blocks) = scratch.split_at_mut(rows * cols);
     for row in 0..rows {
@@ -51,16 +51,16 @@ pub(super) fn normalise(votes: &Votes, scratch: &mut [f32], grid: &mut [f32]) {
         let above = &blocks[row * (cols + 1)..][..cols + 1];
         let below = &blocks[(row + 1) * (cols + 1)..][..cols + 1];
         for (col, out) in cells.iter_mut().enumerate() {
-            let normalisers = [below[col + 1], above[col + 1], below[col], above[col]];
-            write_cell(votes.cell(row, col), normalisers, out);
+            let normalizers = [below[col + 1], above[col + 1], below[col], above[col]];
+            write_cell(votes.cell(row, col), normalizers, out);
         }
     }
 }
 
-/// The 31 numbers of a cell from its histogram and the normalisers of its four blocks: sixteen signed ones, then
+/// The 31 numbers of a cell from its histogram and the normalizers of its four blocks: sixteen signed ones, then
 /// the last two with the nine unsigned ones, as two vectors.
 #[inline(always)]
-fn write_cell(histogram: &[f32; SIGNED], normalisers: [f32; 4], out: &mut [f32; DEPTH]) {
+fn write_cell(histogram: &[f32; SIGNED], normalizers: [f32; 4], out: &mut [f32; DEPTH]) {
     let mut first = [0.0; 16];
     let mut rest = [0.0; 16];
     first.copy_from_slice(&histogram[..16]);
@@ -69,9 +69,9 @@ fn write_cell(histogram: &[f32; SIGNED], normalisers: [f32; 4], out: &mut [f32; 
         rest[2 + o] = histogram[o] + histogram[o + UNSIGNED];
     }
     let (mut first_sums, mut rest_sums) = ([0.0; 16], [0.0; 16]);
-    for (b, normaliser) in normalisers.into_iter().enumerate() {
-        let first = clipped(&first, normaliser);
-        let rest = clipped(&rest, normaliser);
+    for (b, normalizer) in normalizers.into_iter().enumerate() {
+        let first = clipped(&first, normalizer);
+        let rest = clipped(&rest, normalizer);
         for l in 0..16 {
             first_sums[l] += first[l];
             rest_sums[l] += rest[l];
@@ -87,17 +87,17 @@ fn write_cell(histogram: &[f32; SIGNED], normalisers: [f32; 4], out: &mut [f32; 
 }
 
 #[inline(always)]
-fn clipped(numbers: &[f32; 16], normaliser: f32) -> [f32; 16] {
+fn clipped(numbers: &[f32; 16], normalizer: f32) -> [f32; 16] {
     let mut clipped = [0.0; 16];
     for l in 0..16 {
-        let value = numbers[l] * normaliser;
+        let value = numbers[l] * normalizer;
         // Not `min`, which would also check for NaN.
         clipped[l] = if value < CLIP { value } else { CLIP };
     }
     clipped
 }
 
-/// The sum of the signed ones, as a tree reduction that vectorises.
+/// The sum of the signed ones, as a tree reduction that vectorizes.
 #[inline(always)]
 fn sum_of_signed(first: &[f32; 16], rest: &[f32; 16]) -> f32 {
     let (mut eight, mut four) = ([0.0; 8], [0.0; 4]);

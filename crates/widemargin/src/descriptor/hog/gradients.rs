@@ -1,7 +1,7 @@
 //! Direction and length of the gradient at each pixel of a row.
 //!
 //! All numbers up to the length are integers below 2²⁴, which f32 represents exactly: the choice of channel and
-//! direction involves no rounding. A pixel takes some 15 operations per channel and 20 more, all vectorised.
+//! direction involves no rounding. A pixel takes some 15 operations per channel and 20 more, all vectorized.
 
 /// The most recent rows of pixels as planes of f32, and the results of a row.
 #[derive(Debug)]

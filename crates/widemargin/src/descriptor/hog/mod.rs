@@ -4,10 +4,10 @@
 //! Models*, PAMI 2010, section 6, but keeping the border cells.
 //!
 //! Three steps run row by row: `gradients` finds the direction and length of each pixel's gradient, `votes` adds it to
-//! the surrounding cells, `blocks` normalises the cells. No operations are fused, and integers are exact, so that an
+//! the surrounding cells, `blocks` normalizes the cells. No operations are fused, and integers are exact, so that an
 //! image gives the same bits on every machine.
 //!
-//! A colour image of 32 × 32 pixels with cells of 4 has 900 gradients of some 65 operations, 1,800 scattered
+//! A color image of 32 × 32 pixels with cells of 4 has 900 gradients of some 65 operations, 1,800 scattered
 //! additions, 16 · 640 sums of votes and 64 cells of some 400 operations: in vectors of 16 that is 3 µs at best, of
 //! which the scattered additions, one after another, are half. It takes 9 µs.
 
@@ -55,7 +55,7 @@ pub(crate) const ROWS: &[DescriptorRow] = &[HOG];
 
 /// The HOG descriptor with square cells.
 ///
-/// - Gradients are centred differences of pixels 0…255, where both neighbours exist; of three colour channels the one
+/// - Gradients are centered differences of pixels 0…255, where both neighbors exist; of three color channels the one
 ///   with the largest gradient counts, the first one in a tie.
 /// - Each gradient votes with its length for one of 18 directions (0°, 20°, …), the one with the largest dot product,
 ///   and bilinearly for the cells around its pixel; votes outside the grid are dropped.
@@ -95,11 +95,11 @@ impl Hog {
     }
 
     /// The grids of some images, \[image\]\[row\]\[column\]\[31\]: images of 32 × 32 pixels have 8 × 8 cells of size 4.
-    /// Runs on the caller's thread; to parallelise, split the images into chunks.
+    /// Runs on the caller's thread; to parallelize, split the images into chunks.
     ///
     /// # Errors
-    /// [`Error::Shape`] for images whose sides are not multiples of the cell size, or that are neither grey (one
-    /// channel) nor colour (three).
+    /// [`Error::Shape`] for images whose sides are not multiples of the cell size, or that are neither gray (one
+    /// channel) nor color (three).
     pub fn describe(&self, images: &Images) -> Result<Grids> {
         self.describe_with(Isa::best(), images)
     }
@@ -112,7 +112,7 @@ impl Hog {
             return wrong("images without a size".into(), "a height and a width".into());
         }
         if channels != 1 && channels != 3 {
-            return wrong(format!("{channels} channels"), "1 (grey) or 3 (colour)".into());
+            return wrong(format!("{channels} channels"), "1 (gray) or 3 (color)".into());
         }
         if !height.is_multiple_of(self.cell_size) || !width.is_multiple_of(self.cell_size) {
             return wrong(
@@ -176,14 +176,14 @@ struct Worker {
     height: usize,
     gradients: RowGradients,
     votes: Votes,
-    normalisers: Vec<f32>,
+    normalizers: Vec<f32>,
 }
 
 impl Worker {
     fn new(cell_size: usize, height: usize, width: usize, channels: usize) -> Self {
         let votes = Votes::new(cell_size, height, width);
-        let normalisers = vec![0.0; blocks::scratch_len(votes.rows(), votes.cols())];
-        Worker { height, gradients: RowGradients::new(width, channels), votes, normalisers }
+        let normalizers = vec![0.0; blocks::scratch_len(votes.rows(), votes.cols())];
+        Worker { height, gradients: RowGradients::new(width, channels), votes, normalizers }
     }
 }
 
@@ -196,7 +196,7 @@ compiled! {
             let (directions, lengths) = worker.gradients.next_row(pixels, y);
             worker.votes.add_row(y, directions, lengths);
         }
-        blocks::normalise(&worker.votes, &mut worker.normalisers, grid);
+        blocks::normalize(&worker.votes, &mut worker.normalizers, grid);
     }
 }
 

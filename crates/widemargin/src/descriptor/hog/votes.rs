@@ -1,7 +1,7 @@
 //! Bilinear votes of pixels for the cells around them.
 //!
 //! Voting is separable: a row of pixels votes horizontally for a row of cells (2 scattered additions per pixel), and
-//! that row is then added to the two adjacent rows of cells (4 vectorised operations for each of the 18 · columns
+//! that row is then added to the two adjacent rows of cells (4 vectorized operations for each of the 18 · columns
 //! numbers). Voting in both directions at once would take 4 scattered additions per pixel.
 
 /// Signed orientations.
@@ -18,7 +18,7 @@ pub(super) struct Votes {
     right_share: Vec<f32>,
     /// For each row of pixels, the framed row of cells above it, and the weight of the one below.
     above: Vec<(usize, f32)>,
-    /// One framed row of cells, twice, so that neighbours with the same direction do not depend on each other.
+    /// One framed row of cells, twice, so that neighbors with the same direction do not depend on each other.
     row: [Vec<f32>; 2],
     /// \[framed row\]\[framed column\]\[18\].
     cells: Vec<f32>,

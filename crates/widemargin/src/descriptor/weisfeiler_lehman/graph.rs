@@ -1,4 +1,4 @@
-//! A labelled graph, written as JSON: `{"nodes": ["C", "O"], "edges": [[0, 1, "="]]}`.
+//! A labeled graph, written as JSON: `{"nodes": ["C", "O"], "edges": [[0, 1, "="]]}`.
 
 use serde_json::Value;
 

@@ -1,15 +1,15 @@
-//! Labelled graphs as sparse vectors of the patterns of labels around their vertices: `wl:iterations=3`.
+//! Labeled graphs as sparse vectors of the patterns of labels around their vertices: `wl:iterations=3`.
 //!
-//! Each vertex has a colour, at first its label. An iteration gives it a new one: that of the pair of its colour and the
-//! sorted colours of its neighbours, each with the label of the edge to it. The vector of a graph counts, for the labels and
-//! for the colours of each iteration, how many vertices have each: `wl/linear` is the Weisfeiler–Lehman subtree kernel of
+//! Each vertex has a color, at first its label. An iteration gives it a new one: that of the pair of its color and the
+//! sorted colors of its neighbors, each with the label of the edge to it. The vector of a graph counts, for the labels and
+//! for the colors of each iteration, how many vertices have each: `wl/linear` is the Weisfeiler–Lehman subtree kernel of
 //! Shervashidze, Schweitzer, van Leeuwen, Mehlhorn and Borgwardt, *Weisfeiler-Lehman graph kernels*, JMLR 2011, and
-//! `wl/cosine` the same normalised. Isomorphic graphs have equal vectors.
+//! `wl/cosine` the same normalized. Isomorphic graphs have equal vectors.
 //!
-//! Colours are hashes, so that they are the same in every graph and every process. Those of the training graphs become
+//! Colors are hashes, so that they are the same in every graph and every process. Those of the training graphs become
 //! columns; one more column has the norm of the counts of all others, which no training graph has: it is in x·x alone, so that
 //! `cosine` and `tanimoto` of a new graph and a training graph are those of all their patterns. An iteration takes a hash of 8
-//! or 16 bytes a vertex and end of an edge, and a sort of each vertex's neighbours.
+//! or 16 bytes a vertex and end of an edge, and a sort of each vertex's neighbors.
 //!
 //! A graph is a string of JSON.
 
@@ -59,7 +59,7 @@ pub(crate) fn are_graphs(strings: &[String]) -> bool {
     !strings.is_empty() && strings.iter().all(|string| Graph::read(string).is_ok())
 }
 
-/// Graphs to sparse vectors of counts of colours, which are learned from the training samples.
+/// Graphs to sparse vectors of counts of colors, which are learned from the training samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeisfeilerLehman {
     iterations: usize,
@@ -92,45 +92,43 @@ impl WeisfeilerLehman {
         Graph::read(text).map_err(problem)
     }
 
-    /// The colours of all vertices, of the labels and after each iteration.
-    fn colours(&self, graph: &Graph) -> Vec<u64> {
+    /// The colors of all vertices, of the labels and after each iteration.
+    fn colors(&self, graph: &Graph) -> Vec<u64> {
         let hash = |text: &str| Fnv::default().with(text.as_bytes()).mixed();
-        let mut neighbours: Vec<Vec<(u64, usize)>> = vec![Vec::new(); graph.nodes.len()];
+        let mut neighbors: Vec<Vec<(u64, usize)>> = vec![Vec::new(); graph.nodes.len()];
         for edge in &graph.edges {
             // A direction is a label too.
             let (along, against) = if self.directed { (1, 2) } else { (0, 0) };
             let label = hash(&edge.label);
-            neighbours[edge.from].push((label ^ along, edge.to));
+            neighbors[edge.from].push((label ^ along, edge.to));
             if edge.from != edge.to || self.directed {
-                neighbours[edge.to].push((label ^ against, edge.from));
+                neighbors[edge.to].push((label ^ against, edge.from));
             }
         }
-        let mut colours: Vec<u64> = graph.nodes.iter().map(|label| hash(label)).collect();
-        let mut all = Vec::with_capacity(colours.len() * (self.iterations + 1));
+        let mut colors: Vec<u64> = graph.nodes.iter().map(|label| hash(label)).collect();
+        let mut all = Vec::with_capacity(colors.len() * (self.iterations + 1));
         let mut around = Vec::new();
         for iteration in 0..=self.iterations {
-            let counted =
-                |colour: &u64| cut(Fnv::default().with(&[iteration as u8]).with(&colour.to_le_bytes()).mixed());
-            all.extend(colours.iter().map(counted));
+            let counted = |color: &u64| cut(Fnv::default().with(&[iteration as u8]).with(&color.to_le_bytes()).mixed());
+            all.extend(colors.iter().map(counted));
             if iteration == self.iterations {
                 break;
             }
-            let next = |(vertex, neighbours): (usize, &Vec<(u64, usize)>)| {
+            let next = |(vertex, neighbors): (usize, &Vec<(u64, usize)>)| {
                 around.clear();
-                around.extend(neighbours.iter().map(|&(label, other)| (colours[other], label)));
+                around.extend(neighbors.iter().map(|&(label, other)| (colors[other], label)));
                 around.sort_unstable();
-                let own = Fnv::default().with(&colours[vertex].to_le_bytes());
-                let add = |hash: Fnv, (colour, label): &(u64, u64)| {
-                    hash.with(&colour.to_le_bytes()).with(&label.to_le_bytes())
-                };
+                let own = Fnv::default().with(&colors[vertex].to_le_bytes());
+                let add =
+                    |hash: Fnv, (color, label): &(u64, u64)| hash.with(&color.to_le_bytes()).with(&label.to_le_bytes());
                 around.iter().fold(own, add).mixed()
             };
-            colours = neighbours.iter().enumerate().map(next).collect();
+            colors = neighbors.iter().enumerate().map(next).collect();
         }
         all
     }
 
-    /// Learns which colours there are in the graphs of some weight.
+    /// Learns which colors there are in the graphs of some weight.
     ///
     /// # Errors
     /// [`Error::Sample`] for what is no graph; [`Error::Similarity`] where the graphs have no vertices;
@@ -140,18 +138,18 @@ impl WeisfeilerLehman {
         let chunk = |rows: std::ops::Range<usize>| {
             training.go_on("describe")?;
             let (first, graphs) = (rows.start, training.samples.chunk(rows.clone())?);
-            let mut colours = Vec::new();
+            let mut colors = Vec::new();
             let present =
                 graphs.iter().zip(&training.weights[rows]).enumerate().filter(|(_, (_, weight))| **weight > 0.0);
             for (at, (text, _)) in present {
-                colours.extend(self.colours(&self.read(first + at, text)?));
+                colors.extend(self.colors(&self.read(first + at, text)?));
             }
-            colours.sort_unstable();
-            colours.dedup();
-            Ok(colours)
+            colors.sort_unstable();
+            colors.dedup();
+            Ok(colors)
         };
-        pool.fold_chunks(training.samples.n_samples(), GRAPHS_A_CHUNK, chunk, |colours| {
-            all.extend(colours);
+        pool.fold_chunks(training.samples.n_samples(), GRAPHS_A_CHUNK, chunk, |colors| {
+            all.extend(colors);
             Ok(())
         })?;
         if all.is_empty() {
@@ -182,9 +180,9 @@ impl WeisfeilerLehman {
         let mut matrix = CsrMatrix::empty(self.columns.len() + 1);
         let mut columns: Vec<(u32, u64)> = Vec::new();
         for (number, text) in graphs.iter().enumerate() {
-            let colours = self.colours(&self.read(number, text)?);
+            let colors = self.colors(&self.read(number, text)?);
             columns.clear();
-            columns.extend(colours.iter().map(|colour| (self.columns.get(colour).copied().unwrap_or(new), *colour)));
+            columns.extend(colors.iter().map(|color| (self.columns.get(color).copied().unwrap_or(new), *color)));
             columns.sort_unstable();
             let mut squares = 0.0;
             for same in columns.chunk_by(|a, b| a == b) {

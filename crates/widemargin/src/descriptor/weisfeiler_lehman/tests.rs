@@ -21,29 +21,29 @@ fn written(labels: &[usize], edges: &[(usize, usize, usize)]) -> String {
     format!("{{\"nodes\": [{}], \"edges\": [{}]}}", nodes.join(","), edges.join(","))
 }
 
-/// The colours of a graph as texts that spell them out: no hash and no dictionary.
+/// The colors of a graph as texts that spell them out: no hash and no dictionary.
 fn spelled(graph: &Graph, iterations: usize, directed: bool) -> BTreeMap<String, usize> {
-    let mut colours = graph.nodes.clone();
+    let mut colors = graph.nodes.clone();
     let mut counts = BTreeMap::new();
     for iteration in 0..=iterations {
-        for colour in &colours {
-            *counts.entry(format!("{iteration} {colour}")).or_default() += 1;
+        for color in &colors {
+            *counts.entry(format!("{iteration} {color}")).or_default() += 1;
         }
         let next = |vertex: usize| {
             let mut around: Vec<String> = Vec::new();
             for Edge { from, to, label } in &graph.edges {
                 let [out, back] = if directed { ["out", "in"] } else { ["", ""] };
                 if *from == vertex {
-                    around.push(format!("{out} {label} {}", colours[*to]));
+                    around.push(format!("{out} {label} {}", colors[*to]));
                 }
                 if *to == vertex && (directed || from != to) {
-                    around.push(format!("{back} {label} {}", colours[*from]));
+                    around.push(format!("{back} {label} {}", colors[*from]));
                 }
             }
             around.sort();
-            format!("({}: {})", colours[vertex], around.join("; "))
+            format!("({}: {})", colors[vertex], around.join("; "))
         };
-        colours = (0..colours.len()).map(next).collect();
+        colors = (0..colors.len()).map(next).collect();
     }
     counts
 }
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn counts_are_those_of_spelled_out_colours(
+    fn counts_are_those_of_spelled_out_colors(
         graphs in prop::collection::vec(drawn(), 2..6), iterations in 0usize..4, directed in any::<bool>(),
     ) {
         let texts: Vec<String> = graphs.iter().map(|(labels, edges)| written(labels, edges)).collect();
@@ -74,7 +74,7 @@ proptest! {
         let row = |at: usize| &rows.values[at * rows.n_cols..(at + 1) * rows.n_cols];
         for (x, y) in (0..texts.len()).flat_map(|x| (0..texts.len()).map(move |y| (x, y))) {
             let found: f32 = row(x).iter().zip(row(y)).map(|(a, b)| a * b).sum();
-            let right: usize = counts[x].iter().map(|(colour, n)| n * counts[y].get(colour).unwrap_or(&0)).sum();
+            let right: usize = counts[x].iter().map(|(color, n)| n * counts[y].get(color).unwrap_or(&0)).sum();
             prop_assert_eq!(found, right as f32);
         }
     }
@@ -86,7 +86,7 @@ proptest! {
         let (known, all) = (AnySamples::Strings(texts[..2].to_vec()), AnySamples::Strings(texts.clone()));
         let counts: Vec<_> = texts.iter().map(|text| spelled(&Graph::read(text).unwrap(), 2, false)).collect();
         let product = |x: usize, y: usize| -> f64 {
-            counts[x].iter().map(|(colour, n)| (n * counts[y].get(colour).unwrap_or(&0)) as f64).sum()
+            counts[x].iter().map(|(color, n)| (n * counts[y].get(color).unwrap_or(&0)) as f64).sum()
         };
         for name in ["cosine", "tanimoto"] {
             let mut similarity = AnySimilarity::new(&[format!("wl:iterations=2/{name}")]).unwrap();
@@ -118,7 +118,7 @@ proptest! {
 
 #[test]
 fn a_path_and_a_triangle() {
-    // Labels: 3 and 3 vertices of one kind. After one iteration ends have one neighbour, the middle two.
+    // Labels: 3 and 3 vertices of one kind. After one iteration ends have one neighbor, the middle two.
     let texts =
         vec![written(&[0, 0, 0], &[(0, 1, 0), (1, 2, 0)]), written(&[0, 0, 0], &[(0, 1, 0), (1, 2, 0), (2, 0, 0)])];
     let wl = fitted("wl:iterations=1", &texts).unwrap();

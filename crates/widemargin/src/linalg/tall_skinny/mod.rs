@@ -1,6 +1,6 @@
 //! Products of many rows with a few columns: Φ·Wᵀ and Rᵀ·Φ for a panel of rows of Φ and a few problems.
 //!
-//! General matrix products are optimised for square shapes; here one dimension is only the number of classes, and it is
+//! General matrix products are optimized for square shapes; here one dimension is only the number of classes, and it is
 //! essential that a panel of Φ, once in the cache, is used for both products and all classes.
 //!
 //! | product | flops | numbers of Φ read |

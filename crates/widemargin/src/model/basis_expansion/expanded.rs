@@ -75,7 +75,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let given = Given { codes: &codes, weights: None, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
         let weights = match weighed {
-            Some(labels) => distinct.labelled(labels, &self.class_weight)?.1,
+            Some(labels) => distinct.labeled(labels, &self.class_weight)?.1,
             None => distinct.weights.clone(),
         };
         let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();

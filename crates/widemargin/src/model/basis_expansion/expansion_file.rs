@@ -1,6 +1,6 @@
-//! Serialisation of a basis expansion: alone, or as part of a classifier.
+//! Serialization of a basis expansion: alone, or as part of a classifier.
 //!
-//! A similarity implemented by the caller cannot be serialised, nor can its samples: the caller then stores both, and
+//! A similarity implemented by the caller cannot be serialized, nor can its samples: the caller then stores both, and
 //! the bytes hold the rest.
 
 use serde::{Deserialize, Serialize};
@@ -71,13 +71,13 @@ impl ExpansionHeader {
         for (part, map) in expansion.maps().iter().enumerate() {
             let n_columns = map.n_columns();
             maps.push(match map {
-                PartMap::Affine { centre, factors } => {
-                    arrays.push(array(&format!("map.{part}.centre"), vec![centre.len()], centre));
+                PartMap::Affine { center, factors } => {
+                    arrays.push(array(&format!("map.{part}.center"), vec![center.len()], center));
                     arrays.push(array(&format!("map.{part}.factors"), vec![factors.len()], factors));
                     MapShape::Affine { n_columns, n_factors: factors.len() }
                 }
-                PartMap::Whitening { centre, matrix } => {
-                    arrays.push(array(&format!("map.{part}.centre"), vec![n_columns], centre));
+                PartMap::Whitening { center, matrix } => {
+                    arrays.push(array(&format!("map.{part}.center"), vec![n_columns], center));
                     arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, n_columns], matrix));
                     MapShape::Whitening { n_columns }
                 }
@@ -177,12 +177,12 @@ impl ExpansionHeader {
                         return Err(reader.wrong(format!("{n_factors} factors for {n_columns} columns")));
                     }
                     PartMap::Affine {
-                        centre: reader.tensor(&format!("map.{part}.centre"), &[n_columns])?,
+                        center: reader.tensor(&format!("map.{part}.center"), &[n_columns])?,
                         factors: reader.tensor(&format!("map.{part}.factors"), &[n_factors])?,
                     }
                 }
                 MapShape::Whitening { n_columns } => PartMap::Whitening {
-                    centre: reader.tensor(&format!("map.{part}.centre"), &[n_columns])?,
+                    center: reader.tensor(&format!("map.{part}.center"), &[n_columns])?,
                     matrix: reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_columns])?,
                 },
                 MapShape::Projection { n_columns, n_features } => {
@@ -222,13 +222,13 @@ impl BasisExpansion<AnySimilarity> {
     /// The expansion as bytes, in the format of a model file.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for an expansion that cannot be serialised, which no fit produces.
+    /// [`Error::ModelFile`] for an expansion that cannot be serialized, which no fit produces.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (expansion, arrays) = ExpansionHeader::whole(self)?;
         to_bytes(header(&Header::new(expansion))?, &arrays)
     }
 
-    /// Deserialises the result of [`BasisExpansion::to_bytes`].
+    /// Deserializes the result of [`BasisExpansion::to_bytes`].
     ///
     /// # Errors
     /// [`Error::ModelFile`] for bytes that are truncated, damaged or not an expansion, or without the similarity;
@@ -257,7 +257,7 @@ impl<S: Similarity> BasisExpansion<S> {
         to_bytes(header(&Header::new(expansion))?, &arrays)
     }
 
-    /// Deserialises the result of [`BasisExpansion::to_bytes_without_bases`], given the fitted similarity and the bases
+    /// Deserializes the result of [`BasisExpansion::to_bytes_without_bases`], given the fitted similarity and the bases
     /// in their order.
     ///
     /// # Errors
@@ -302,7 +302,7 @@ macro_rules! expansion_file_methods {
         }
 
         impl<S: Similarity> $model<S> {
-            /// Serialises everything except the similarity and the bases, which the caller stores.
+            /// Serializes everything except the similarity and the bases, which the caller stores.
             ///
             /// # Errors
             /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.

@@ -135,5 +135,5 @@ impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
     }
 }
 
-/// Rows normalised at a time by a thread.
+/// Rows normalized at a time by a thread.
 const ROWS_APPLIED: usize = 256;

@@ -1,7 +1,7 @@
 //! The basis expansion SVM: a large-margin classifier for any similarity at the cost of a linear one.
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
-//! compared with a few bases, the similarities normalised ([`Expander`]), and a linear SVM trained on them by Newton's
+//! compared with a few bases, the similarities normalized ([`Expander`]), and a linear SVM trained on them by Newton's
 //! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear_dual`]).
 
 use std::fmt;
@@ -55,7 +55,7 @@ pub struct BasisExpansionParams<S: Similarity> {
 
 impl<S: Similarity> BasisExpansionParams<S> {
     /// The defaults for a similarity: 1,000 bases drawn from each class in proportion to its samples, mean-norm normalization, C = 1, squared
-    /// hinge, an unpenalised intercept, a relative duality gap of 0.001, one thread per core.
+    /// hinge, an unpenalized intercept, a relative duality gap of 0.001, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionParams {
             expander: Expander {
@@ -118,7 +118,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { expander: Expander { given: Some(bases), ..self.expander }, ..self }
     }
 
-    /// How the similarities are normalised.
+    /// How the similarities are normalized.
     pub fn normalization(self, normalization: Normalization) -> Self {
         BasisExpansionParams { expander: Expander { normalization, ..self.expander }, ..self }
     }
@@ -141,7 +141,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have one:
     /// each feature must belong to a basis (mean-norm, z-score, none). Only for the squared hinge, by coordinate descent; a
-    /// penalised intercept is not penalised.
+    /// penalized intercept is not penalized.
     pub fn penalty(self, penalty: Penalty) -> Self {
         BasisExpansionParams { penalty, ..self }
     }
@@ -152,8 +152,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { max_basis, ..self }
     }
 
-    /// How the intercept is treated. With the hinge loss an unpenalised intercept is penalised instead, and the report
-    /// says so: the dual solver does not support an unpenalised one.
+    /// How the intercept is treated. With the hinge loss an unpenalized intercept is penalized instead, and the report
+    /// says so: the dual solver does not support an unpenalized one.
     pub fn intercept(self, intercept: Intercept) -> Self {
         BasisExpansionParams { intercept, ..self }
     }
@@ -360,7 +360,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
-        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         clock.end("merge")?;
 
         let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
@@ -376,7 +376,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &asked, monitor)?,
             Vectors::Sparse(_) if !unweighted(made.expansion.similarity()).is_empty() => {
                 let expected =
-                    "a number where features stay sparse: weights are learned on dense ones (normalise by z-score)";
+                    "a number where features stay sparse: weights are learned on dense ones (normalize by z-score)";
                 return Err(Error::parameter("weight", "auto", expected));
             }
             Vectors::Sparse(_) => None,
@@ -494,7 +494,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report: solution.report,
             decision: OnceLock::new(),
-            origin: Origin::of(training).labelled(&labels).calibrated(calibration),
+            origin: Origin::of(training).labeled(&labels).calibrated(calibration),
         })
     }
 }

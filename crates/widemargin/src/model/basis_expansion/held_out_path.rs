@@ -1,5 +1,5 @@
 //! C by samples that a fit does not see, for sparse features of many samples: their leave-one-out in closed form would take
-//! a factorisation of the size of the features, of which there may be tens of thousands, and C on a few samples of rare
+//! a factorization of the size of the features, of which there may be tens of thousands, and C on a few samples of rare
 //! features says less about all.
 //!
 //! A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the last
@@ -24,7 +24,7 @@ const MOST: usize = 4000;
 const TOL: f64 = 3e-2;
 
 /// The ends of the path, in half decades from where it begins, and λ there where no search has told: in units of the mean
-/// squared norm of the centred features.
+/// squared norm of the centered features.
 const WIDEST: i32 = 6;
 const BEGIN: f64 = 1.0;
 
@@ -47,7 +47,7 @@ pub(super) fn choose_on_held_out(
     let mut path: Vec<(PathPoint, f64)> = Vec::new();
     let mut best: Option<(usize, Start)> = None;
     let mut unseen = UnseenScores::default();
-    // Towards larger C first: each point begins at the solution of the last.
+    // Toward larger C first: each point begins at the solution of the last.
     for direction in [1, -1] {
         let mut start = best.as_ref().map(|(_, start)| start.clone());
         for step in (if direction == 1 { 0 } else { 1 })..=WIDEST {
@@ -100,7 +100,7 @@ pub(super) fn choose_on_held_out(
     Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), unseen }))
 }
 
-/// The mean squared norm of the features, centred where the intercept is free.
+/// The mean squared norm of the features, centered where the intercept is free.
 fn mean_square(phi: &Vectors, weights: &[f64], intercept: Intercept) -> Result<f64> {
     let (rows, total) = (Block::of(phi)?, weights.iter().sum::<f64>());
     let (mut squares, mut mean) = (0.0, vec![0.0; phi.n_cols()]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_that_of_new_samples_and_the_choice_is_the_best_of_its_neighbours() {
+    fn the_estimate_is_that_of_new_samples_and_the_choice_is_the_best_of_its_neighbors() {
         let ((samples, labels), (new, of_new)) = (rows(3000, 1), rows(4000, 2));
         let error = |model: &BasisExpansionSvc<AnySimilarity>| {
             let classes = model.predict(&new, 1).unwrap();

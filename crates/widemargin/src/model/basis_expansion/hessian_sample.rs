@@ -33,7 +33,7 @@ pub(crate) struct Learner<'a, 'p, S: Similarity> {
 }
 
 impl<'a, S: Similarity> Learner<'a, '_, S> {
-    /// Passes over all samples, twice if the normalization needs it. Afterwards the pieces yield normalised features.
+    /// Passes over all samples, twice if the normalization needs it. Afterwards the pieces yield normalized features.
     pub fn learn(mut self, rows: Vec<usize>, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
         let affine = self.pieces.expansion.affine();
         let width = self.pieces.expansion.n_features();
@@ -79,7 +79,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                     self.fold(&hessian_sample.phi, &weights, of, &mut spread)?;
                 } else {
                     for rows in self.ranges() {
-                        self.monitor.go_on("normalise")?;
+                        self.monitor.go_on("normalize")?;
                         piece.resize(rows.len() * width, 0.0);
                         // The maps are not known yet: what is read or computed is raw.
                         match self.pieces.kept {
@@ -87,7 +87,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                             None => self.pieces.make(rows.clone(), &mut piece)?,
                         }
                         self.fold(&piece, &self.weights[rows.clone()], of, &mut spread)?;
-                        self.tell("normalise", &rows);
+                        self.tell("normalize", &rows);
                     }
                 }
                 if let Some(checkpoint) = self.resources.checkpoint {
@@ -105,7 +105,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
         let expansion = &self.pieces.expansion;
         self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));
-        clock.end("normalise")?;
+        clock.end("normalize")?;
         Ok((self.pieces, hessian_sample))
     }
 

@@ -1,7 +1,7 @@
 //! Weights of similarities, one factor each, by leave-one-out in closed form (`weight=auto` in a spec).
 //!
 //! A linear SVM on features w_m φ_m has the Gram matrix Σ w_m² K_m: one scale a similarity says how much it counts. The
-//! loss is minimised over powers of √2, one weight at a time, in steps that get smaller; each value costs a path of C, or
+//! loss is minimized over powers of √2, one weight at a time, in steps that get smaller; each value costs a path of C, or
 //! one fit where C is given.
 
 use super::choose_c::{Chosen, Sampled};

@@ -86,17 +86,17 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
-    /// The geometric margin 1/‖w‖ of each two-class problem: the distance from the boundary, in the normalised feature
+    /// The geometric margin 1/‖w‖ of each two-class problem: the distance from the boundary, in the normalized feature
     /// space, of points with decision values of ±1. Infinite if all weights are 0.
     ///
     /// It is a distance between features φ(x), not between samples, in the unit of the normalization (for `mean-norm`,
-    /// the mean distance of a sample from the centre). ‖w‖ does not include the intercept, penalised or not: it shifts
+    /// the mean distance of a sample from the center). ‖w‖ does not include the intercept, penalized or not: it shifts
     /// the boundary and does not rotate it.
     pub fn margins(&self) -> Vec<f64> {
         self.norms().into_iter().map(|norm| 1.0 / norm).collect()
     }
 
-    /// The signed distance y·f(x)/‖w‖ of each sample from the boundary of each two-class problem in the normalised
+    /// The signed distance y·f(x)/‖w‖ of each sample from the boundary of each two-class problem in the normalized
     /// feature space: samples × problems, above 0 for correctly classified samples.
     ///
     /// `labels` has one label per sample; y is 1 in the problem of the sample's class and −1 in the others (for two

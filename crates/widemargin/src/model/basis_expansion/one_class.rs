@@ -1,7 +1,7 @@
 //! One class on a basis expansion: samples that are unlike those of the training, by any similarity.
 //!
-//! Samples are compared with a few bases and the similarities normalised, as for the classifier ([`Expander`]); on these features
-//! w minimises Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean square s of a feature: ridge regression of the constant 1 without an
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on these features
+//! w minimizes Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean square s of a feature: ridge regression of the constant 1 without an
 //! intercept ([`FeatureRidge`]), the least squares one-class machine in the primal. A sample like none of the training has
 //! similarities, and a score w·φ(x), of about 0.
 
@@ -83,7 +83,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         basis: BasisChoice => expander.basis = basis;
         /// Bases given explicitly, in place of training samples.
         bases: S::Samples => expander.given = Some(bases);
-        /// How the similarities are normalised. One that centres the features leaves nothing by which samples without
+        /// How the similarities are normalized. One that centers the features leaves nothing by which samples without
         /// similarities are told.
         normalization: Normalization => expander.normalization = normalization;
         /// The share of samples like the training ones that is expected to be taken for outliers, above 0 and below 1: the
@@ -331,7 +331,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         }
     }
 
-    /// The score of each sample: about 1 for those like the training samples, towards 0 for others.
+    /// The score of each sample: about 1 for those like the training samples, toward 0 for others.
     ///
     /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
     ///

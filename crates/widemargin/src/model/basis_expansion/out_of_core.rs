@@ -1,6 +1,6 @@
 //! The basis expansion SVM on data larger than memory.
 //!
-//! Samples are read in pieces, in as many passes as needed. A first pass computes all features to learn the centre of
+//! Samples are read in pieces, in as many passes as needed. A first pass computes all features to learn the center of
 //! the normalization; those of some rows stay in memory, the others are discarded, or cached on disk if reading them is
 //! faster than recomputing them. A second pass learns the scale. The problem is then solved on the resident rows, which
 //! nearly gives the solution, and after that on all rows with the Hessian of the resident ones ([`SampledObjective`]),
@@ -92,7 +92,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (bases, chosen) = wanted.bases(&similarity, labels, &training)?;
         clock.end("bases")?;
         let expansion =
-            BasisExpansion::unnormalised(similarity, bases, (expander.normalization, expander.cut), &training)
+            BasisExpansion::before_normalization(similarity, bases, (expander.normalization, expander.cut), &training)
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let targets = OneVsRest::of(labels);

@@ -1,6 +1,6 @@
 //! Regression on a basis expansion of data larger than memory.
 //!
-//! A first pass computes all features to learn the centre of the normalization, a second one its scale; where not all of them
+//! A first pass computes all features to learn the center of the normalization, a second one its scale; where not all of them
 //! stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes are the fit by the
 //! squared loss ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products, and the left-out residuals at
 //! all C. Other losses take two passes a step of Newton's method ([`PartedRows`](crate::solve::residuals)).
@@ -83,7 +83,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (bases, chosen) = wanted.bases(&similarity, &all_alike, &training)?;
         clock.end("bases")?;
         let expansion =
-            BasisExpansion::unnormalised(similarity, bases, (expander.normalization, expander.cut), &training)
+            BasisExpansion::before_normalization(similarity, bases, (expander.normalization, expander.cut), &training)
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
@@ -149,7 +149,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     }
 }
 
-/// Rows of normalised features with their targets: held, or a piece at a time.
+/// Rows of normalized features with their targets: held, or a piece at a time.
 struct FeaturesInPasses<'a, S: Similarity> {
     pieces: FeaturePieces<'a, S>,
     /// Of the rows that `targets` is of, if they are all held.

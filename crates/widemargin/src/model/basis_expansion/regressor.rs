@@ -1,7 +1,7 @@
 //! Regression on a basis expansion: for any similarity at the cost of a linear one.
 //!
-//! Samples are compared with a few bases and the similarities normalised, as for the classifier ([`Expander`]); on these
-//! features the squared loss is minimised in closed form, with an unpenalised intercept ([`FeatureRidge`]), and other losses by
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on these
+//! features the squared loss is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and other losses by
 //! Newton's method ([`residuals`]). With the squared loss, a Nyström map of a positive definite kernel and all samples as
 //! bases this is kernel ridge regression.
 
@@ -45,7 +45,7 @@ pub struct BasisExpansionRegressorParams<S: Similarity> {
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, the squared loss, C by leave-one-out,
-    /// an unpenalised intercept, one thread per core.
+    /// an unpenalized intercept, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionRegressorParams {
             expander: Expander {
@@ -91,7 +91,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// How the similarities are normalised.
+    /// How the similarities are normalized.
     pub fn normalization(mut self, normalization: Normalization) -> Self {
         self.expander.normalization = normalization;
         self
@@ -111,7 +111,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// Whether there is an intercept, which is not penalised.
+    /// Whether there is an intercept, which is not penalized.
     pub fn intercept(mut self, has_intercept: bool) -> Self {
         self.has_intercept = has_intercept;
         self
@@ -124,7 +124,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// Whether kernels can be averaged that were compared with all of so many samples as bases, centred or not: each with the best C,
+    /// Whether kernels can be averaged that were compared with all of so many samples as bases, centered or not: each with the best C,
     /// by the squared loss.
     pub(crate) fn can_average(&self, n_samples: usize) -> bool {
         let has_all = self.expander.n_basis.is_none_or(|n_basis| n_basis >= n_samples);

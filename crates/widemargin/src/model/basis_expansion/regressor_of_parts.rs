@@ -16,10 +16,10 @@ use crate::solve::residuals::{self, PartedRows};
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// Trains on the features of an expansion, with the standardised targets of the same rows. Equal samples are not merged.
+    /// Trains on the features of an expansion, with the standardized targets of the same rows. Equal samples are not merged.
     ///
     /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine. Other
-    /// losses are minimised by Newton's method: two queries a step and four more at each C, hundreds in all where C and ε are
+    /// losses are minimized by Newton's method: two queries a step and four more at each C, hundreds in all where C and ε are
     /// chosen, each with a number for each row or an answer of so many. Their estimates of the error are those of one machine,
     /// except that the folds of the quantile loss are drawn among all samples, not among those that differ, which may choose
     /// another C.

@@ -133,7 +133,7 @@ impl Solver {
         let default = L1Settings::default();
         let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
         let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
-        // A penalised intercept would be one more weight to be made 0.
+        // A penalized intercept would be one more weight to be made 0.
         let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
         let solved = l1::solve(&rows, targets, costs, intercept, &settings, monitor)?;
         let of = |number: fn(&L1Solution) -> f64| -> Vec<f64> { solved.iter().map(number).collect() };
@@ -166,12 +166,12 @@ impl Solver {
         let (tol, seed, threads) = (self.tol, self.seed, self.threads);
         let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
         let is_free = self.intercept == Intercept::Free;
-        let intercept = if is_free { Intercept::Penalised } else { self.intercept };
+        let intercept = if is_free { Intercept::Penalized } else { self.intercept };
         let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
         let mut report = solution.report(Vec::new(), &settings);
         if is_free {
-            let told = "the intercept is penalised: the hinge is solved in its dual, which cannot have a free one \
-                        (intercept penalised or none says so without this warning)";
+            let told = "the intercept is penalized: the hinge is solved in its dual, which cannot have a free one \
+                        (intercept penalized or none says so without this warning)";
             report.warnings.push(told.into());
         }
         let (weights, intercepts) = (solution.weights, solution.intercepts);

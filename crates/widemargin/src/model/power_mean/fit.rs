@@ -112,7 +112,7 @@ impl PowerMeanParams {
         let fingerprints = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(fingerprints, given, self.seed, self.threads, monitor)?;
-        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         clock.end("merge")?;
 
         let rows = CodedRows::new(samples, &distinct.rows, &weights, scaling.as_ref().map(FeatureMax::factors))?;
@@ -185,7 +185,7 @@ impl PowerMeanParams {
         weights: Vec<f32>,
         report: Report,
     ) -> PowerMeanSvc {
-        let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()).labelled(labels));
+        let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()).labeled(labels));
         PowerMeanSvc {
             map,
             loss: self.loss,

@@ -98,9 +98,9 @@ impl ThinPlateSvc {
         }
         let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
-        let centre = reader.tensor("centre", &[n_features])?;
+        let center = reader.tensor("center", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(kernel.degree(), centre, factors).map_err(retold)?;
+        let space = PolynomialSpace::new(kernel.degree(), center, factors).map_err(retold)?;
         let k = header.origin.n_problems(classes);
         let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
         Ok(ThinPlateSvc {

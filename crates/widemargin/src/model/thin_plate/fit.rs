@@ -30,10 +30,10 @@ use crate::solve::thin_plate::{
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 
-/// Columns whose spreads differ by more than this factor may have different units and need standardising.
+/// Columns whose spreads differ by more than this factor may have different units and need standardizing.
 pub(super) const UNEVEN: f64 = 3.0;
 
-/// Number of samples on which leave-one-out decides whether to standardise: two fits that are fast compared with one on
+/// Number of samples on which leave-one-out decides whether to standardize: two fits that are fast compared with one on
 /// all samples.
 const SAMPLES_TO_DECIDE: usize = 1000;
 
@@ -129,7 +129,7 @@ impl ThinPlateParams {
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
-        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         let units = distinct.removed_weights(&weights);
         let problems = Problems { targets: OneVsRest::of(&labels), weights: &weights, units: &units };
         let pool = Pool::new(self.threads)?;
@@ -259,7 +259,7 @@ impl ThinPlateParams {
             lambda: point.lambda,
             null_space: fitted.null_space,
             rank: fitted.rank,
-            n_features: space.centre().len(),
+            n_features: space.center().len(),
             classes,
             scale,
             bases,
@@ -394,7 +394,7 @@ impl Taken<'_> {
 
 /// What is done with the columns.
 struct Scaled {
-    /// The factors of the columns, if they are to be standardised.
+    /// The factors of the columns, if they are to be standardized.
     factors: Option<Vec<f64>>,
     warnings: Vec<String>,
     /// λ, in scale-free units, where the same fit has been solved.
@@ -426,7 +426,7 @@ impl Attempt {
 }
 
 impl Fit<'_, '_> {
-    /// Whether the columns are to be standardised, and how.
+    /// Whether the columns are to be standardized, and how.
     fn scaling(&mut self, rows: &[f64]) -> Result<Scaled> {
         let space = self.space(rows)?;
         let mut warnings = space.warnings();
@@ -443,14 +443,14 @@ impl Fit<'_, '_> {
         Ok(Scaled { factors: standardize.then_some(factors), warnings, near })
     }
 
-    /// Whether leave-one-out decides about standardising the columns.
+    /// Whether leave-one-out decides about standardizing the columns.
     pub fn undecided(&self, uneven: f64) -> bool {
         let params = self.params;
         // Losses at a given C are not comparable: its meaning depends on the scaling.
         params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
     }
 
-    /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardised.
+    /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardized.
     pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.weights.len();
@@ -641,7 +641,7 @@ pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
 fn instead(null_space: NullSpace) -> String {
     let done = match null_space {
         NullSpace::Constant => "all but the constant were dropped, for the lower leave-one-out loss",
-        _ => "they are penalised",
+        _ => "they are penalized",
     };
     format!("{done} (null_space = {null_space})")
 }

@@ -11,11 +11,11 @@ use super::kernel_blocks::first_of_equals;
 use crate::error::{Error, Result};
 use crate::par::Pool;
 
-/// Passes of k-means and k-medoids; the centres hardly move afterwards.
+/// Passes of k-means and k-medoids; the centers hardly move afterwards.
 const PASSES: usize = 8;
 
 /// Samples that k-means and k-medoids use per landmark.
-pub const SAMPLES_A_CENTRE: usize = 25;
+pub const SAMPLES_A_CENTER: usize = 25;
 
 /// The medoid of a cluster is searched among this many samples nearest its mean: comparing all pairs of a large cluster
 /// would have quadratic cost.
@@ -32,7 +32,7 @@ pub enum LandmarkChoice {
     Index,
     /// Samples drawn without replacement.
     Random,
-    /// The centres of k-means (on a random subset of the samples, initialised with random samples).
+    /// The centers of k-means (on a random subset of the samples, initialized with random samples).
     #[default]
     KMeans,
     /// Like [`LandmarkChoice::KMeans`], with the most central sample of each cluster in place of its mean.
@@ -98,17 +98,17 @@ pub(crate) fn choose(
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     }
     let taken = &order[..n_basis.min(order.len())];
-    let centres: Vec<f64> =
+    let centers: Vec<f64> =
         taken.iter().flat_map(|&i| &samples[i * n_features..(i + 1) * n_features]).copied().collect();
     let drawn = matches!(choice, LandmarkChoice::Index | LandmarkChoice::Random);
     if drawn || taken.len() == order.len() {
-        return Ok((centres, taken.to_vec()));
+        return Ok((centers, taken.to_vec()));
     }
-    let seen: Vec<usize> = if weights.len() <= SAMPLES_A_CENTRE * n_basis {
+    let seen: Vec<usize> = if weights.len() <= SAMPLES_A_CENTER * n_basis {
         (0..weights.len()).collect()
     } else {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5eed);
-        (0..SAMPLES_A_CENTRE * n_basis).map(|_| rng.random_range(0..weights.len())).collect()
+        (0..SAMPLES_A_CENTER * n_basis).map(|_| rng.random_range(0..weights.len())).collect()
     };
     let clustering = Clustering { seen: &seen, samples, n_features, weights, pool };
     match choice {
@@ -116,7 +116,7 @@ pub(crate) fn choose(
             let medoids = clustering.k_medoids(taken.to_vec())?;
             Ok((clustering.places(&medoids), medoids))
         }
-        _ => Ok((clustering.k_means(centres)?, Vec::new())),
+        _ => Ok((clustering.k_means(centers)?, Vec::new())),
     }
 }
 
@@ -141,23 +141,23 @@ impl Clustering<'_> {
         rows.iter().flat_map(|&i| self.row(i)).copied().collect()
     }
 
-    /// The nearest centre of each sample used.
-    fn owners(&self, centres: &[f64]) -> Result<Vec<usize>> {
-        let k = centres.len() / self.n_features;
+    /// The nearest center of each sample used.
+    fn owners(&self, centers: &[f64]) -> Result<Vec<usize>> {
+        let k = centers.len() / self.n_features;
         let nearest = |chunk: usize| {
             let rows = &self.seen[chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(self.seen.len())];
             let mut block = vec![0.0; rows.len() * k];
-            squared_distances(&self.places(rows), centres, self.n_features, &mut block);
+            squared_distances(&self.places(rows), centers, self.n_features, &mut block);
             Ok::<_, Error>(block.chunks_exact(k).map(least).collect::<Vec<usize>>())
         };
         Ok(self.pool.try_map(self.seen.len().div_ceil(ROWS_A_CHUNK), nearest)?.concat())
     }
 
-    /// Moves each centre to the mean of its samples, if it has any.
-    fn recentre(&self, centres: &mut [f64], owners: &[usize]) {
+    /// Moves each center to the mean of its samples, if it has any.
+    fn recenter(&self, centers: &mut [f64], owners: &[usize]) {
         let d = self.n_features;
-        let mut sums = vec![0.0; centres.len()];
-        let mut totals = vec![0.0; centres.len() / d];
+        let mut sums = vec![0.0; centers.len()];
+        let mut totals = vec![0.0; centers.len() / d];
         for (&i, &owner) in self.seen.iter().zip(owners) {
             totals[owner] += self.weights[i];
             let sum = &mut sums[owner * d..(owner + 1) * d];
@@ -165,32 +165,32 @@ impl Clustering<'_> {
         }
         for (at, total) in totals.iter().enumerate().filter(|(_, total)| **total > 0.0) {
             let at = at * d..(at + 1) * d;
-            centres[at.clone()].iter_mut().zip(&sums[at]).for_each(|(centre, sum)| *centre = sum / total);
+            centers[at.clone()].iter_mut().zip(&sums[at]).for_each(|(center, sum)| *center = sum / total);
         }
     }
 
-    /// Lloyd's algorithm from the given centres.
-    fn k_means(&self, mut centres: Vec<f64>) -> Result<Vec<f64>> {
+    /// Lloyd's algorithm from the given centers.
+    fn k_means(&self, mut centers: Vec<f64>) -> Result<Vec<f64>> {
         for _ in 0..PASSES {
-            let owners = self.owners(&centres)?;
-            self.recentre(&mut centres, &owners);
+            let owners = self.owners(&centers)?;
+            self.recenter(&mut centers, &owners);
         }
-        Ok(centres)
+        Ok(centers)
     }
 
     /// Lloyd's algorithm with medoids, from the given samples.
     fn k_medoids(&self, mut medoids: Vec<usize>) -> Result<Vec<usize>> {
         for _ in 0..PASSES {
-            let mut centres = self.places(&medoids);
-            let owners = self.owners(&centres)?;
-            self.recentre(&mut centres, &owners);
+            let mut centers = self.places(&medoids);
+            let owners = self.owners(&centers)?;
+            self.recenter(&mut centers, &owners);
             let mut members = vec![Vec::new(); medoids.len()];
             for (&i, &owner) in self.seen.iter().zip(&owners) {
                 members[owner].push(i);
             }
             let medoid = |at: usize| {
-                let mean = &centres[at * self.n_features..(at + 1) * self.n_features];
-                // A centre without samples does not move.
+                let mean = &centers[at * self.n_features..(at + 1) * self.n_features];
+                // A center without samples does not move.
                 Ok::<_, Error>(self.medoid(&members[at], mean).unwrap_or(medoids[at]))
             };
             let next = self.pool.try_map(medoids.len(), medoid)?;
@@ -230,17 +230,17 @@ fn least(values: &[f64]) -> usize {
     values.iter().enumerate().fold(start, lower).0
 }
 
-/// Squared distances from differences, row-major samples × centres.
-fn squared_distances(samples: &[f64], centres: &[f64], n_features: usize, out: &mut [f64]) {
-    let k = centres.len() / n_features;
-    // Feature by feature across the centres, which the compiler vectorises.
-    let mut columns = vec![0.0; centres.len()];
-    for (at, centre) in centres.chunks(n_features).enumerate() {
-        centre.iter().enumerate().for_each(|(feature, value)| columns[feature * k + at] = *value);
+/// Squared distances from differences, row-major samples × centers.
+fn squared_distances(samples: &[f64], centers: &[f64], n_features: usize, out: &mut [f64]) {
+    let k = centers.len() / n_features;
+    // Feature by feature across the centers, which the compiler vectorizes.
+    let mut columns = vec![0.0; centers.len()];
+    for (at, center) in centers.chunks(n_features).enumerate() {
+        center.iter().enumerate().for_each(|(feature, value)| columns[feature * k + at] = *value);
     }
     for (sample, out) in samples.chunks(n_features).zip(out.chunks_exact_mut(k)) {
-        for (x, centres) in sample.iter().zip(columns.chunks_exact(k)) {
-            out.iter_mut().zip(centres).for_each(|(sum, y)| *sum += (x - y) * (x - y));
+        for (x, centers) in sample.iter().zip(columns.chunks_exact(k)) {
+            out.iter_mut().zip(centers).for_each(|(sum, y)| *sum += (x - y) * (x - y));
         }
     }
 }
@@ -270,16 +270,16 @@ mod tests {
     }
 
     #[test]
-    fn centres_are_where_the_samples_are() {
+    fn centers_are_where_the_samples_are() {
         let samples: Vec<f64> = (0..300).map(|i| f64::from(i % 3) * 100.0 + f64::from(i) * 1e-3).collect();
         let weights = vec![1.0; 300];
         let start = vec![0.0, 100.1, 199.0];
         let seen: Vec<usize> = (0..300).collect();
         let pool = Pool::new(1).unwrap();
         let clustering = Clustering { seen: &seen, samples: &samples, n_features: 1, weights: &weights, pool: &pool };
-        let centres = clustering.k_means(start).unwrap();
-        for (centre, truth) in centres.iter().zip([0.1485, 100.1495, 200.1505]) {
-            assert!((centre - truth).abs() < 1e-9, "{centre}");
+        let centers = clustering.k_means(start).unwrap();
+        for (center, truth) in centers.iter().zip([0.1485, 100.1495, 200.1505]) {
+            assert!((center - truth).abs() < 1e-9, "{center}");
         }
         // The medoids are the samples in the middle: the 50th or the 51st of each hundred.
         let medoids = clustering.k_medoids(vec![0, 1, 299]).unwrap();

@@ -25,7 +25,7 @@ pub struct ThinPlateSvc {
     pub(crate) rank: usize,
     pub(crate) n_features: usize,
     pub(crate) classes: Vec<Label>,
-    /// The factor of each feature, if features were standardised.
+    /// The factor of each feature, if features were standardized.
     pub(crate) scale: Option<Vec<f64>>,
     /// Row-major, bases × features, scaled.
     pub(crate) bases: Vec<f64>,
@@ -184,7 +184,7 @@ impl ThinPlateSvc {
     }
 
     /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
-    /// standardised.
+    /// standardized.
     pub fn scale(&self) -> Option<&[f64]> {
         self.scale.as_deref()
     }
@@ -199,7 +199,7 @@ impl ThinPlateSvc {
         &self.coefficients
     }
 
-    /// β, row-major, problems × monomials of the centred and scaled features: the constant, the features, their
+    /// β, row-major, problems × monomials of the centered and scaled features: the constant, the features, their
     /// products of degree two, and so on.
     pub fn polynomial(&self) -> &[f64] {
         &self.polynomial

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::fit::{Fit, units_of_others};
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
-use super::landmarks::SAMPLES_A_CENTRE;
+use super::landmarks::SAMPLES_A_CENTER;
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::remarks::scaling_warning;
@@ -80,7 +80,7 @@ impl ThinPlateParams {
 
         // Equal samples are not merged here: each is left out with all of its weight.
         let units = weights.clone();
-        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTRE.saturating_mul(n_basis)), self.seed);
+        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTER.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become landmarks, and a copy for k-means.

@@ -1,8 +1,8 @@
 //! The thin plate SVM: a nonlinear classifier without a length scale and, with closed-form leave-one-out, without any
 //! parameter to tune.
 //!
-//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimise
-//! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m, the polynomials p unpenalised.
+//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimize
+//! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m, the polynomials p unpenalized.
 
 use std::fmt;
 use std::str::FromStr;
@@ -49,7 +49,7 @@ impl FromStr for Standardize {
             .into_iter()
             .find(|known| known.to_string() == name)
             .ok_or_else(|| Error::UnknownName {
-                what: "answer to whether to standardise",
+                what: "answer to whether to standardize",
                 given: name.to_owned(),
                 expected: "known are auto, yes, no".into(),
             })

@@ -29,7 +29,7 @@ pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: u
     })
 }
 
-/// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardised) behind
+/// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardized) behind
 /// the decision.
 pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
     if uneven <= APART {
@@ -37,14 +37,14 @@ pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standa
     }
     let factor = if uneven < 1e6 { format!("{uneven:.0}") } else { format!("{uneven:.1e}") };
     let differ = format!("the columns differ in spread by a factor of {factor}");
-    let done = if standardize { "they were standardised" } else { "they were used as they are" };
+    let done = if standardize { "they were standardized" } else { "they were used as they are" };
     match losses {
         Some(ScalingLosses { plain, standard, .. }) => Some(format!(
-            "{differ}: {done}, for the lower leave-one-out loss ({:.4} as they are, {:.4} standardised)",
+            "{differ}: {done}, for the lower leave-one-out loss ({:.4} as they are, {:.4} standardized)",
             plain.loss, standard.loss,
         )),
         None if !standardize => Some(format!(
-            "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are of one \
+            "{differ}: distances see little but the widest; standardize them (standardize = yes) unless they are of one \
              unit",
         )),
         None => None,

@@ -27,7 +27,7 @@ use crate::solve::thin_plate::{
 };
 
 /// Samples that k-means uses per landmark.
-pub use super::landmarks::SAMPLES_A_CENTRE as SAMPLES_A_LANDMARK;
+pub use super::landmarks::SAMPLES_A_CENTER as SAMPLES_A_LANDMARK;
 
 /// Of the first so many samples a landmark those at different places become landmarks, for `index`.
 const FIRST_A_LANDMARK: usize = 4;
@@ -281,7 +281,7 @@ impl LandmarkPlan {
         self.lifted(samples, weights, &feature_map, false)
     }
 
-    /// The features of the samples of weight above 0, times √w, penalised ones first: row-major. `penalised`, `columns`
+    /// The features of the samples of weight above 0, times √w, penalized ones first: row-major. `penalized`, `columns`
     /// and `cross` are those of [`SettledPolynomials`].
     ///
     /// # Errors
@@ -290,17 +290,17 @@ impl LandmarkPlan {
         &self,
         samples: &impl Rows,
         weights: &[f64],
-        penalised: &[f64],
+        penalized: &[f64],
         columns: &[f64],
         cross: &[f64],
     ) -> Result<Vec<f64>> {
-        let (penalised, columns) = (self.columns("penalised", penalised)?, self.columns("columns", columns)?);
+        let (penalized, columns) = (self.columns("penalized", penalized)?, self.columns("columns", columns)?);
         let (b, q) = (self.n_landmarks(), columns.n_cols());
         if !cross.is_empty() && cross.len() != b * q {
             return Err(misfit("cross", cross.len(), b * q));
         }
         let cross = (!cross.is_empty()).then(|| Matrix::from_columns(cross.to_vec(), b, q));
-        let feature_map = FeatureMap { penalised, columns, cross, ..self.feature_map.clone() };
+        let feature_map = FeatureMap { penalized, columns, cross, ..self.feature_map.clone() };
         self.lifted(samples, weights, &feature_map, true)
     }
 
@@ -354,27 +354,27 @@ impl LandmarkPlan {
 }
 
 impl SettledPolynomials {
-    /// S of the penalised polynomials, column-major, as an argument of [`LandmarkPlan::features`].
-    pub fn penalised(&self) -> &[f64] {
-        self.settled.penalised.values()
+    /// S of the penalized polynomials, column-major, as an argument of [`LandmarkPlan::features`].
+    pub fn penalized(&self) -> &[f64] {
+        self.settled.penalized.values()
     }
 
-    /// Number of penalised features: the landmarks and the penalised polynomials.
-    pub fn n_penalised(&self) -> usize {
-        self.settled.cross.n_rows() + self.settled.penalised.n_cols()
+    /// Number of penalized features: the landmarks and the penalized polynomials.
+    pub fn n_penalized(&self) -> usize {
+        self.settled.cross.n_rows() + self.settled.penalized.n_cols()
     }
 
-    /// T of the unpenalised features, column-major, as an argument of [`LandmarkPlan::features`].
+    /// T of the unpenalized features, column-major, as an argument of [`LandmarkPlan::features`].
     pub fn columns(&self) -> &[f64] {
         self.settled.columns.values()
     }
 
-    /// What is subtracted from the penalised features for each unpenalised one, column-major; may be empty.
+    /// What is subtracted from the penalized features for each unpenalized one, column-major; may be empty.
     pub fn cross(&self) -> &[f64] {
         if self.settled.is_free { self.settled.cross.values() } else { &[] }
     }
 
-    /// Number of unpenalised features.
+    /// Number of unpenalized features.
     pub fn n_free(&self) -> usize {
         self.settled.columns.n_cols()
     }

@@ -1,4 +1,4 @@
-//! What leave-one-out says of columns as they are and standardised.
+//! What leave-one-out says of columns as they are and standardized.
 
 /// The least leave-one-out loss of a path, and its λ in scale-free units.
 #[derive(Clone, Copy, Debug)]
@@ -7,7 +7,7 @@ pub(crate) struct LeastLoss {
     pub lambda: f64,
 }
 
-/// What leave-one-out says of columns as they are and standardised.
+/// What leave-one-out says of columns as they are and standardized.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScalingLosses {
     pub plain: LeastLoss,
@@ -17,7 +17,7 @@ pub(crate) struct ScalingLosses {
 }
 
 impl ScalingLosses {
-    /// Whether standardised columns have the lower loss.
+    /// Whether standardized columns have the lower loss.
     pub fn standardize(&self) -> bool {
         self.standard.loss < self.plain.loss
     }

@@ -20,7 +20,7 @@ pub(super) const ROWS_A_CHUNK: usize = 64;
 pub(super) struct Spline<'a> {
     pub kernel: ConditionalKernel,
     pub n_features: usize,
-    /// The factor of each feature, if features were standardised.
+    /// The factor of each feature, if features were standardized.
     pub scale: Option<&'a [f64]>,
     /// Row-major, bases × features, scaled.
     pub bases: &'a [f64],
@@ -83,7 +83,7 @@ impl<'a> Spline<'a> {
             array("bases", vec![self.n_bases(), self.n_features], self.bases),
             array("coefficients", vec![k, self.n_bases()], self.coefficients),
             array("polynomial", vec![k, self.space.len()], self.polynomial),
-            array("centre", vec![self.n_features], self.space.centre()),
+            array("center", vec![self.n_features], self.space.center()),
             array("factors", vec![self.n_features], self.space.factors()),
         ]
     }

@@ -254,9 +254,9 @@ impl ColumnMoments {
     /// The space of polynomials on these samples, with their columns first multiplied by factors.
     pub fn space(&self, degree: Option<u32>, factors: Option<&[f64]>) -> Result<PolynomialSpace> {
         let factor = |column: usize| factors.map_or(1.0, |factors| factors[column]);
-        let centre = self.mean.iter().enumerate().map(|(column, mean)| factor(column) * mean).collect();
+        let center = self.mean.iter().enumerate().map(|(column, mean)| factor(column) * mean).collect();
         let variance = |(column, squares): (usize, &f64)| factor(column) * factor(column) * squares / self.total;
-        PolynomialSpace::of_moments(degree, centre, &self.squares.iter().enumerate().map(variance).collect::<Vec<_>>())
+        PolynomialSpace::of_moments(degree, center, &self.squares.iter().enumerate().map(variance).collect::<Vec<_>>())
     }
 }
 

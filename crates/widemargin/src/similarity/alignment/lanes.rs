@@ -6,7 +6,7 @@
 //! | memory | 3 vectors read (H and E of the row above, the codes or the scores), 2 written |
 //!
 //! With 16 lanes a step moves 320 bytes, all in the first-level cache up to some 150 characters. F depends on its left
-//! neighbour: an addition and two maxima.
+//! neighbor: an addition and two maxima.
 
 use super::matrices::NOTHING;
 use super::scores::{Mode, Scores};

@@ -49,7 +49,7 @@ fn earth_is_moved_by_bins() {
     // All of it by two bins; a half by two and a quarter by one; and past the last bin.
     assert_eq!(d[..4], [-0.0, -2.0, -1.25, -3.0]);
     assert_eq!(d[4..8], [-2.0, -0.0, -0.75, -1.0]);
-    // The first and the last of three bins are neighbours on a circle; the farthest are one bin apart.
+    // The first and the last of three bins are neighbors on a circle; the farthest are one bin apart.
     let d = pairwise(&emd("emd:ground=circle"), &all, &all).unwrap();
     assert_eq!(d[..4], [-0.0, -1.0, -0.75, -1.0]);
     assert_eq!(d[12..], [-1.0, -1.0, -1.0, -0.0]);

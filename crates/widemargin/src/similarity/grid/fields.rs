@@ -1,7 +1,7 @@
-//! The best displacement of every cell of a grid, where neighbouring cells should be displaced alike.
+//! The best displacement of every cell of a grid, where neighboring cells should be displaced alike.
 //!
 //! A label says how a cell is displaced. The largest Σ_c scores\[c\]\[l_c\] − smooth Σ ‖d(l_c) − d(l_c')‖² over the
-//! neighbours c, c' side by side or one above the other is found exactly by dynamic programming where the labels of the
+//! neighbors c, c' side by side or one above the other is found exactly by dynamic programming where the labels of the
 //! shorter side of the grid have few combinations, such as on 2 × 2 and 3 × 3 cells that move by 1. For larger grids the
 //! problem has no known solution in polynomial time. There one row or column at a time is given its best labels, the
 //! others as they are, until none of them gains: a local maximum that is never below that of any displacement common to
@@ -76,7 +76,7 @@ impl Fields {
                     let beside = if at % width == 0 { 0.0 } else { self.cost(state % n, label) };
                     let before = match at < width {
                         true => states[state],
-                        // The neighbour in the line before is the oldest label, and is left behind.
+                        // The neighbor in the line before is the oldest label, and is left behind.
                         false => (0..n)
                             .map(|oldest| states[oldest * kept + state] - self.cost(oldest, label))
                             .fold(f64::NEG_INFINITY, f64::max),

@@ -61,18 +61,18 @@ pub(super) unsafe fn windows(isa: Isa, work: &Windows) {
             (_, _, true) => of_any::<S, true>,
         }
     }
-    unsafe fn of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(simd: S, work: &Windows) {
+    unsafe fn of_three<S: Simd, const SHIFTS: usize, const PENALIZED: bool>(simd: S, work: &Windows) {
         // SAFETY: guaranteed by the caller; the windows are of this kind.
         simd.compiled(
             #[inline(always)]
-            || unsafe { tile::windows_of_three::<S, SHIFTS, PENALISED>(simd, work) },
+            || unsafe { tile::windows_of_three::<S, SHIFTS, PENALIZED>(simd, work) },
         );
     }
-    unsafe fn of_any<S: Simd, const PENALISED: bool>(simd: S, work: &Windows) {
+    unsafe fn of_any<S: Simd, const PENALIZED: bool>(simd: S, work: &Windows) {
         // SAFETY: guaranteed by the caller.
         simd.compiled(
             #[inline(always)]
-            || unsafe { tile::windows::<S, PENALISED>(simd, work) },
+            || unsafe { tile::windows::<S, PENALIZED>(simd, work) },
         );
     }
     // SAFETY: guaranteed by the caller.

@@ -1,10 +1,10 @@
-//! Matching with any base similarity, positions on both sides and a regulariser: eq. 7 as it stands, and the jitter
+//! Matching with any base similarity, positions on both sides and a regularizer: eq. 7 as it stands, and the jitter
 //! kernel beside it.
 //!
 //! A position is a shift z of a whole grid and, if `local` allows, a displacement u_c of each of its cells:
-//! φ_c(x, (z, u)) = φ_{c+z+u_c}(x), zero outside the grid. Its regulariser is
+//! φ_c(x, (z, u)) = φ_{c+z+u_c}(x), zero outside the grid. Its regularizer is
 //!
-//! R(z, u) = −quadratic (‖z‖² + Σ_c ‖u_c‖²) − smooth Σ ‖u_c − u_c'‖² over the neighbours c, c',
+//! R(z, u) = −quadratic (‖z‖² + Σ_c ‖u_c‖²) − smooth Σ ‖u_c − u_c'‖² over the neighbors c, c',
 //!
 //! and each side adds its own. Where only the sample is displaced, the base is linear and R is none or quadratic, this is
 //! rigid or deformable matching, and computed as such.
@@ -62,7 +62,7 @@ const MATCH: SimilarityRow = SimilarityRow {
         Parameter::new(
             "smooth",
             Values::NOT_NEGATIVE,
-            "Its product with the squared difference of the displacements of any two neighbouring cells is subtracted; \
+            "Its product with the squared difference of the displacements of any two neighboring cells is subtracted; \
              needs `local` or `basis_local`.",
         )
         .or("0"),
@@ -98,7 +98,7 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
 
 /// Matching with a base similarity of vectors, `match:radius=1,base=rbf`, or the jitter kernel, `jitter:radius=1`.
 ///
-/// Aghazadeh and Carlsson, eq. 7: the positions of basis and sample that are most similar, each with a regulariser; the
+/// Aghazadeh and Carlsson, eq. 7: the positions of basis and sample that are most similar, each with a regularizer; the
 /// jitter kernel, which they contrast with it, takes those whose kernel distance is least. Of two at the same distance it
 /// takes the more similar.
 ///
@@ -143,7 +143,7 @@ impl LatentMatching {
     }
 
     /// Whether the values of grids of `rows` × `cols` cells are the maximum over all positions: always, unless
-    /// neighbouring cells are to be displaced alike and the displacements of one row, or column, have more than 1,000
+    /// neighboring cells are to be displaced alike and the displacements of one row, or column, have more than 1,000
     /// combinations. The values are then local maxima, never below those without displacements of cells.
     pub fn is_exact(&self, rows: usize, cols: usize) -> bool {
         self.smooth == 0.0 || Fields::is_exact([rows, cols], self.labels([rows, cols]).len())
@@ -163,7 +163,7 @@ impl LatentMatching {
         self.radius.map(|radius| shifts(sides.map(|side| radius.min(side))))
     }
 
-    /// The regulariser of displacements whose squared length is this.
+    /// The regularizer of displacements whose squared length is this.
     fn penalty(&self, squared: i64) -> f64 {
         -self.quadratic * squared as f64
     }
@@ -295,7 +295,7 @@ fn check_local(arguments: &Arguments<'_>, local: [usize; 2], smooth: f64) -> Res
         return Err(arguments.wrong("base", expected));
     }
     if local == [0, 0] && smooth > 0.0 {
-        let expected = "0, or local or basis_local at least 1: it compares the displacements of neighbouring cells";
+        let expected = "0, or local or basis_local at least 1: it compares the displacements of neighboring cells";
         return Err(arguments.wrong("smooth", expected.into()));
     }
     Ok(())

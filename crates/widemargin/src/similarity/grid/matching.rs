@@ -61,7 +61,7 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
 ///
 /// s(x, y) = max over z of ( Σ_c max over u of ( φ_c(x) · φ_{c+z+u}(y) − λ‖u‖² ) − λ‖z‖² ),
 ///
-/// the shift z once and the local displacement u once per cell: a quadratic choice of the regulariser of eq. 7.
+/// the shift z once and the local displacement u once per cell: a quadratic choice of the regularizer of eq. 7.
 ///
 /// Values do not depend on the other bases and samples of a block; they may differ in the last bits between instruction
 /// sets.

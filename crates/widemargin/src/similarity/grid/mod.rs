@@ -9,7 +9,7 @@
 //! `bases` packs a set of bases for such similarities, `plan` determines and computes the products of cells that they
 //! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` compiles them for each
 //! instruction set. `latent` is matching in general, eq. 7, and the jitter kernel: `shifts` displaces whole grids, `base`
-//! compares them, `fields` displaces neighbouring cells alike.
+//! compares them, `fields` displaces neighboring cells alike.
 
 mod base;
 mod bases;

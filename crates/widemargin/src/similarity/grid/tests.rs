@@ -7,7 +7,7 @@ use crate::data::Samples;
 use crate::isa::Isa;
 use crate::similarity::{Spec, pairwise};
 
-/// Grids of zero mean and unit norm, as normalised HOG grids are.
+/// Grids of zero mean and unit norm, as normalized HOG grids are.
 fn grids(n: usize, [rows, cols, depth]: [usize; 3], seed: u32) -> Grids {
     let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
     let mut values: Vec<f32> = (0..n * rows * cols * depth)

@@ -98,14 +98,14 @@ pub(super) struct Windows {
 
 /// sums\[z\] += max over u of products\[z + u\] − penalty · ‖u‖².
 ///
-/// The maximum is separable: along the columns into `scratch`, then along the rows, vectorised over lanes. With a local
+/// The maximum is separable: along the columns into `scratch`, then along the rows, vectorized over lanes. With a local
 /// radius of 1 that is 2 comparisons per row of displacements and shift and 2 more per shift: for 5 × 5 shifts 120 of
 /// them for 49 · 31 multiply-adds of the same lanes.
 ///
 /// # Safety
 /// All that [`Windows`] points to may be read and written.
 #[inline(always)]
-pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(simd: S, work: &Windows) {
+pub(super) unsafe fn windows<S: Simd, const PENALIZED: bool>(simd: S, work: &Windows) {
     let [shifts_down, shifts_across] = work.shifts;
     let [local_down, local_across] = work.local;
     for vector in (0..work.tile).step_by(S::LANES) {
@@ -114,7 +114,7 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(simd: S, work: &Win
             for row in 0..shifts_down + 2 * local_down {
                 for shift in 0..shifts_across {
                     let first = work.products.add(row * work.row + shift * work.tile + vector);
-                    let largest = window::<S, PENALISED>(simd, first, work.tile, local_across, work.penalty);
+                    let largest = window::<S, PENALIZED>(simd, first, work.tile, local_across, work.penalty);
                     simd.store(largest, work.scratch.add((row * shifts_across + shift) * S::LANES));
                 }
             }
@@ -122,7 +122,7 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(simd: S, work: &Win
                 for shift in 0..shifts_across {
                     let first = work.scratch.add((row * shifts_across + shift) * S::LANES);
                     let step = shifts_across * S::LANES;
-                    let largest = window::<S, PENALISED>(simd, first, step, local_down, work.penalty);
+                    let largest = window::<S, PENALIZED>(simd, first, step, local_down, work.penalty);
                     let sum = work.sums.add((row * shifts_across + shift) * work.tile + vector);
                     simd.store(simd.add(simd.load(sum), largest), sum);
                 }
@@ -136,7 +136,7 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(simd: S, work: &Win
 /// # Safety
 /// The vectors may be read.
 #[inline(always)]
-unsafe fn window<S: Simd, const PENALISED: bool>(
+unsafe fn window<S: Simd, const PENALIZED: bool>(
     simd: S,
     first: *const f32,
     step: usize,
@@ -145,10 +145,10 @@ unsafe fn window<S: Simd, const PENALISED: bool>(
 ) -> S::F32s {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut largest = displaced::<S, PENALISED>(simd, first, local, penalty);
+        let mut largest = displaced::<S, PENALIZED>(simd, first, local, penalty);
         for u in 1..=2 * local {
             largest =
-                simd.max(largest, displaced::<S, PENALISED>(simd, first.add(u * step), u.abs_diff(local), penalty));
+                simd.max(largest, displaced::<S, PENALIZED>(simd, first.add(u * step), u.abs_diff(local), penalty));
         }
         largest
     }
@@ -159,7 +159,7 @@ unsafe fn window<S: Simd, const PENALISED: bool>(
 /// # Safety
 /// A vector may be read.
 #[inline(always)]
-unsafe fn displaced<S: Simd, const PENALISED: bool>(
+unsafe fn displaced<S: Simd, const PENALIZED: bool>(
     simd: S,
     from: *const f32,
     displacement: usize,
@@ -167,7 +167,7 @@ unsafe fn displaced<S: Simd, const PENALISED: bool>(
 ) -> S::F32s {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        if PENALISED {
+        if PENALIZED {
             simd.add(simd.load(from), simd.splat(-penalty * (displacement * displacement) as f32))
         } else {
             simd.load(from)
@@ -184,24 +184,24 @@ unsafe fn displaced<S: Simd, const PENALISED: bool>(
 /// # Safety
 /// As [`windows`], with `local` 1 along both axes and `shifts[1]` equal to `SHIFTS`.
 #[inline(always)]
-pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(simd: S, work: &Windows) {
+pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALIZED: bool>(simd: S, work: &Windows) {
     for vector in (0..work.tile).step_by(S::LANES) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let cost = simd.splat(-work.penalty);
             let row = work.products.add(vector);
-            let mut above = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
+            let mut above = row_of_threes::<S, SHIFTS, PENALIZED>(simd, row, work.tile, cost);
             let row = row.add(work.row);
-            let mut here = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
+            let mut here = row_of_threes::<S, SHIFTS, PENALIZED>(simd, row, work.tile, cost);
             let mut row = row.add(work.row);
             let mut sum = work.sums.add(vector);
             let mut left = work.shifts[0];
             while left > 1 {
-                let below = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
-                let last = row_of_threes::<S, SHIFTS, PENALISED>(simd, row.add(work.row), work.tile, cost);
+                let below = row_of_threes::<S, SHIFTS, PENALIZED>(simd, row, work.tile, cost);
+                let last = row_of_threes::<S, SHIFTS, PENALIZED>(simd, row.add(work.row), work.tile, cost);
                 for shift in 0..SHIFTS {
                     let window = [above[shift], here[shift], below[shift], last[shift]];
-                    let [first, second] = two_threes::<S, PENALISED>(simd, window, cost);
+                    let [first, second] = two_threes::<S, PENALIZED>(simd, window, cost);
                     let to = sum.add(shift * work.tile);
                     simd.store(simd.add(simd.load(to), first), to);
                     let to = to.add(SHIFTS * work.tile);
@@ -213,9 +213,9 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
                 left -= 2;
             }
             if left == 1 {
-                let below = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
+                let below = row_of_threes::<S, SHIFTS, PENALIZED>(simd, row, work.tile, cost);
                 for shift in 0..SHIFTS {
-                    let largest = three::<S, PENALISED>(simd, [above[shift], here[shift], below[shift]], cost);
+                    let largest = three::<S, PENALIZED>(simd, [above[shift], here[shift], below[shift]], cost);
                     let to = sum.add(shift * work.tile);
                     simd.store(simd.add(simd.load(to), largest), to);
                 }
@@ -229,7 +229,7 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
 /// # Safety
 /// As [`windows_of_three`].
 #[inline(always)]
-unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
+unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALIZED: bool>(
     simd: S,
     row: *const f32,
     tile: usize,
@@ -246,27 +246,27 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
                 simd.load(first.add(2 * tile)),
                 simd.load(first.add(3 * tile)),
             ];
-            [largest[2 * pair], largest[2 * pair + 1]] = two_threes::<S, PENALISED>(simd, window, cost);
+            [largest[2 * pair], largest[2 * pair + 1]] = two_threes::<S, PENALIZED>(simd, window, cost);
         }
         if SHIFTS % 2 == 1 {
             let first = row.add((SHIFTS - 1) * tile);
             let window = [simd.load(first), simd.load(first.add(tile)), simd.load(first.add(2 * tile))];
-            largest[SHIFTS - 1] = three::<S, PENALISED>(simd, window, cost);
+            largest[SHIFTS - 1] = three::<S, PENALIZED>(simd, window, cost);
         }
         largest
     }
 }
 
-/// The largest of three neighbours, of which the outer two have a cost.
+/// The largest of three neighbors, of which the outer two have a cost.
 #[inline(always)]
-fn three<S: Simd, const PENALISED: bool>(simd: S, [a, b, c]: [S::F32s; 3], cost: S::F32s) -> S::F32s {
-    if PENALISED { simd.max(simd.add(simd.max(a, c), cost), b) } else { simd.max(a, simd.max(b, c)) }
+fn three<S: Simd, const PENALIZED: bool>(simd: S, [a, b, c]: [S::F32s; 3], cost: S::F32s) -> S::F32s {
+    if PENALIZED { simd.max(simd.add(simd.max(a, c), cost), b) } else { simd.max(a, simd.max(b, c)) }
 }
 
-/// The largest of the first and of the last three of four neighbours.
+/// The largest of the first and of the last three of four neighbors.
 #[inline(always)]
-fn two_threes<S: Simd, const PENALISED: bool>(simd: S, [a, b, c, d]: [S::F32s; 4], cost: S::F32s) -> [S::F32s; 2] {
-    if PENALISED {
+fn two_threes<S: Simd, const PENALIZED: bool>(simd: S, [a, b, c, d]: [S::F32s; 4], cost: S::F32s) -> [S::F32s; 2] {
+    if PENALIZED {
         [three::<S, true>(simd, [a, b, c], cost), three::<S, true>(simd, [b, c, d], cost)]
     } else {
         let both = simd.max(b, c);

@@ -6,11 +6,11 @@
 //! Without warping (window=0) d is the squared Euclidean distance of two series of equal length.
 //!
 //! A path has from max(m, n) to m + n − 1 pairs: of series of different lengths d grows with these. `normalize=true` divides
-//! by m + n, Sakoe and Chiba's normalisation, which is the same for all paths and so keeps the recursion.
+//! by m + n, Sakoe and Chiba's normalization, which is the same for all paths and so keeps the recursion.
 
 use super::definition::{at_first_pair, least, similarity, squared};
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Neighbours, Place, Rule};
+use super::rule::{Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
@@ -76,8 +76,8 @@ impl Rule for Warping {
 
     /// 3 + 2 · channels flops.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         // SAFETY: guaranteed by the caller.
-        unsafe { at.add_squared(neighbours.least(at.simd)) }
+        unsafe { at.add_squared(neighbors.least(at.simd)) }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::definition::{distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Extra, Neighbours, Place, Rule};
+use super::rule::{Extra, Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
@@ -72,13 +72,13 @@ impl Rule for RealPenalty {
 
     /// 5 + 2 · channels flops, and a root where there are several channels; 2 numbers read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let simd = at.simd;
         // SAFETY: guaranteed by the caller; the gaps are there.
         unsafe {
-            let of_x = simd.add(neighbours.above, at.of_x(at.table.x.gaps));
-            let of_y = simd.add(neighbours.left, at.of_y(at.table.y.gaps));
-            simd.min(simd.add(neighbours.diagonal, at.distance()), simd.min(of_x, of_y))
+            let of_x = simd.add(neighbors.above, at.of_x(at.table.x.gaps));
+            let of_y = simd.add(neighbors.left, at.of_y(at.table.y.gaps));
+            simd.min(simd.add(neighbors.diagonal, at.distance()), simd.min(of_x, of_y))
         }
     }
 }

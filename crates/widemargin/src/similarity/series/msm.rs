@@ -12,7 +12,7 @@
 
 use super::definition::{at_first_pair, distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Extra, Neighbours, Place, Rule};
+use super::rule::{Extra, Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
@@ -73,9 +73,9 @@ impl Rule for MoveSplitMerge {
 
     /// 15 + 5 · channels flops, one of them a root where there are several channels; 4 numbers read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let (simd, x, y) = (at.simd, at.table.x, at.table.y);
-        let Neighbours { above, diagonal, left } = neighbours;
+        let Neighbors { above, diagonal, left } = neighbors;
         let zero = simd.splat(0.0);
         // (x_i − x_{i−1})·(x_i − y_j) and (y_j − y_{j−1})·(x_i − y_j): the first is negative where x_i is between, the
         // second positive where y_j is.

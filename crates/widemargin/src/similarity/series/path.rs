@@ -1,7 +1,7 @@
 //! The path of an elastic distance: the table once more, whole, and from its last cell back to where each came from.
 
 use super::lanes::{Group, Work};
-use super::rule::{Extra, Neighbours, Place, Rule, Table};
+use super::rule::{Extra, Neighbors, Place, Rule, Table};
 use crate::data::{Samples, Series};
 use crate::isa::Isa;
 use crate::simd::{Portable, Simd};
@@ -73,7 +73,7 @@ impl<F: Rule> Filled<'_, F> {
 
     fn cell(&self, row: usize, col: usize, [above, diagonal, left]: [f32; 3]) -> f32 {
         let splat = |value| Portable.splat(value);
-        let neighbours = Neighbours { above: splat(above), diagonal: splat(diagonal), left: splat(left) };
+        let neighbors = Neighbors { above: splat(above), diagonal: splat(diagonal), left: splat(left) };
         let place = Place::<'_, Portable, false> {
             simd: Portable,
             table: self.table,
@@ -83,7 +83,7 @@ impl<F: Rule> Filled<'_, F> {
             y: splat(0.0),
         };
         // SAFETY: the cell is in the table, whose sides were laid out for these lanes.
-        let lanes = unsafe { self.rule.cell(&place, neighbours) };
+        let lanes = unsafe { self.rule.cell(&place, neighbors) };
         lanes[0]
     }
 

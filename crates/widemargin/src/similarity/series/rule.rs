@@ -1,4 +1,4 @@
-//! What distinguishes one elastic distance from another: how the value of a cell follows from its neighbours.
+//! What distinguishes one elastic distance from another: how the value of a cell follows from its neighbors.
 
 use crate::error::Result;
 use crate::parameters::Arguments;
@@ -51,18 +51,18 @@ pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
     ///
     /// # Safety
     /// The place is in the table.
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s;
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s;
 }
 
-/// The values of the neighbours of a cell.
+/// The values of the neighbors of a cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Neighbours<S: Simd> {
+pub(super) struct Neighbors<S: Simd> {
     pub above: S::F32s,
     pub diagonal: S::F32s,
     pub left: S::F32s,
 }
 
-impl<S: Simd> Neighbours<S> {
+impl<S: Simd> Neighbors<S> {
     #[inline(always)]
     pub fn least(self, simd: S) -> S::F32s {
         simd.min(simd.min(self.above, self.diagonal), self.left)

@@ -7,7 +7,7 @@
 
 use super::definition::{Pair, at_first_pair, similarity, squared};
 use super::elastic::{Elastic, GAMMA, WINDOW, band};
-use super::rule::{Neighbours, Place, Rule};
+use super::rule::{Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
@@ -74,8 +74,8 @@ impl Rule for SoftWarping {
 
     /// About 60 flops, most of them in two exponentials and a logarithm.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
-        let (simd, Neighbours { above, diagonal, left }) = (at.simd, neighbours);
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+        let (simd, Neighbors { above, diagonal, left }) = (at.simd, neighbors);
         let (low, high) = (simd.min(above, left), simd.max(above, left));
         let (least, middle) = (simd.min(low, diagonal), simd.max(low, diagonal));
         let scale = simd.splat(1.0 / self.smoothing);

@@ -1,6 +1,6 @@
 //! The table of an elastic distance, several rows at a time, for any vector type and any rule.
 //!
-//! A cell depends on its left neighbour: for time warping a minimum and a multiply-add, six cycles, in which a register
+//! A cell depends on its left neighbor: for time warping a minimum and a multiply-add, six cycles, in which a register
 //! could process three cells. So R rows are processed together, each one column behind the row above it, with values
 //! passed down in registers:
 //!
@@ -11,7 +11,7 @@
 //!
 //! With 16 lanes and R = 4 that is 192 bytes in the first-level cache for 320 flops: arithmetic is the limit.
 
-use super::rule::{Neighbours, OffsetsOfPair, Place, Rule, Table};
+use super::rule::{Neighbors, OffsetsOfPair, Place, Rule, Table};
 use crate::simd::Simd;
 
 /// Fills `row`, \[column\]\[lane\], which must hold the values above the first row, with the last row of the table.
@@ -192,8 +192,8 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
                 };
                 let mut value = self.infinite;
                 if inside {
-                    let neighbours = Neighbours { above, diagonal: self.diagonal[r], left: self.current[r] };
-                    value = self.limited(r, column, self.rule.cell(&self.place(r, column), neighbours));
+                    let neighbors = Neighbors { above, diagonal: self.diagonal[r], left: self.current[r] };
+                    value = self.limited(r, column, self.rule.cell(&self.place(r, column), neighbors));
                     if r + 1 == R {
                         self.simd.store(value, self.row.add(column * S::LANES));
                     }

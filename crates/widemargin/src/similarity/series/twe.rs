@@ -8,7 +8,7 @@
 
 use super::definition::{at_first_pair, distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Extra, Neighbours, Offsets, Place, Rule};
+use super::rule::{Extra, Neighbors, Offsets, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
@@ -78,14 +78,14 @@ impl Rule for TimeWarpEdit {
 
     /// 7 + 4 · channels flops, and two roots where there are several channels; 5 numbers read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let simd = at.simd;
         // SAFETY: guaranteed by the caller; the second numbers, gaps and offsets are there.
         unsafe {
             let paired = simd.add(simd.add(at.distance(), at.second_distance()), at.offset());
-            let of_x = simd.add(neighbours.above, at.of_x(at.table.x.gaps));
-            let of_y = simd.add(neighbours.left, at.of_y(at.table.y.gaps));
-            simd.min(simd.add(neighbours.diagonal, paired), simd.min(of_x, of_y))
+            let of_x = simd.add(neighbors.above, at.of_x(at.table.x.gaps));
+            let of_y = simd.add(neighbors.left, at.of_y(at.table.y.gaps));
+            simd.min(simd.add(neighbors.diagonal, paired), simd.min(of_x, of_y))
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::definition::{at_first_pair, least, similarity, squared};
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Neighbours, Offsets, Place, Rule};
+use super::rule::{Neighbors, Offsets, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
@@ -62,8 +62,8 @@ impl Rule for Weighted {
 
     /// 3 + 2 · channels flops and a vector read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         // SAFETY: guaranteed by the caller.
-        unsafe { at.simd.multiply_add(at.offset(), at.squared(), neighbours.least(at.simd)) }
+        unsafe { at.simd.multiply_add(at.offset(), at.squared(), neighbors.least(at.simd)) }
     }
 }

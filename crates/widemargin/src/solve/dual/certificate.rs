@@ -2,7 +2,7 @@
 //!
 //! During an epoch the margins are those at the time of each visit, so the sums only estimate the objectives; a last
 //! pass at fixed weights makes them exact. For a symmetric map the gap then bounds the distance to the optimum. The
-//! polynomial map does not define a minimisation problem; its fixed point makes the same expression zero, so the value
+//! polynomial map does not define a minimization problem; its fixed point makes the same expression zero, so the value
 //! still shows how far the iteration is from its end.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The step of one row in sixteen two-class problems, branch-free and lane by lane, so that the compiler vectorises it.
+//! The step of one row in sixteen two-class problems, branch-free and lane by lane, so that the compiler vectorizes it.
 
 use super::certificate::Sums;
 use super::problem::DualProblem;

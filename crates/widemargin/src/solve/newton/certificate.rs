@@ -1,9 +1,9 @@
 //! Lower bounds on the minimum.
 //!
-//! For any α ≥ 0, of any sign for the squared loss (and Σ α_i y_i = 0 if the intercept is unpenalised) the dual objective Σ_i −c_i loss*(−α_i/c_i) − ½‖Σ
+//! For any α ≥ 0, of any sign for the squared loss (and Σ α_i y_i = 0 if the intercept is unpenalized) the dual objective Σ_i −c_i loss*(−α_i/c_i) − ½‖Σ
 //! α_i y_i φ_i‖² is at most the minimum. The gradient's sums are those of α_i = −c_i loss′(margin_i), whatever the
 //! scores behind the margins: rounding errors in the scores cost tightness, not validity. Before each gradient the
-//! unpenalised intercept is set such that Σ α y = 0, so these α are feasible.
+//! unpenalized intercept is set such that Σ α y = 0, so these α are feasible.
 //!
 //! For squared hinge θα is also feasible for any θ ≥ 0, and with A = Σ α, L = Σ α²/4c the best θ gives A² / (2‖v‖² +
 //! 4L). The same holds of the squared loss, for any θ; there A is what the conjugate has beside L. At the solution the gap between objective and bound is ½‖∇‖².
@@ -18,7 +18,7 @@ const BALANCED: f64 = 1e-9;
 pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 {
     let mut quadratic: f64 = slope[..shape.n_features].iter().map(|v| v * v).sum();
     match shape.intercept {
-        Intercept::Penalised => quadratic += sums.balance * sums.balance,
+        Intercept::Penalized => quadratic += sums.balance * sums.balance,
         // α = 0 is always feasible, and its dual objective is 0.
         Intercept::Free if sums.balance.abs() > BALANCED * sums.pull => return 0.0,
         _ => (),

@@ -1,4 +1,4 @@
-//! The main loop: centre, gradient, certify, precondition, directions, step. This file has the first half, which
+//! The main loop: center, gradient, certify, precondition, directions, step. This file has the first half, which
 //! evaluates the current point; `step.rs` has the second half, which moves it.
 
 use super::certificate::{dual_bound, relative_gap};
@@ -104,7 +104,7 @@ impl<O: Objective> Descent<'_, O> {
     /// Steps until no problem is live or the solver is stopped.
     fn descend(&mut self) -> Result<Status> {
         for iteration in 0.. {
-            self.centre()?;
+            self.center()?;
             let (mut gradient, bounds) = self.gradient()?;
             self.certify(iteration, &mut gradient, &bounds)?;
             if self.live.is_empty() {
@@ -146,9 +146,9 @@ impl<O: Objective> Descent<'_, O> {
         self.live.iter().map(|&k| self.point(k)[self.size - 1]).collect()
     }
 
-    /// ½‖w‖², plus ½b² if the intercept is penalised.
+    /// ½‖w‖², plus ½b² if the intercept is penalized.
     fn penalty(&self, k: usize) -> f64 {
-        let n = if self.shape.intercept == Intercept::Penalised { self.size } else { self.size - 1 };
+        let n = if self.shape.intercept == Intercept::Penalized { self.size } else { self.size - 1 };
         let point = &self.point(k)[..n];
         0.5 * dot(point, point)
     }
@@ -160,7 +160,7 @@ impl<O: Objective> Descent<'_, O> {
             sums[..last].iter_mut().zip(point).for_each(|(sum, w)| *sum += self.ridge * w);
             match self.shape.intercept {
                 Intercept::Free => (),
-                Intercept::Penalised => sums[last] += self.ridge * point[last],
+                Intercept::Penalized => sums[last] += self.ridge * point[last],
                 Intercept::None => sums[last] = 0.0,
             }
         }

@@ -15,8 +15,8 @@ const SINGLE: f64 = 1.0 / (1u32 << 22) as f64;
 const NEGLIGIBLE: f64 = 0.05;
 
 /// The inverse of pI + Σ h ψψᵀ by the matrix inversion lemma (Woodbury): it maps r to q − Ψᵀ(pD⁻¹ + ΨΨᵀ)⁻¹Ψq with q =
-/// r/p, where D are the curvatures h and p is the factor of the penalty. A penalised intercept is a feature that is
-/// always 1; an unpenalised one is eliminated, which centres the rows, ψ = φ − Σhφ / Σh. In double precision, since the
+/// r/p, where D are the curvatures h and p is the factor of the penalty. A penalized intercept is a feature that is
+/// always 1; an unpenalized one is eliminated, which centers the rows, ψ = φ − Σhφ / Σh. In double precision, since the
 /// remainder of r in the span of the rows is a small difference; but the products ΨΨᵀ, most of the work, are in single
 /// precision where their rounding is small beside pD⁻¹.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub(super) struct RowsFactor {
     size: usize,
     /// Of pD⁻¹ + ΨΨᵀ.
     factor: Cholesky<f64>,
-    /// Σhφ / Σh and 1 / Σh if the intercept is unpenalised and there are rows that determine it.
-    centre: Option<(Vec<f64>, f64)>,
+    /// Σhφ / Σh and 1 / Σh if the intercept is unpenalized and there are rows that determine it.
+    center: Option<(Vec<f64>, f64)>,
     intercept: Intercept,
     penalty: f64,
 }
@@ -46,7 +46,7 @@ impl RowsFactor {
         Self::with_products(shape, active, penalty, is_negligible, (pool, monitor))
     }
 
-    /// The same, whose products are in single precision where `is_single` of the centred rows, their size, the curvatures and the
+    /// The same, whose products are in single precision where `is_single` of the centered rows, their size, the curvatures and the
     /// penalty.
     pub fn with_products(
         shape: &Shape,
@@ -57,11 +57,11 @@ impl RowsFactor {
     ) -> Option<Self> {
         let ActiveRows { mut rows, curvatures } = active;
         let (size, n) = (shape.n_features + 1, curvatures.len());
-        let centre = match shape.intercept {
+        let center = match shape.intercept {
             Intercept::Free if n > 0 => Some(take_off_the_mean(&mut rows, size, &curvatures)),
             _ => None,
         };
-        if shape.intercept != Intercept::Penalised {
+        if shape.intercept != Intercept::Penalized {
             rows.chunks_mut(size).for_each(|row| row[size - 1] = 0.0);
         }
         let mut small = if is_single(&rows, size, &curvatures, penalty) {
@@ -72,7 +72,7 @@ impl RowsFactor {
         };
         curvatures.iter().enumerate().for_each(|(i, h)| small[i * n + i] += penalty / h);
         let factor = Cholesky::new(small, n, pool)?;
-        Some(RowsFactor { rows, size, factor, centre, intercept: shape.intercept, penalty })
+        Some(RowsFactor { rows, size, factor, center, intercept: shape.intercept, penalty })
     }
 
     /// The inverse times several r, which are points. 4 · rows · features flops each.
@@ -83,10 +83,10 @@ impl RowsFactor {
     fn apply_one(&self, residual: &[f64]) -> Vec<f64> {
         let last = self.size - 1;
         let mut r = residual.to_vec();
-        if let Some((mean, _)) = &self.centre {
+        if let Some((mean, _)) = &self.center {
             linalg::factor::add_scaled(&mut r[..last], -residual[last], mean);
         }
-        if self.intercept != Intercept::Penalised {
+        if self.intercept != Intercept::Penalized {
             r[last] = 0.0;
         }
         r.iter_mut().for_each(|r| *r /= self.penalty);
@@ -95,7 +95,7 @@ impl RowsFactor {
         for (row, share) in self.rows.chunks(self.size).zip(&small) {
             linalg::factor::add_scaled(&mut r, -share, row);
         }
-        if let Some((mean, inverse)) = &self.centre {
+        if let Some((mean, inverse)) = &self.center {
             r[last] = residual[last] * inverse - linalg::factor::dot(mean, &r[..last]);
         }
         r
@@ -164,7 +164,7 @@ mod tests {
             n_features: d,
             n_problems: 1,
             loss: SmoothLoss::SquaredHinge,
-            intercept: Intercept::Penalised,
+            intercept: Intercept::Penalized,
         };
         for (curvature, is_single, rounding) in [(1.0, true, 1e-4), (1e3, true, 1e-2), (1e9, false, 1e-4)] {
             let curvatures = vec![curvature; n];

@@ -1,13 +1,13 @@
 //! Newton's method in the primal, all one-vs-rest problems at once.
 //!
-//! Every step solves (I + Σ_i c_i loss″_i φ_i φ_iᵀ)·d = −∇ by conjugate gradients and minimises along d. It is fast
+//! Every step solves (I + Σ_i c_i loss″_i φ_i φ_iᵀ)·d = −∇ by conjugate gradients and minimizes along d. It is fast
 //! because problems share work: one pass over Φ serves all unsolved problems, and one Cholesky factor of I + Σ_i h_i
 //! φ_i φ_iᵀ preconditions them all. At w = 0 that factor is the Hessian itself, so the first step for squared hinge is
 //! ridge regression on the labels; as long as few rows leave the margin it stays close to the Hessian, and a handful of
 //! products suffice. At a large C the Hessian of a problem with few active rows is inverted through these rows, and the
 //! first steps follow a path over C that ends at the given one.
 //!
-//! Generalised Newton for squared hinge: Keerthi and DeCoste, *A modified finite Newton method*, JMLR 6 (2005);
+//! Generalized Newton for squared hinge: Keerthi and DeCoste, *A modified finite Newton method*, JMLR 6 (2005);
 //! conjugate gradients on sums over rows: Lin, Weng and Keerthi, *Trust region Newton method*, JMLR 9 (2008).
 //!
 //! A problem is solved when its duality gap is small enough (`certificate.rs`): the reported gap bounds the distance of
@@ -29,7 +29,7 @@ use crate::problem::Objective;
 pub(in crate::solve) use certificate::relative_gap;
 pub use settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning};
 
-/// Minimises every problem of `objective`, from `start` or from 0.
+/// Minimizes every problem of `objective`, from `start` or from 0.
 ///
 /// # Errors
 /// [`Error::Parameter`] for invalid settings, [`Error::Shape`] for a start with other dimensions, [`Error::Cancelled`]

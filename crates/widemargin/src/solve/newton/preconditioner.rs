@@ -18,8 +18,8 @@ pub(super) enum Preconditioner {
 }
 
 /// The factor of [[I + G, a], [aᵀ, α]] in parts: that of the Schur complement I + G − a aᵀ/α of the intercept, which is
-/// the matrix of the *centred* features, and a and α themselves. A mean far from 0 is thus subtracted in double
-/// precision, before the factorisation in single precision.
+/// the matrix of the *centered* features, and a and α themselves. A mean far from 0 is thus subtracted in double
+/// precision, before the factorization in single precision.
 #[derive(Debug)]
 pub(super) struct GramFactor {
     factor: Cholesky<f32>,
@@ -32,7 +32,7 @@ impl Preconditioner {
     pub fn from_diagonal(shape: &Shape, mut diagonal: Vec<f64>, penalty: f64) -> Self {
         let (features, intercept) = diagonal.split_at_mut(shape.n_features);
         features.iter_mut().for_each(|h| *h = 1.0 / (penalty + *h));
-        let of_intercept = if shape.intercept == Intercept::Penalised { penalty } else { 0.0 };
+        let of_intercept = if shape.intercept == Intercept::Penalized { penalty } else { 0.0 };
         let corner = of_intercept + intercept[0];
         intercept[0] = if shape.intercept != Intercept::None && corner > 0.0 { 1.0 / corner } else { 0.0 };
         Preconditioner::Diagonal(diagonal)
@@ -43,7 +43,7 @@ impl Preconditioner {
         let d = shape.n_features;
         let corner = match shape.intercept {
             Intercept::Free => gram.corner,
-            Intercept::Penalised => gram.corner + penalty,
+            Intercept::Penalized => gram.corner + penalty,
             Intercept::None => 0.0,
         };
         let largest = (0..d).map(|j| gram.lower[j * d + j]).fold(penalty as f32, f32::max);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn applies_the_inverse_of_the_bordered_matrix() {
-        // Rows (1, 2), (3, 1), (2, 2) with h = 1, 2, 3, far from centred.
+        // Rows (1, 2), (3, 1), (2, 2) with h = 1, 2, 3, far from centered.
         let (rows, h) = ([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0]], [1.0, 2.0, 3.0]);
         let sum = |f: &dyn Fn(&[f64; 2]) -> f64| -> f64 { rows.iter().zip(h).map(|(row, h)| h * f(row)).sum() };
         let gram = [[sum(&|r| r[0] * r[0]), 0.0], [sum(&|r| r[0] * r[1]), sum(&|r| r[1] * r[1])]];
@@ -127,7 +127,7 @@ mod tests {
         let gram = Gram { lower, column, corner: 6.0 };
         let active = ActiveRows { rows: rows.iter().flat_map(|r| [r[0], r[1], 1.0]).collect(), curvatures: h.into() };
         let pool = Pool::new(1).unwrap();
-        for (intercept, penalty) in [Intercept::Free, Intercept::Penalised, Intercept::None]
+        for (intercept, penalty) in [Intercept::Free, Intercept::Penalized, Intercept::None]
             .into_iter()
             .flat_map(|intercept| [1.0, 7.5].map(|penalty| (intercept, penalty)))
         {
@@ -144,7 +144,7 @@ mod tests {
                     let found = penalty * z[j] + sum(&|row| row[j] * (row[0] * z[0] + row[1] * z[1] + z[2]));
                     assert!((found - r[j]).abs() < rounding, "{intercept:?}");
                 }
-                let own = if intercept == Intercept::Penalised { penalty } else { 0.0 };
+                let own = if intercept == Intercept::Penalized { penalty } else { 0.0 };
                 let found = own * z[2] + sum(&|row| row[0] * z[0] + row[1] * z[1] + z[2]);
                 assert!(if intercept == Intercept::None { z[2] == 0.0 } else { (found - r[2]).abs() < rounding });
             }

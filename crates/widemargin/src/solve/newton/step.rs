@@ -46,8 +46,8 @@ const MOST_ROWS: f64 = 0.618;
 const LIKELY_PASSES: f64 = 150.0;
 
 impl<O: Objective> Descent<'_, O> {
-    /// Sets unpenalised intercepts such that Σ α y = 0, the minimum for the current weights.
-    pub(super) fn centre(&mut self) -> Result<()> {
+    /// Sets unpenalized intercepts such that Σ α y = 0, the minimum for the current weights.
+    pub(super) fn center(&mut self) -> Result<()> {
         if self.shape.intercept != Intercept::Free {
             return Ok(());
         }
@@ -225,7 +225,7 @@ impl<O: Objective> Descent<'_, O> {
     pub(super) fn step(&mut self, gradients: &[f64], directions: Vec<f64>) -> Result<()> {
         let (size, live) = (self.size, &self.live);
         self.objective.set_direction(live, &directions)?;
-        let counted = if self.shape.intercept == Intercept::Penalised { size } else { size - 1 };
+        let counted = if self.shape.intercept == Intercept::Penalized { size } else { size - 1 };
         let of = |at: usize| &directions[at * size..(at + 1) * size];
         // The penalty along the line is ½‖w‖² + t·wᵀd + ½t²·dᵀd.
         let penalty = |at: usize, k: usize| {

@@ -1,4 +1,4 @@
-//! Centred features of samples, never more than there are samples.
+//! Centered features of samples, never more than there are samples.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(crate) struct FeatureRows<'a> {
     n: usize,
     d: usize,
     /// 0 without an intercept.
-    centre: Vec<f64>,
+    center: Vec<f64>,
 }
 
 enum Held<'a> {
@@ -69,15 +69,15 @@ impl<'a> FeatureRows<'a> {
             Held::Rotated { back, .. } => back.n_cols(),
             _ => features,
         };
-        let mut rows = FeatureRows { held, n, d, centre: vec![0.0; d] };
+        let mut rows = FeatureRows { held, n, d, center: vec![0.0; d] };
         if has_intercept {
             let total: f64 = weights.iter().sum();
-            let (mut centre, mut row) = (vec![0.0; d], vec![0.0; d]);
+            let (mut center, mut row) = (vec![0.0; d], vec![0.0; d]);
             for (at, weight) in weights.iter().enumerate() {
                 rows.fill(at, &mut row);
-                factor::add_scaled(&mut centre, weight / total, &row);
+                factor::add_scaled(&mut center, weight / total, &row);
             }
-            rows.centre = centre;
+            rows.center = center;
         }
         Ok(rows)
     }
@@ -88,10 +88,10 @@ impl<'a> FeatureRows<'a> {
             Raw::Single(values) => out
                 .iter_mut()
                 .zip(values)
-                .zip(&self.centre)
-                .for_each(|((out, x), centre)| *out = f64::from(*x) - centre),
+                .zip(&self.center)
+                .for_each(|((out, x), center)| *out = f64::from(*x) - center),
             Raw::Double(values) => {
-                out.iter_mut().zip(values).zip(&self.centre).for_each(|((out, x), centre)| *out = x - centre);
+                out.iter_mut().zip(values).zip(&self.center).for_each(|((out, x), center)| *out = x - center);
             }
         }
     }
@@ -164,14 +164,14 @@ impl ResidualRows for FeatureRows<'_> {
     }
 
     fn times(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let centre = factor::dot(&self.centre, weights);
+        let center = factor::dot(&self.center, weights);
         let dot = |row| match self.raw(row) {
             Raw::Single(values) => linear_dual::dot(values, weights),
             Raw::Double(values) => factor::dot(values, weights),
         };
         let some = |rows: Range<usize>| {
             monitor.go_on("solve")?;
-            Ok::<_, Error>(rows.map(|row| dot(row) - centre).collect::<Vec<f64>>())
+            Ok::<_, Error>(rows.map(|row| dot(row) - center).collect::<Vec<f64>>())
         };
         let mut products = Vec::with_capacity(self.n);
         pool.fold_chunks(self.n, ROWS, some, |part| {
@@ -198,7 +198,7 @@ impl ResidualRows for FeatureRows<'_> {
             linalg::add(&mut sums, &part);
             Ok(())
         })?;
-        factor::add_scaled(&mut sums, -numbers.iter().sum::<f64>(), &self.centre);
+        factor::add_scaled(&mut sums, -numbers.iter().sum::<f64>(), &self.center);
         Ok(sums)
     }
 
@@ -238,7 +238,7 @@ impl ResidualRows for FeatureRows<'_> {
     }
 
     fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
-        let shift = -factor::dot(&self.centre, weights);
+        let shift = -factor::dot(&self.center, weights);
         let Held::Rotated { back, phi, .. } = &self.held else { return Ok((weights.to_vec(), shift)) };
         let (alphas, mut given) = (back.times(weights), vec![0.0; phi.n_cols()]);
         each_non_zero(phi, |row, feature, value| given[feature] += alphas[row] * value)?;

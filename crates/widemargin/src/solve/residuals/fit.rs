@@ -251,7 +251,7 @@ fn loss_of_constant(task: &Task<'_>, loss: ResidualLoss) -> Result<f64> {
         ResidualLoss::Pinball(q) => quantile(task.targets.iter().copied(), task.weights, q),
         _ => {
             let mut state = State::new(task.rows);
-            task.centre(Rounded { loss, width: 0.0 }, &mut state)?;
+            task.center(Rounded { loss, width: 0.0 }, &mut state)?;
             state.point.intercept
         }
     };

@@ -1,6 +1,6 @@
 //! Regression on features by losses that are not the square: Huber's, the squared ε-insensitive and the pinball loss.
 //!
-//! For each output, ½‖w‖² + C Σ v loss(y − w·φ − b) is minimised by Newton's method on features × features
+//! For each output, ½‖w‖² + C Σ v loss(y − w·φ − b) is minimized by Newton's method on features × features
 //! ([`newton`]), until a duality gap proves the solution. The first two losses are piecewise quadratic, so that the
 //! method ends after finitely many steps; the pinball loss is approached by rounded ones. C is chosen on a path of
 //! values, each from the solution of the one before ([`path`]): by leave-one-out ([`left_out`]) or, for the pinball loss, by

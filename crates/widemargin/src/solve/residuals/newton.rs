@@ -71,7 +71,7 @@ pub(super) struct State {
 /// A point.
 #[derive(Clone)]
 pub(super) struct Point {
-    /// Of centred features.
+    /// Of centered features.
     pub weights: Vec<f64>,
     pub intercept: f64,
     /// The products of the rows with the weights.
@@ -130,7 +130,7 @@ impl Task<'_> {
         rows.map(|(y, score)| y - score - point.intercept).collect()
     }
 
-    /// Minimises from the state on, until the relative gap is at most `tol`.
+    /// Minimizes from the state on, until the relative gap is at most `tol`.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; a time limit is a status.
@@ -142,7 +142,7 @@ impl Task<'_> {
         let (mut dual, mut steps, mut is_fresh) = (f64::NEG_INFINITY, 0, false);
         let (mut best, mut least, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         loop {
-            self.centre(rounded, state)?;
+            self.center(rounded, state)?;
             let here = self.here(rounded, c, state)?;
             dual = dual.max(here.dual).max(0.0);
             let solved =
@@ -201,7 +201,7 @@ impl Task<'_> {
     }
 
     /// Sets the intercept such that Σ α = 0, the minimum for the weights.
-    pub fn centre(&self, rounded: Rounded, state: &mut State) -> Result<()> {
+    pub fn center(&self, rounded: Rounded, state: &mut State) -> Result<()> {
         if !self.has_intercept {
             return Ok(());
         }

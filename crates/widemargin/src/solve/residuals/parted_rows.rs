@@ -11,13 +11,13 @@ use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Executor;
-use crate::solve::ridge::{RidgeRows, centre_of};
+use crate::solve::ridge::{RidgeRows, center_of};
 
 /// The rows of weight above 0 of an executor, whose features are plain. Each call is a pass over the features.
 pub(crate) struct PartedRows<'e, E> {
     executor: RefCell<&'e mut E>,
     /// 0 without an intercept.
-    centre: Vec<f64>,
+    center: Vec<f64>,
     /// The number of each row among all rows.
     numbers: Vec<usize>,
     n_all: usize,
@@ -30,12 +30,12 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
     /// What the rows meet; [`Error::Parameter`] for more features than products are asked of; [`Error::NotFinite`];
     /// [`Error::Cancelled`].
     pub fn new(executor: &'e mut E, weights: &[f64], n_outputs: usize, monitor: &Monitor<'_>) -> Result<Self> {
-        let (centre, _) = centre_of(executor, n_outputs, weights.iter().sum(), monitor)?;
-        if let Some(value) = centre.iter().find(|value| !value.is_finite()) {
+        let (center, _) = center_of(executor, n_outputs, weights.iter().sum(), monitor)?;
+        if let Some(value) = center.iter().find(|value| !value.is_finite()) {
             return Err(Error::NotFinite { what: "a sum of the features".into(), value: *value });
         }
         let numbers = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
-        Ok(PartedRows { executor: RefCell::new(executor), centre, numbers, n_all: weights.len() })
+        Ok(PartedRows { executor: RefCell::new(executor), center, numbers, n_all: weights.len() })
     }
 
     fn ask(&self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>> {
@@ -58,11 +58,11 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
         Wanted::TransposedTimes(of_all)
     }
 
-    /// The sum less the numbers times the centre.
-    fn centred_sum(&self, found: Option<Found>, numbers: &[f64]) -> Result<Vec<f64>> {
+    /// The sum less the numbers times the center.
+    fn centered_sum(&self, found: Option<Found>, numbers: &[f64]) -> Result<Vec<f64>> {
         match found {
-            Some(Found::Sum(mut sum)) if sum.len() == self.centre.len() => {
-                add_scaled(&mut sum, -numbers.iter().sum::<f64>(), &self.centre);
+            Some(Found::Sum(mut sum)) if sum.len() == self.center.len() => {
+                add_scaled(&mut sum, -numbers.iter().sum::<f64>(), &self.center);
                 Ok(sum)
             }
             _ => Err(wrong()),
@@ -78,7 +78,7 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
         signed.sort_unstable_by_key(|(row, _)| *row);
         let (rows, coefficients): (Vec<usize>, Vec<f64>) = signed.into_iter().unzip();
         let rows = self.among_all(&rows);
-        (!rows.is_empty()).then(|| Wanted::Products { rows, coefficients, centre: self.centre.clone() })
+        (!rows.is_empty()).then(|| Wanted::Products { rows, coefficients, center: self.center.clone() })
     }
 }
 
@@ -88,18 +88,18 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
     }
 
     fn n_features(&self) -> usize {
-        self.centre.len()
+        self.center.len()
     }
 
     fn times(&self, weights: &[f64], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let of_all = in_order(self.ask_one(Wanted::Times(weights.to_vec()), monitor)?, self.n_all)?;
-        let of_centre = dot(&self.centre, weights);
-        Ok(self.numbers.iter().map(|&row| of_all[row] - of_centre).collect())
+        let of_center = dot(&self.center, weights);
+        Ok(self.numbers.iter().map(|&row| of_all[row] - of_center).collect())
     }
 
     fn transposed_times(&self, numbers: &[f64], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let found = self.ask_one(self.wanted_sum(numbers), monitor)?;
-        self.centred_sum(Some(found), numbers)
+        self.centered_sum(Some(found), numbers)
     }
 
     fn add_products(&self, change: Change<'_>, _: &Pool, monitor: &Monitor<'_>) -> Result<()> {
@@ -118,7 +118,7 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
     ) -> Result<Vec<f64>> {
         let wanted = [Some(self.wanted_sum(numbers)), self.wanted_products(&change)];
         let mut found = self.ask(wanted.into_iter().flatten().collect(), monitor)?.into_iter();
-        let sum = self.centred_sum(found.next(), numbers)?;
+        let sum = self.centered_sum(found.next(), numbers)?;
         found.try_for_each(|products| add_found(change.sums, products))?;
         Ok(sum)
     }
@@ -139,13 +139,13 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
     }
 
     fn leverages(&self, factor: &Factor, rows: &[usize], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let (rows, factor, centre) = (self.among_all(rows), factor.clone(), self.centre.clone());
+        let (rows, factor, center) = (self.among_all(rows), factor.clone(), self.center.clone());
         let n = rows.len();
-        in_order(self.ask_one(Wanted::Leverages { rows, factor, centre }, monitor)?, n)
+        in_order(self.ask_one(Wanted::Leverages { rows, factor, center }, monitor)?, n)
     }
 
     fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
-        Ok((weights.to_vec(), -dot(&self.centre, weights)))
+        Ok((weights.to_vec(), -dot(&self.center, weights)))
     }
 
     fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)> {

@@ -8,7 +8,7 @@ use crate::par::Pool;
 /// Folds of the pinball loss.
 pub(super) const N_FOLDS: usize = 5;
 
-/// The smallest λ = 1/(2C) of a path, in units of the mean squared norm of the centred features.
+/// The smallest λ = 1/(2C) of a path, in units of the mean squared norm of the centered features.
 const LEAST_LAMBDA: f64 = 1e-7;
 
 /// The path ends once C is so many times the best.

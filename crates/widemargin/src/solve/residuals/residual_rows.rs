@@ -48,7 +48,7 @@ pub(crate) trait ResidualRows {
     /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
     fn leverages(&self, factor: &Factor, rows: &[usize], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
 
-    /// The weights of the features as given, and what centring adds to the intercept.
+    /// The weights of the features as given, and what centering adds to the intercept.
     fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)>;
 
     /// The same rows, to be asked by several threads at once; none where they are not in memory, and each answer is a pass.

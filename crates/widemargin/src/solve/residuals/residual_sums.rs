@@ -14,7 +14,7 @@ use crate::partition::{Kind, Query, part_query};
 use crate::solve::linear_dual;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 
-/// What is asked of all rows. Features are less a centre only where they are multiplied with each other.
+/// What is asked of all rows. Features are less a center only where they are multiplied with each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Wanted {
     /// The product of each row with weights.
@@ -22,9 +22,9 @@ pub(crate) enum Wanted {
     /// The sum of the rows, each times its number.
     TransposedTimes(Vec<f64>),
     /// Σ v φφᵀ and Σ v φ over some rows, in ascending order, each with its v; a negative one takes a row away.
-    Products { rows: Vec<usize>, coefficients: Vec<f64>, centre: Vec<f64> },
+    Products { rows: Vec<usize>, coefficients: Vec<f64>, center: Vec<f64> },
     /// The leverages of some rows, in ascending order.
-    Leverages { rows: Vec<usize>, factor: Factor, centre: Vec<f64> },
+    Leverages { rows: Vec<usize>, factor: Factor, center: Vec<f64> },
 }
 
 /// What is found of some rows.
@@ -88,10 +88,10 @@ impl<'p> PlainRows<'p> {
         before(self.numbers.start)..before(self.numbers.end)
     }
 
-    /// Writes a row, less the centre.
-    fn centred(&self, number: usize, centre: &[f64], out: &mut [f64]) {
-        let features = self.row(number).iter().zip(centre);
-        out.iter_mut().zip(features).for_each(|(out, (x, centre))| *out = f64::from(*x) - centre);
+    /// Writes a row, less the center.
+    fn centered(&self, number: usize, center: &[f64], out: &mut [f64]) {
+        let features = self.row(number).iter().zip(center);
+        out.iter_mut().zip(features).for_each(|(out, (x, center))| *out = f64::from(*x) - center);
     }
 
     fn answer(&self, wanted: &Wanted, monitor: &Monitor<'_>) -> Result<Found> {
@@ -111,20 +111,20 @@ impl<'p> PlainRows<'p> {
                 }
                 Ok(Found::Sum(sum))
             }
-            Wanted::Products { rows, coefficients, centre } => {
-                self.check(centre.len(), self.width)?;
+            Wanted::Products { rows, coefficients, center } => {
+                self.check(center.len(), self.width)?;
                 self.check(coefficients.len(), rows.len())?;
                 let own = self.own(rows);
-                self.products(&rows[own.clone()], &coefficients[own], centre, monitor).map(Found::Products)
+                self.products(&rows[own.clone()], &coefficients[own], center, monitor).map(Found::Products)
             }
-            Wanted::Leverages { rows, factor, centre } => {
-                self.check(centre.len(), self.width)?;
+            Wanted::Leverages { rows, factor, center } => {
+                self.check(center.len(), self.width)?;
                 let own = self.own(rows);
                 let mut leverages = Vec::with_capacity(own.len());
                 for rows in rows[own.clone()].chunks(ROWS) {
                     monitor.go_on("leave-one-out")?;
                     let mut columns = Matrix::zeros(self.width, rows.len());
-                    rows.iter().enumerate().for_each(|(to, &row)| self.centred(row, centre, columns.col_mut(to)));
+                    rows.iter().enumerate().for_each(|(to, &row)| self.centered(row, center, columns.col_mut(to)));
                     leverages.extend(factor.leverages(columns));
                 }
                 Ok(Found::Runs(vec![(own.start, leverages)]))
@@ -136,7 +136,7 @@ impl<'p> PlainRows<'p> {
         &self,
         rows: &[usize],
         coefficients: &[f64],
-        centre: &[f64],
+        center: &[f64],
         monitor: &Monitor<'_>,
     ) -> Result<Products> {
         let d = self.width;
@@ -151,7 +151,7 @@ impl<'p> PlainRows<'p> {
                 monitor.go_on("solve")?;
                 let mut block = vec![0.0; some.len() * d];
                 for (out, &at) in block.chunks_mut(d.max(1)).zip(some) {
-                    self.centred(rows[at], centre, out);
+                    self.centered(rows[at], center, out);
                     add_scaled(&mut sums.column, coefficients[at], out);
                     let root = coefficients[at].abs().sqrt();
                     out.iter_mut().for_each(|x| *x *= root);

@@ -20,7 +20,7 @@ pub(crate) struct FeatureRidge<'a> {
     phi: &'a Vectors,
     has_intercept: bool,
     /// The mean of the features, where they are fewer than the samples.
-    centre: Option<Vec<f64>>,
+    center: Option<Vec<f64>>,
 }
 
 impl<'a> FeatureRidge<'a> {
@@ -36,10 +36,10 @@ impl<'a> FeatureRidge<'a> {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let n = fitted.weights.len();
-        let (ridge, centre) = match phi {
+        let (ridge, center) = match phi {
             Vectors::Dense(dense) if n > dense.n_cols => {
-                let (ridge, centre) = Ridge::of_features(dense, has_intercept, fitted, pool, monitor)?;
-                (ridge, Some(centre))
+                let (ridge, center) = Ridge::of_features(dense, has_intercept, fitted, pool, monitor)?;
+                (ridge, Some(center))
             }
             _ => {
                 let bytes = crate::memory::product(&[n, n, 8 * 4]);
@@ -51,7 +51,7 @@ impl<'a> FeatureRidge<'a> {
                 (Ridge::of_kernel(products(phi)?, free, fitted).ok_or_else(not_finite)?, None)
             }
         };
-        Ok(FeatureRidge { ridge, phi, has_intercept, centre })
+        Ok(FeatureRidge { ridge, phi, has_intercept, center })
     }
 
     /// The decomposed problem.
@@ -65,8 +65,8 @@ impl<'a> FeatureRidge<'a> {
     /// [`Error::NotFinite`].
     pub fn solution(&self, lambda: f64) -> Result<FeatureSolution> {
         let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
-        if let (Some(centre), Some(weights)) = (&self.centre, self.ridge.weights(lambda)) {
-            let dot = |k: usize| weights.col(k).iter().zip(centre).map(|(w, mean)| w * mean).sum::<f64>();
+        if let (Some(center), Some(weights)) = (&self.center, self.ridge.weights(lambda)) {
+            let dot = |k: usize| weights.col(k).iter().zip(center).map(|(w, mean)| w * mean).sum::<f64>();
             let intercepts = (0..weights.n_cols()).map(|k| self.ridge.base.at(0, k) - dot(k)).collect();
             return Ok(FeatureSolution { weights: weights.into_values(), intercepts });
         }

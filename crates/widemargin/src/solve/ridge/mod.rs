@@ -1,13 +1,13 @@
-//! Ridge regression with an unpenalised intercept, and leave-one-out in closed form for all outputs and all C at once.
+//! Ridge regression with an unpenalized intercept, and leave-one-out in closed form for all outputs and all C at once.
 //!
-//! f = f₀ + Pβ minimises ½‖f₀‖² + C Σ w (y − f)² for each output, where P has columns that are not penalised: the constant,
+//! f = f₀ + Pβ minimizes ½‖f₀‖² + C Σ w (y − f)² for each output, where P has columns that are not penalized: the constant,
 //! polynomials, or none. With R = diag(√w), λ = 1/(2C), RP = QT and the decomposition U S Uᵀ of (I − QQᵀ) RKR (I − QQᵀ),
 //! the fitted values are R⁻¹ (QQᵀ + U S/(S + λ) Uᵀ) R y. The residual at i of the fit without one copy of sample i, of
 //! weight u, is (y − f)ᵢ / (1 − u/wᵢ · hᵢ), where h is the diagonal of the matrix in parentheses: exact.
 //!
 //! One decomposition (9 m³ flops, m the smaller of the numbers of samples and features) serves all outputs and all C.
 //! Where there are more samples than features, rows of U are made from the features a block at a time (2 n m² flops), and
-//! no n × n matrix is: the features may be held, made from the samples at each of the two passes (`CentredRows`), or be
+//! no n × n matrix is: the features may be held, made from the samples at each of the two passes (`CenteredRows`), or be
 //! where only sums over them come from (`PartedRidge`).
 
 mod features;
@@ -21,10 +21,10 @@ pub(crate) use features::{FeatureRidge, FeatureSolution};
 pub(super) use features::{each_non_zero, products};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows};
 pub use parts::RIDGE_QUERIES;
-pub(crate) use parts::{PartedRidge, centre_of};
+pub(crate) use parts::{PartedRidge, center_of};
 pub(super) use spectrum::first_kept;
 pub(crate) use spectrum::{LeftOut, Spectrum};
-use spectrum::{RowFacts, Shrinking, rounding_of_centre};
+use spectrum::{RowFacts, Shrinking, rounding_of_center};
 
 use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
@@ -66,12 +66,12 @@ pub(crate) struct Ridge<'a> {
 enum RotatedRows<'a> {
     /// Row-major. With what the coefficients need: R, P and K.
     Held { u: Vec<f64>, kernel: Matrix, free: Matrix },
-    /// Centred features times a rotation, row-major features × eigenvalues.
-    Made { rows: Box<dyn CentredRows + 'a>, rotation: Vec<f64>, pool: &'a Pool },
+    /// Centered features times a rotation, row-major features × eigenvalues.
+    Made { rows: Box<dyn CenteredRows + 'a>, rotation: Vec<f64>, pool: &'a Pool },
 }
 
 /// Features of samples, each row times the root of its weight, without what the columns of P fit of them.
-pub(crate) trait CentredRows: Sync {
+pub(crate) trait CenteredRows: Sync {
     /// Number of features.
     fn n_features(&self) -> usize;
 
@@ -84,7 +84,7 @@ pub(crate) trait CentredRows: Sync {
     }
 }
 
-impl<T: CentredRows> CentredRows for &T {
+impl<T: CenteredRows> CenteredRows for &T {
     fn n_features(&self) -> usize {
         (**self).n_features()
     }
@@ -107,14 +107,14 @@ pub(crate) struct FreeFit {
 }
 
 /// Features that are held, less their weighted mean.
-struct CentredFeatures<'a> {
+struct CenteredFeatures<'a> {
     phi: &'a DenseMatrix<f32>,
     /// 0 without an intercept.
-    centre: Vec<f64>,
+    center: Vec<f64>,
     roots: Vec<f64>,
 }
 
-impl CentredRows for CentredFeatures<'_> {
+impl CenteredRows for CenteredFeatures<'_> {
     fn n_features(&self) -> usize {
         self.phi.n_cols
     }
@@ -123,14 +123,14 @@ impl CentredRows for CentredFeatures<'_> {
         let d = self.phi.n_cols;
         let mut block = Vec::with_capacity(rows.len() * d);
         for row in rows {
-            let (root, features) = (self.roots[row], self.phi.values[row * d..][..d].iter().zip(&self.centre));
+            let (root, features) = (self.roots[row], self.phi.values[row * d..][..d].iter().zip(&self.center));
             block.extend(features.map(|(x, mean)| root * (f64::from(*x) - mean)));
         }
         block
     }
 
     fn rounding(&self) -> f64 {
-        rounding_of_centre(&self.centre, self.roots.iter().map(|root| root * root).sum())
+        rounding_of_center(&self.center, self.roots.iter().map(|root| root * root).sum())
     }
 }
 
@@ -186,7 +186,7 @@ impl<'a> Ridge<'a> {
     /// # Errors
     /// [`Error::NotFinite`]; [`Error::Cancelled`].
     pub fn of_rows(
-        rows: impl CentredRows + 'a,
+        rows: impl CenteredRows + 'a,
         free: FreeFit,
         fitted: Fitted,
         pool: &'a Pool,
@@ -229,7 +229,7 @@ impl<'a> Ridge<'a> {
         let Fitted { targets, weights, .. } = &fitted;
         let (n, d, k) = (phi.n_rows, phi.n_cols, targets.n_cols());
         let total: f64 = weights.iter().sum();
-        let mut centre = vec![0.0; d];
+        let mut center = vec![0.0; d];
         let mut base = Matrix::zeros(1, k);
         if has_intercept {
             let means = |rows: Range<usize>| {
@@ -242,7 +242,7 @@ impl<'a> Ridge<'a> {
                 Ok::<_, Error>(sums)
             };
             pool.fold_chunks(n, ROWS, means, |sums| {
-                add(&mut centre, &sums);
+                add(&mut center, &sums);
                 Ok(())
             })?;
             for output in 0..k {
@@ -252,8 +252,8 @@ impl<'a> Ridge<'a> {
         }
         let leverage = |weight: &f64| if has_intercept { weight / total } else { 0.0 };
         let free = FreeFit { base, leverages: weights.iter().map(leverage).collect() };
-        let rows = CentredFeatures { phi, centre: centre.clone(), roots: roots(weights) };
-        Ok((Ridge::of_rows(rows, free, fitted, pool, monitor)?, centre))
+        let rows = CenteredFeatures { phi, center: center.clone(), roots: roots(weights) };
+        Ok((Ridge::of_rows(rows, free, fitted, pool, monitor)?, center))
     }
 
     /// The number of independent columns of P.
@@ -372,7 +372,7 @@ impl<'a> Ridge<'a> {
         Some(KernelSolution { alphas, betas: product(Side::Plain(&svd.v), Side::Plain(&onto)) })
     }
 
-    /// The weights of centred features at λ, features × outputs; `None` for a problem on a kernel.
+    /// The weights of centered features at λ, features × outputs; `None` for a problem on a kernel.
     pub fn weights(&self, lambda: f64) -> Option<Matrix> {
         let RotatedRows::Made { rows, rotation, .. } = &self.rows else { return None };
         Some(self.spectrum.weights(rotation, rows.n_features(), lambda))

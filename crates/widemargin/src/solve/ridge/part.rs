@@ -9,7 +9,7 @@ pub struct RidgeRows;
 /// The features of some rows, row-major.
 #[derive(Clone, Copy, Debug)]
 pub enum RidgeFeatures<'p> {
-    /// As they are; nothing else is unpenalised but an intercept, if there is one.
+    /// As they are; nothing else is unpenalized but an intercept, if there is one.
     Plain {
         /// Rows × features.
         values: &'p [f32],
@@ -18,12 +18,12 @@ pub enum RidgeFeatures<'p> {
         /// The number of the first row among all rows.
         first: usize,
     },
-    /// Times the roots of the weights. The unpenalised ones are orthonormal over all rows, and the others are orthogonal to them.
+    /// Times the roots of the weights. The unpenalized ones are orthonormal over all rows, and the others are orthogonal to them.
     Lifted {
-        /// Rows × features, the penalised ones first.
+        /// Rows × features, the penalized ones first.
         values: &'p [f64],
-        /// How many are penalised.
-        n_penalised: usize,
+        /// How many are penalized.
+        n_penalized: usize,
     },
 }
 

@@ -1,7 +1,7 @@
 //! Ridge regression on features that others hold, of which only sums come here: of other machines, or read in passes.
 //!
-//! Three questions are put to all rows: the mean of the features with what the unpenalised columns fit; the products of the
-//! centred features with each other and with the residuals (n d² flops); and, for all λ at once, the squares of the left-out
+//! Three questions are put to all rows: the mean of the features with what the unpenalized columns fit; the products of the
+//! centered features with each other and with the residuals (n d² flops); and, for all λ at once, the squares of the left-out
 //! residuals (2 n d² flops). Everything else is a matter of d × d matrices.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::part::{RidgeFeatures, RidgePart, RidgeRows};
-use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum, rounding_of_centre};
+use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum, rounding_of_center};
 use super::{FeatureSolution, ROWS, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -30,11 +30,11 @@ pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
     Entry::of::<ResidualSums>(),
 ];
 
-/// What the unpenalised columns fit.
+/// What the unpenalized columns fit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Free {
-    /// The mean of the features, where there is an intercept, else 0; none of features that are centred.
-    centre: Vec<f64>,
+    /// The mean of the features, where there is an intercept, else 0; none of features that are centered.
+    center: Vec<f64>,
     /// QᵀRy, columns × outputs.
     along: Vec<f64>,
     n_features: usize,
@@ -90,51 +90,51 @@ impl RidgePart<'_> {
                 }
                 Ok((sums, along))
             }
-            RidgeFeatures::Lifted { values, n_penalised } => {
-                let mut along = vec![0.0; (width - n_penalised) * k];
+            RidgeFeatures::Lifted { values, n_penalized } => {
+                let mut along = vec![0.0; (width - n_penalized) * k];
                 for (row, weight) in self.weights.iter().enumerate() {
-                    let free = &values[row * width..][n_penalised..width];
+                    let free = &values[row * width..][n_penalized..width];
                     for (sums, q) in along.chunks_mut(k).zip(free) {
                         let targets = &self.targets[row * k..][..k];
                         sums.iter_mut().zip(targets).for_each(|(sum, y)| *sum += q * weight.sqrt() * y);
                     }
                 }
-                Ok((vec![0.0; n_penalised], along))
+                Ok((vec![0.0; n_penalized], along))
             }
         }
     }
 
-    /// Some rows: centred features times the roots of the weights, and the rows of Q.
+    /// Some rows: centered features times the roots of the weights, and the rows of Q.
     fn block(&self, rows: Range<usize>, free: &Free) -> (Vec<f64>, Vec<f64>) {
-        let (mut block, mut unpenalised) = (Vec::with_capacity(rows.len() * free.n_features), Vec::new());
+        let (mut block, mut unpenalized) = (Vec::with_capacity(rows.len() * free.n_features), Vec::new());
         for row in rows {
             let root = self.weights[row].sqrt();
             match self.features {
                 RidgeFeatures::Plain { values, has_intercept, .. } => {
-                    let features = values[row * free.n_features..][..free.n_features].iter().zip(&free.centre);
+                    let features = values[row * free.n_features..][..free.n_features].iter().zip(&free.center);
                     block.extend(features.map(|(x, mean)| root * (f64::from(*x) - mean)));
-                    unpenalised.extend(has_intercept.then(|| root / free.total.sqrt()));
+                    unpenalized.extend(has_intercept.then(|| root / free.total.sqrt()));
                 }
-                RidgeFeatures::Lifted { values, n_penalised } => {
-                    let (penalised, others) = values[row * self.width..][..self.width].split_at(n_penalised);
-                    block.extend(penalised);
-                    unpenalised.extend(others);
+                RidgeFeatures::Lifted { values, n_penalized } => {
+                    let (penalized, others) = values[row * self.width..][..self.width].split_at(n_penalized);
+                    block.extend(penalized);
+                    unpenalized.extend(others);
                 }
             }
         }
-        (block, unpenalised)
+        (block, unpenalized)
     }
 
-    /// What the unpenalised columns leave of the targets of some rows, given their rows of Q: rows × outputs, in the unit of the
+    /// What the unpenalized columns leave of the targets of some rows, given their rows of Q: rows × outputs, in the unit of the
     /// targets. 0 where the weight is.
-    fn open(&self, rows: Range<usize>, unpenalised: &[f64], free: &Free) -> Vec<f64> {
+    fn open(&self, rows: Range<usize>, unpenalized: &[f64], free: &Free) -> Vec<f64> {
         let k = free.n_outputs;
-        let n_free = unpenalised.len() / rows.len().max(1);
+        let n_free = unpenalized.len() / rows.len().max(1);
         let mut open = self.targets[rows.start * k..rows.end * k].to_vec();
         for (at, row) in rows.enumerate() {
             let root = self.weights[row].sqrt();
             for (output, value) in open[at * k..][..k].iter_mut().enumerate() {
-                let fitted: f64 = (0..n_free).map(|q| unpenalised[at * n_free + q] * free.along[q * k + output]).sum();
+                let fitted: f64 = (0..n_free).map(|q| unpenalized[at * n_free + q] * free.along[q * k + output]).sum();
                 *value = if root > 0.0 { *value - fitted / root } else { 0.0 };
             }
         }
@@ -146,14 +146,14 @@ impl RidgePart<'_> {
         (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
     }
 
-    /// The products of the centred features with each other and with what is left of the targets.
+    /// The products of the centered features with each other and with what is left of the targets.
     fn products(&self, free: &Free, monitor: &Monitor<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
         let (d, k) = (free.n_features, free.n_outputs);
         let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
         for rows in self.blocks() {
             monitor.go_on("solve")?;
-            let (block, unpenalised) = self.block(rows.clone(), free);
-            let mut right = self.open(rows.clone(), &unpenalised, free);
+            let (block, unpenalized) = self.block(rows.clone(), free);
+            let mut right = self.open(rows.clone(), &unpenalized, free);
             for (residuals, weight) in right.chunks_mut(k).zip(&self.weights[rows]) {
                 residuals.iter_mut().for_each(|residual| *residual *= weight.sqrt());
             }
@@ -174,14 +174,14 @@ impl RidgePart<'_> {
         let r = rotation.len() / free.n_features.max(1);
         for rows in self.blocks() {
             monitor.go_on("leave-one-out")?;
-            let (block, unpenalised) = self.block(rows.clone(), free);
-            let open = self.open(rows.clone(), &unpenalised, free);
+            let (block, unpenalized) = self.block(rows.clone(), free);
+            let open = self.open(rows.clone(), &unpenalized, free);
             let mut rotated = vec![0.0; rows.len() * r];
             linalg::times(&mut rotated, &block, rotation, free.n_features);
-            let n_free = unpenalised.len() / rows.len();
+            let n_free = unpenalized.len() / rows.len();
             let fact = |at: usize| {
                 let (weight, unit) = (self.weights[rows.start + at], self.units[rows.start + at]);
-                let leverage = unpenalised[at * n_free..][..n_free].iter().map(|q| q * q).sum();
+                let leverage = unpenalized[at * n_free..][..n_free].iter().map(|q| q * q).sum();
                 RowFacts { root: weight.sqrt(), share: unit / weight, leverage }
             };
             take(rows.clone(), shrinking.residuals(&rotated, open, fact));
@@ -222,19 +222,19 @@ impl RidgePart<'_> {
 ///
 /// # Errors
 /// What the rows meet; [`Error::Parameter`] for more features than products are asked of; [`Error::Cancelled`].
-pub(crate) fn centre_of(
+pub(crate) fn center_of(
     rows: &mut impl Executor<Of = RidgeRows>,
     n_outputs: usize,
     total: f64,
     monitor: &Monitor<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    let (mut centre, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
-    centre.iter_mut().for_each(|sum| *sum /= total);
-    if centre.len() > MOST_FEATURES {
+    let (mut center, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
+    center.iter_mut().for_each(|sum| *sum /= total);
+    if center.len() > MOST_FEATURES {
         let expected = format!("at most {MOST_FEATURES} features in all, whose products with each other are added up");
-        return Err(Error::parameter("n_basis", format!("{} features", centre.len()), expected));
+        return Err(Error::parameter("n_basis", format!("{} features", center.len()), expected));
     }
-    Ok((centre, along))
+    Ok((center, along))
 }
 
 /// A problem decomposed from sums over all rows.
@@ -257,12 +257,12 @@ impl PartedRidge {
         total: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let (centre, along) = centre_of(rows, n_outputs, total, monitor)?;
-        let n_features = centre.len();
-        let free = Free { centre, along, n_features, n_outputs, total };
+        let (center, along) = center_of(rows, n_outputs, total, monitor)?;
+        let n_features = center.len();
+        let free = Free { center, along, n_features, n_outputs, total };
         let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;
         let (spectrum, rotation) =
-            Spectrum::of_products(gram, along, n_outputs, (total, rounding_of_centre(&free.centre, total)))?;
+            Spectrum::of_products(gram, along, n_outputs, (total, rounding_of_center(&free.center, total)))?;
         Ok(PartedRidge { free, spectrum, rotation })
     }
 
@@ -301,7 +301,7 @@ impl PartedRidge {
         rows.reduce(&Values { free: self.free.clone(), rotation: self.rotation.clone(), shrinking }, monitor)
     }
 
-    /// The weights of the penalised features at λ, features × outputs.
+    /// The weights of the penalized features at λ, features × outputs.
     pub fn weights(&self, lambda: f64) -> Matrix {
         self.spectrum.weights(&self.rotation, self.free.n_features, lambda)
     }
@@ -314,8 +314,8 @@ impl PartedRidge {
 
     /// Weights and intercepts of plain features at λ.
     pub fn solution(&self, lambda: f64) -> FeatureSolution {
-        let (weights, Free { centre, along, n_outputs, total, .. }) = (self.weights(lambda), &self.free);
-        let dot = |k: usize| weights.col(k).iter().zip(centre).map(|(w, mean)| w * mean).sum::<f64>();
+        let (weights, Free { center, along, n_outputs, total, .. }) = (self.weights(lambda), &self.free);
+        let dot = |k: usize| weights.col(k).iter().zip(center).map(|(w, mean)| w * mean).sum::<f64>();
         // The one column of Q is √(w / Σw).
         let mean = |k: usize| along.get(k).map_or(0.0, |along| along / total.sqrt());
         let intercepts = (0..*n_outputs).map(|k| mean(k) - dot(k)).collect();

@@ -16,7 +16,7 @@ const LOST: f64 = 1e-9;
 /// Values of C a factor of ten.
 const A_DECADE: i32 = 8;
 
-/// The smallest λ of a path, in units of the mean squared norm of the centred features.
+/// The smallest λ of a path, in units of the mean squared norm of the centered features.
 const LEAST_LAMBDA: f64 = 1e-7;
 
 /// The leave-one-out error at one λ.
@@ -70,7 +70,7 @@ impl Spectrum {
         Spectrum { values, projected, total: weights.iter().sum() }
     }
 
-    /// Of the products of centred features with each other (row-major, the lower triangle) and with the residuals of k outputs
+    /// Of the products of centered features with each other (row-major, the lower triangle) and with the residuals of k outputs
     /// (features × k); also the rotation that makes rows of U of rows of features, row-major features × eigenvalues. A largest
     /// eigenvalue of at most `rounding` is what centering left of equal rows.
     ///
@@ -105,7 +105,7 @@ impl Spectrum {
         self.values.len()
     }
 
-    /// The weighted mean squared norm of the centred features: the unit of λ; 1 where all are 0.
+    /// The weighted mean squared norm of the centered features: the unit of λ; 1 where all are 0.
     pub fn unit(&self) -> f64 {
         let unit = self.values.iter().sum::<f64>() / self.total;
         if unit > 0.0 { unit } else { 1.0 }
@@ -152,7 +152,7 @@ impl Spectrum {
         shrunk
     }
 
-    /// The weights of d centred features at λ, features × outputs, by the rotation of [`Spectrum::of_products`].
+    /// The weights of d centered features at λ, features × outputs, by the rotation of [`Spectrum::of_products`].
     pub(super) fn weights(&self, rotation: &[f64], d: usize, lambda: f64) -> Matrix {
         // Columns of the rotation are divided by √S.
         let rotation = Matrix::from_columns(rotation.to_vec(), self.values.len(), d);
@@ -191,8 +191,8 @@ impl Shrinking {
 }
 
 /// A bound on the squared rounding errors of rows less their mean, of this total weight.
-pub(super) fn rounding_of_centre(centre: &[f64], total: f64) -> f64 {
-    (64.0 * ROUNDING).powi(2) * total * centre.iter().map(|mean| mean * mean).sum::<f64>()
+pub(super) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
+    (64.0 * ROUNDING).powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
 }
 
 /// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most `rounding`.

@@ -99,11 +99,11 @@ impl<'r> BatchedNewton<'r> {
         Ok(())
     }
 
-    /// Sets every problem to 0; returns the trace of the penalised part of the Hessian of all rows.
+    /// Sets every problem to 0; returns the trace of the penalized part of the Hessian of all rows.
     pub fn begin(&mut self) -> Result<f64> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
         let (hessian, told) = self.rows.origin()?;
-        let trace = (0..self.shape.n_penalised).map(|i| hessian[i * p + i]).sum();
+        let trace = (0..self.shape.n_penalized).map(|i| hessian[i * p + i]).sum();
         if self.rows.mean_weight().is_some() {
             // Nothing is counted yet.
             self.hessians = vec![vec![0.0; p * p]; k];
@@ -127,13 +127,13 @@ impl<'r> BatchedNewton<'r> {
 
     /// ‖h‖² of a point.
     fn penalty(&self, point: &[f64]) -> f64 {
-        let t = &point[..self.shape.n_penalised];
+        let t = &point[..self.shape.n_penalized];
         dot(t, t)
     }
 
-    /// Minimises all problems from the starts (problems × width), or until one has a loss of at most `enough`;
+    /// Minimizes all problems from the starts (problems × width), or until one has a loss of at most `enough`;
     /// `Ok(None)` if λ is too small for double precision in one of them.
-    pub fn minimise(
+    pub fn minimize(
         &mut self,
         lambdas: Lambdas,
         starts: &[f64],
@@ -201,7 +201,7 @@ impl<'r> BatchedNewton<'r> {
     /// A step of the live problems; false if λ is too small. `last` is the number of the step if its λ is the final
     /// one.
     fn step(&mut self, live: &[usize], runs: &mut [Run], lambda: f64, last: Option<u32>, stop: Stop) -> Result<bool> {
-        let (p, b) = (self.shape.width(), self.shape.n_penalised);
+        let (p, b) = (self.shape.width(), self.shape.n_penalized);
         // The step solves (H + λI) Δ = −gradient / 2, so that directions that the violators leave undetermined do not
         // change.
         let (hessians, told, points, shape) = (&self.hessians, &self.told, &self.points, self.shape);

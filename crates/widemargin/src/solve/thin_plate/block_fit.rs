@@ -1,7 +1,7 @@
 //! The fit on landmarks over rows that come in passes, a block at a time, from memory or from a source; blocks are held
 //! as far as memory allows. A block that is held and one that is made anew have the same bits.
 //!
-//! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorisations,
+//! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorizations,
 //! whose singular values equal those of √W P up to rounding; rows of U are computed from rows of P on demand.
 
 use std::borrow::Cow;

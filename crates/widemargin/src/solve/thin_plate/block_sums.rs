@@ -228,7 +228,7 @@ pub(crate) struct Root {
 impl Root {
     /// Built from a column-major square.
     pub fn new(values: &[f64], shape: RowsShape) -> Self {
-        let (b, p) = (shape.n_penalised, shape.width());
+        let (b, p) = (shape.n_penalized, shape.width());
         let part = |rows: Range<usize>, n_cols: usize| {
             let columns = values.chunks(p.max(1)).take(n_cols).flat_map(|column| &column[rows.clone()]);
             Matrix::from_columns(columns.copied().collect(), rows.len(), n_cols)
@@ -239,9 +239,9 @@ impl Root {
     /// The leverage of each row for a weight of 1 in the problem.
     fn leverages(&self, features: &Matrix) -> Vec<f64> {
         let b = self.lower.n_rows();
-        let penalised = features.select_row_range(0..b);
+        let penalized = features.select_row_range(0..b);
         let (above, below) =
-            (lower_times(&self.lower, &penalised), product(Side::Plain(&self.below), Side::Plain(features)));
+            (lower_times(&self.lower, &penalized), product(Side::Plain(&self.below), Side::Plain(features)));
         let square = |x: &[f64]| dot(x, x);
         (0..features.n_cols()).map(|col| square(above.col(col)) + square(below.col(col))).collect()
     }

@@ -16,19 +16,19 @@ pub(crate) struct Removals {
     pub norms: Vec<f64>,
 }
 
-/// Directions of the unpenalised part that the violators determine less well than this are not changed.
+/// Directions of the unpenalized part that the violators determine less well than this are not changed.
 const UNDETERMINED: f64 = 1e-10;
 
-/// f = K a + U γ with a positive semi-definite K (samples × samples) and orthonormal unpenalised columns U.
+/// f = K a + U γ with a positive semi-definite K (samples × samples) and orthonormal unpenalized columns U.
 ///
 /// At the minimum λ a_i = r_i y_i (√w_i − y_i z_i)₊: only violators have a coefficient, and Uᵀa = 0.
 #[derive(Debug)]
 pub(crate) struct Exact {
     pub(super) kernel: Matrix,
-    pub(super) unpenalised: Matrix,
+    pub(super) unpenalized: Matrix,
     /// What the space of functions loses with each sample; `None` if nothing.
     pub(super) removals: Option<Removals>,
-    /// Every problem starts with all samples as violators: the factorisation is shared.
+    /// Every problem starts with all samples as violators: the factorization is shared.
     whole: Mutex<Option<Arc<Factor>>>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Removes from L⁻¹X what the unpenalised columns explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X, for L⁻¹U_s
+    /// Removes from L⁻¹X what the unpenalized columns explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X, for L⁻¹U_s
     /// = u diag(s) vᵀ.
     pub fn eliminate(&self, half: &mut Matrix) -> Matrix {
         let Svd { u, s, v } = &self.reduced;
@@ -57,8 +57,8 @@ impl Factor {
 }
 
 impl Exact {
-    pub fn new(kernel: Matrix, unpenalised: Matrix, removals: Option<Removals>) -> Self {
-        Exact { kernel, unpenalised, removals, whole: Mutex::new(None) }
+    pub fn new(kernel: Matrix, unpenalized: Matrix, removals: Option<Removals>) -> Self {
+        Exact { kernel, unpenalized, removals, whole: Mutex::new(None) }
     }
 
     /// The factor for a set of violators, which continues from the last one where it can.
@@ -110,7 +110,7 @@ impl Exact {
             }
         }
         let cholesky = Cholesky::with_leading(leading, block)?;
-        let mut reduced = self.unpenalised.select_rows(&order);
+        let mut reduced = self.unpenalized.select_rows(&order);
         cholesky.solve_lower(&mut reduced);
         Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, UNDETERMINED)? })
     }
@@ -138,7 +138,7 @@ impl System for Exact {
 
     fn origin(&self) -> Point {
         let n = self.kernel.n_rows();
-        let free = vec![0.0; self.unpenalised.n_cols()];
+        let free = vec![0.0; self.unpenalized.n_cols()];
         Point { coefficients: vec![0.0; n], free, smooth: vec![0.0; n], scores: vec![0.0; n] }
     }
 
@@ -164,7 +164,7 @@ impl System for Exact {
         // of γ with X's pseudo-inverse gives the smallest change from the current γ.
         let wanted = violators.iter().map(|&i| target.signs[i] * target.roots[i]).collect();
         let mut rest = Matrix::from_columns(wanted, violators.len(), 1);
-        let known = self.unpenalised.select_rows(violators).times(&from.free);
+        let known = self.unpenalized.select_rows(violators).times(&from.free);
         add_scaled(rest.col_mut(0), -1.0, &known);
         cholesky.solve_lower(&mut rest);
         let mut free = factor.eliminate(&mut rest).into_values();
@@ -176,7 +176,7 @@ impl System for Exact {
             point.coefficients[i] = value;
             add_scaled(&mut point.smooth, value, self.kernel.col(i));
         }
-        point.scores = self.unpenalised.times(&point.free);
+        point.scores = self.unpenalized.times(&point.free);
         add_scaled(&mut point.scores, 1.0, &point.smooth);
         Ok(Some((point, factor)))
     }

@@ -17,7 +17,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 
 /// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
-/// variance: at a hundred a hundredth, where penalising them costs next to nothing. See decision 0008.
+/// variance: at a hundred a hundredth, where penalizing them costs next to nothing. See decision 0008.
 pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 100;
 
 /// The settings of a fit.
@@ -73,7 +73,7 @@ pub(crate) struct Fitted {
 }
 
 /// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`polynomials`, samples × monomials, the
-/// constant first); `spreads` has the weight of each monomial in the kernel of penalised polynomials, Σ weight p(x) p(y).
+/// constant first); `spreads` has the weight of each monomial in the kernel of penalized polynomials, Σ weight p(x) p(y).
 pub(crate) fn fit_exact(
     phi: Matrix,
     (polynomials, spreads): (&Matrix, &[f64]),
@@ -129,15 +129,15 @@ pub(crate) fn fit_exact(
         let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
         let system = Exact::new(kernel, kept, removals);
         let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
-        // In a tie the later one: penalised rather than dropped.
+        // In a tie the later one: penalized rather than dropped.
         if best.as_ref().is_none_or(|(_, best)| outcome.is_at_most(best)) {
             best = Some((null_space, outcome));
         }
         (kernel, removals) = (system.kernel, system.removals);
     }
     let (null_space, outcome) = best.ok_or_else(overflow)?;
-    let penalised = if null_space == NullSpace::Penalized { spreads.to_vec() } else { Vec::new() };
-    let form = Form::Definite { definite, penalised };
+    let penalized = if null_space == NullSpace::Penalized { spreads.to_vec() } else { Vec::new() };
+    let form = Form::Definite { definite, penalized };
     Ok(fitted(&form, &basis, polynomials, problems, (null_space, why, flat, outcome)))
 }
 
@@ -243,8 +243,8 @@ enum Form {
     Free(Matrix),
     Definite {
         definite: Definite,
-        /// The weights of the monomials if they are penalised, otherwise empty.
-        penalised: Vec<f64>,
+        /// The weights of the monomials if they are penalized, otherwise empty.
+        penalized: Vec<f64>,
     },
 }
 
@@ -268,8 +268,8 @@ impl Form {
                 }
                 v.to_vec()
             }
-            Form::Definite { definite, penalised } => {
-                for (k, weight) in penalised.iter().enumerate() {
+            Form::Definite { definite, penalized } => {
+                for (k, weight) in penalized.iter().enumerate() {
                     beta[k] = weight * dot(polynomials.col(k), v);
                 }
                 if let Some(gamma) = gamma.first() {

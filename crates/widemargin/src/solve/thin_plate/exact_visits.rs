@@ -6,7 +6,7 @@ use super::block_sums::RowFacts;
 use super::exact::Exact;
 use super::exact::Factor;
 use super::left_out::{Converged, closed_form, refitted};
-use super::newton::{Lambdas, Solution, Stop, minimise};
+use super::newton::{Lambdas, Solution, Stop, minimize};
 use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Refits, Solved, Visit};
 use super::row_sums::{FOLDS, LeftOutSums};
 use super::system::{Point, System, Target};
@@ -86,7 +86,7 @@ impl ExactVisits<'_> {
         // one.
         let late = problem > 0 && matches!(self.monitor.ask(), Err(Stopped::TimeLimit));
         let stop = if late { Stop { max_steps: 0, ..self.settings.stop } } else { self.settings.stop };
-        let mut solution = minimise(self.system, lambdas, target, start, stop, &mut None, self.monitor)?;
+        let mut solution = minimize(self.system, lambdas, target, start, stop, &mut None, self.monitor)?;
         if let Some(solution) = solution.as_mut().filter(|_| late) {
             solution.status = Status::TimeLimit;
         }
@@ -124,7 +124,7 @@ impl ExactVisits<'_> {
                 let weights: Vec<f64> = (0..n).map(|row| whole.weight(row) * (1.0 - shares[row])).collect();
                 let target = Target { weights: Some(&weights), ..whole };
                 let (start, stop) = (&solutions[problem].point, self.settings.stop);
-                minimise(self.system, lambdas, target, start, stop, &mut None, self.monitor)
+                minimize(self.system, lambdas, target, start, stop, &mut None, self.monitor)
             };
             let solved: Vec<Option<Solution<Arc<Factor>>>> = self.pool.try_map(solutions.len(), one)?;
             let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
@@ -181,7 +181,7 @@ impl Visit for ExactVisits<'_> {
         let true_lambda = lambda * self.settings.unit;
         let one = |problem: usize| -> Result<_> {
             self.monitor.go_on("leave one out")?;
-            // A step from the solution recomputes its factorisation.
+            // A step from the solution recomputes its factorization.
             let start = &candidate.solutions[problem].point;
             let Some(solution) = self.solve(problem, (true_lambda, lambda), start)? else { return Ok(None) };
             Ok(self.left_out(problem, true_lambda, &solution, refitted))

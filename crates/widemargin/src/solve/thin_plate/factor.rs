@@ -1,15 +1,15 @@
-//! The factored Hessian of one problem: the penalised part by Cholesky, the unpenalised one by its Schur complement.
+//! The factored Hessian of one problem: the penalized part by Cholesky, the unpenalized one by its Schur complement.
 
 use super::row_sums::RowsShape;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled, product};
 
-/// Directions of the unpenalised part that the violators determine less well than this are not changed.
+/// Directions of the unpenalized part that the violators determine less well than this are not changed.
 const UNDETERMINED: f64 = 1e-10;
 
-/// The same without a penalised part: nearly lost directions tell whether polynomials separate the data.
+/// The same without a penalized part: nearly lost directions tell whether polynomials separate the data.
 const UNDETERMINED_ALONE: f64 = 1e-13;
 
-/// H_tt + λI = L Lᵀ, and for the unpenalised part X = L⁻¹H_tu and the singular values of its Schur complement.
+/// H_tt + λI = L Lᵀ, and for the unpenalized part X = L⁻¹H_tu and the singular values of its Schur complement.
 #[derive(Debug)]
 pub(crate) struct Factor {
     cholesky: Option<Cholesky>,
@@ -20,18 +20,18 @@ pub(crate) struct Factor {
 impl Factor {
     /// Factors a column-major square, reading its lower triangle; `None` if λ is too small for double precision.
     pub fn new(hessian: &[f64], shape: RowsShape, lambda: f64) -> Option<Self> {
-        let (b, q, p) = (shape.n_penalised, shape.n_free, shape.width());
+        let (b, q, p) = (shape.n_penalized, shape.n_free, shape.width());
         let column = |col: usize| &hessian[col * p..(col + 1) * p];
-        let mut penalised = Matrix::zeros(b, b);
+        let mut penalized = Matrix::zeros(b, b);
         let mut across = Matrix::zeros(b, q);
         for col in 0..b {
-            penalised.col_mut(col)[col..].copy_from_slice(&column(col)[col..b]);
-            penalised.set(col, col, penalised.at(col, col) + lambda);
+            penalized.col_mut(col)[col..].copy_from_slice(&column(col)[col..b]);
+            penalized.set(col, col, penalized.at(col, col) + lambda);
             column(col)[b..].iter().enumerate().for_each(|(k, x)| across.set(col, k, *x));
         }
         let mut schur = Matrix::zeros(q, q);
         (0..q).for_each(|k| schur.col_mut(k)[k..].copy_from_slice(&column(b + k)[b + k..]));
-        let cholesky = if b == 0 { None } else { Some(Cholesky::new(penalised)?) };
+        let cholesky = if b == 0 { None } else { Some(Cholesky::new(penalized)?) };
         if let Some(cholesky) = &cholesky {
             cholesky.solve_lower(&mut across);
             add_lower_product(&mut schur, -1.0, Side::Transposed(&across), Side::Plain(&across));
@@ -41,12 +41,12 @@ impl Factor {
         Some(Factor { cholesky, across, schur: Svd::new(&schur, threshold)? })
     }
 
-    /// Whether the rows inside the margin determine the unpenalised part.
+    /// Whether the rows inside the margin determine the unpenalized part.
     pub fn is_determined(&self) -> bool {
         self.schur.s.len() == self.across.n_cols()
     }
 
-    /// (H + λI)⁻¹ · right, with the smallest change if the unpenalised part is not determined.
+    /// (H + λI)⁻¹ · right, with the smallest change if the unpenalized part is not determined.
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         let b = self.across.n_rows();
         let mut step = Matrix::from_columns(right[..b].to_vec(), b, 1);

@@ -19,11 +19,11 @@ pub(crate) struct FeatureMap {
     pub lift: Lift,
     /// Q, the polynomials' span at the landmarks.
     pub at_landmarks: Matrix,
-    /// Sᵀp are further penalised features: S has one row per polynomial, and one column per penalised one.
-    pub penalised: Matrix,
-    /// u = Tᵀp are the unpenalised features: T has one row per polynomial.
+    /// Sᵀp are further penalized features: S has one row per polynomial, and one column per penalized one.
+    pub penalized: Matrix,
+    /// u = Tᵀp are the unpenalized features: T has one row per polynomial.
     pub columns: Matrix,
-    /// What is subtracted from the penalised features for each unit of an unpenalised one: their part along it. A
+    /// What is subtracted from the penalized features for each unit of an unpenalized one: their part along it. A
     /// change of variables that makes the Hessian well conditioned.
     pub cross: Option<Matrix>,
 }
@@ -33,8 +33,8 @@ impl FeatureMap {
         self.at_landmarks.n_rows()
     }
 
-    pub fn n_penalised(&self) -> usize {
-        self.n_landmarks() + self.penalised.n_cols()
+    pub fn n_penalized(&self) -> usize {
+        self.n_landmarks() + self.penalized.n_cols()
     }
 
     pub fn n_free(&self) -> usize {
@@ -43,24 +43,24 @@ impl FeatureMap {
 
     /// The same polynomials without landmarks.
     pub fn only_polynomials(&self, columns: Matrix) -> FeatureMap {
-        let penalised = Matrix::zeros(columns.n_rows(), 0);
-        FeatureMap { lift: Lift::Nothing, at_landmarks: Matrix::zeros(0, 0), penalised, columns, cross: None }
+        let penalized = Matrix::zeros(columns.n_rows(), 0);
+        FeatureMap { lift: Lift::Nothing, at_landmarks: Matrix::zeros(0, 0), penalized, columns, cross: None }
     }
 
-    /// Of `n` features that are given, and one polynomial, the constant; without unpenalised features.
+    /// Of `n` features that are given, and one polynomial, the constant; without unpenalized features.
     pub fn given(n: usize) -> FeatureMap {
         let none = Matrix::zeros(1, 0);
         FeatureMap {
             lift: Lift::Given,
             at_landmarks: Matrix::zeros(n, 0),
-            penalised: none.clone(),
+            penalized: none.clone(),
             columns: none,
             cross: None,
         }
     }
 
     /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, one column per row.
-    pub fn penalise(&self, phi: &mut Matrix) {
+    pub fn penalize(&self, phi: &mut Matrix) {
         let cholesky = match &self.lift {
             Lift::Factor(cholesky) => cholesky,
             Lift::Given => return,
@@ -77,30 +77,30 @@ impl FeatureMap {
         cholesky.solve_lower(phi);
     }
 
-    /// Features of rows given as φ and p: f − C u, then the penalised polynomials, then u.
+    /// Features of rows given as φ and p: f − C u, then the penalized polynomials, then u.
     pub fn features(&self, mut phi: Matrix, polynomials: &Matrix) -> Matrix {
-        self.penalise(&mut phi);
+        self.penalize(&mut phi);
         let free = product(Side::Transposed(&self.columns), Side::Plain(polynomials));
         if let Some(cross) = &self.cross {
             add_product(&mut phi, -1.0, Side::Plain(cross), Side::Plain(&free));
         }
-        if self.penalised.n_cols() > 0 {
-            phi = stacked(&phi, &product(Side::Transposed(&self.penalised), Side::Plain(polynomials)));
+        if self.penalized.n_cols() > 0 {
+            phi = stacked(&phi, &product(Side::Transposed(&self.penalized), Side::Plain(polynomials)));
         }
         stacked(&phi, &free)
     }
 
     /// α and β of f(x) = αᵀφ + βᵀp, equal to the features' product with a point.
     pub fn coefficients(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (t, gamma) = point.split_at(self.n_penalised());
+        let (t, gamma) = point.split_at(self.n_penalized());
         let (t, of_polynomials) = t.split_at(self.n_landmarks());
         let mut left = gamma.to_vec();
         if let Some(cross) = &self.cross {
             add_scaled(&mut left, -1.0, &cross.transposed_times(t));
         }
         let mut beta = self.columns.times(&left);
-        if self.penalised.n_cols() > 0 {
-            add_scaled(&mut beta, 1.0, &self.penalised.times(of_polynomials));
+        if self.penalized.n_cols() > 0 {
+            add_scaled(&mut beta, 1.0, &self.penalized.times(of_polynomials));
         }
         let cholesky = match &self.lift {
             Lift::Factor(cholesky) => cholesky,

@@ -26,7 +26,7 @@ use crate::problem::{self, Intercept};
 /// to compare values of C.
 const STOP: Stop = Stop { max_steps: 100, tol: 1e-8 };
 
-/// The largest C is 500 in units of one over the mean squared norm of the centred features (λ = 1e-3, in half decades):
+/// The largest C is 500 in units of one over the mean squared norm of the centered features (λ = 1e-3, in half decades):
 /// beyond it leverages tend to 1, where the closed form says nothing.
 pub(super) const LOWEST: i32 = -6;
 
@@ -43,34 +43,34 @@ pub(crate) struct OnFeatures {
 pub(super) struct GivenFeatures<'a> {
     pub rows: problem::Block<'a>,
     pub roots: &'a [f64],
-    /// Whether the constant is one more penalised feature.
+    /// Whether the constant is one more penalized feature.
     pub has_constant: bool,
     /// Where products of dense rows are in single precision, what is subtracted from the rows before. It is enough to compare
-    /// features: the rounding of products of centred rows is far below the least λ.
+    /// features: the rounding of products of centered rows is far below the least λ.
     pub single: Option<Vec<f64>>,
 }
 
 impl<'a> GivenFeatures<'a> {
     pub fn new(rows: problem::Block<'a>, roots: &'a [f64], intercept: Intercept) -> Self {
-        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalised, single: None }
+        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalized, single: None }
     }
 
-    /// The same with products in single precision. With a free intercept, which takes up any shift, rows are centred before they
+    /// The same with products in single precision. With a free intercept, which takes up any shift, rows are centered before they
     /// are rounded: little would be left of small differences between large numbers.
     pub fn in_single_precision(self, intercept: Intercept) -> Self {
-        GivenFeatures { single: Some(self.centre(intercept)), ..self }
+        GivenFeatures { single: Some(self.center(intercept)), ..self }
     }
 
     /// The weighted mean of the rows, which a free intercept takes up; else zeros.
-    pub fn centre(&self, intercept: Intercept) -> Vec<f64> {
-        let mut centre = vec![0.0; self.rows.n_features()];
+    pub fn center(&self, intercept: Intercept) -> Vec<f64> {
+        let mut center = vec![0.0; self.rows.n_features()];
         if intercept == Intercept::Free {
             let total: f64 = self.roots.iter().map(|root| root * root).sum();
             for (row, root) in self.roots.iter().enumerate() {
-                self.rows.for_each_nonzero(row, |feature, x| centre[feature] += root * root / total * x);
+                self.rows.for_each_nonzero(row, |feature, x| center[feature] += root * root / total * x);
             }
         }
-        centre
+        center
     }
 
     pub fn n_features(&self) -> usize {
@@ -84,11 +84,11 @@ impl GivenFeatures<'_> {
     pub fn gram(&self, pool: &Pool) -> Matrix {
         let n = self.n_rows();
         if let problem::Block::Dense(view) = &self.rows {
-            let mut gram = if let Some(centre) = &self.single {
-                let d = centre.len();
+            let mut gram = if let Some(center) = &self.single {
+                let d = center.len();
                 let rows = view.values().chunks(d.max(1)).zip(self.roots);
                 let scaled = rows.flat_map(|(row, root)| {
-                    row.iter().zip(centre).map(move |(x, mean)| (root * (f64::from(*x) - mean)) as f32)
+                    row.iter().zip(center).map(move |(x, mean)| (root * (f64::from(*x) - mean)) as f32)
                 });
                 let mut gram = SingleMatrix::from_columns(scaled.collect(), d, n).inner(pool);
                 gram.mirror_lower();
@@ -166,7 +166,7 @@ impl RawRows for GivenFeatures<'_> {
     }
 }
 
-/// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centred features; and
+/// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centered features; and
 /// whether the selected C is refined, and its error estimated by refits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GivenPath {

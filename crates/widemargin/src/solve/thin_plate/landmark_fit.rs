@@ -7,7 +7,7 @@ use super::path::Outcome;
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 
-/// Built from the kernel and the polynomials at the landmarks; without unpenalised features.
+/// Built from the kernel and the polynomials at the landmarks; without unpenalized features.
 pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<FeatureMap> {
     let at_landmarks = span(polynomials)?.u;
     let projected = project(between, &at_landmarks)?;
@@ -17,7 +17,7 @@ pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<Fe
         false => Lift::Factor(filled_factor(&projected.kernel, &at_landmarks)?),
     };
     let none = Matrix::zeros(polynomials.n_cols(), 0);
-    Ok(FeatureMap { lift, at_landmarks, penalised: none.clone(), columns: none, cross: None })
+    Ok(FeatureMap { lift, at_landmarks, penalized: none.clone(), columns: none, cross: None })
 }
 
 /// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the sum of squares of its
@@ -30,9 +30,9 @@ pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f6
     Ok((flat, if flat { 1.0 } else { spread / total }))
 }
 
-/// T of the unpenalised features Tᵀp, for √W P = U diag(s) Vᵀ; and whether these are all the polynomials, which are
-/// then projected out of the penalised features.
-pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
+/// T of the unpenalized features Tᵀp, for √W P = U diag(s) Vᵀ; and whether these are all the polynomials, which are
+/// then projected out of the penalized features.
+pub(crate) fn unpenalized(null_space: NullSpace, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
     let (n, rank) = (v.n_rows(), s.len());
     match null_space {
         NullSpace::Constant | NullSpace::Penalized if rank > 0 => {
@@ -51,9 +51,9 @@ pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f
     }
 }
 
-/// S of the penalised polynomials Sᵀp: all but the constant, times the root of their weights; empty unless they are
-/// penalised.
-pub(crate) fn penalised(null_space: NullSpace, spreads: &[f64]) -> Matrix {
+/// S of the penalized polynomials Sᵀp: all but the constant, times the root of their weights; empty unless they are
+/// penalized.
+pub(crate) fn penalized(null_space: NullSpace, spreads: &[f64]) -> Matrix {
     let kept: Vec<usize> = match null_space {
         NullSpace::Penalized => (0..spreads.len()).filter(|&k| spreads[k] > 0.0).collect(),
         _ => Vec::new(),

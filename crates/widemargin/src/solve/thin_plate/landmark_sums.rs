@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::batched_newton::BatchedNewton;
 use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use super::feature_map::FeatureMap;
-use super::landmark_fit::{penalised, translated, unit_of, unpenalised};
+use super::landmark_fit::{penalized, translated, unit_of, unpenalized};
 use super::landmark_visits::LandmarkVisits;
 use super::linear::{NOTHING, STOP};
 use super::log::Log;
@@ -81,11 +81,11 @@ pub(crate) struct Settled {
     /// Σ of its squares: the features' part along the polynomials.
     along: f64,
     total: f64,
-    /// S of the penalised polynomials Sᵀp.
-    pub penalised: Matrix,
-    /// T of the unpenalised features Tᵀp.
+    /// S of the penalized polynomials Sᵀp.
+    pub penalized: Matrix,
+    /// T of the unpenalized features Tᵀp.
     pub columns: Matrix,
-    /// Whether these are all the polynomials, which are then projected out of the penalised features.
+    /// Whether these are all the polynomials, which are then projected out of the penalized features.
     pub is_free: bool,
 }
 
@@ -94,15 +94,15 @@ impl Settled {
         let basis = span(&sums.matrix())?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
         let mut cross = sums.cross(feature_map.n_landmarks())?;
-        feature_map.penalise(&mut cross);
-        let (columns, is_free) = unpenalised(NullSpace::Free, &basis.s, &basis.v, total);
+        feature_map.penalize(&mut cross);
+        let (columns, is_free) = unpenalized(NullSpace::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
         let along = cross.values().iter().map(|x| x * x).sum();
-        let penalised = Matrix::zeros(columns.n_rows(), 0);
-        Ok(Settled { rank: basis.s.len(), basis, cross, along, total, penalised, columns, is_free })
+        let penalized = Matrix::zeros(columns.n_rows(), 0);
+        Ok(Settled { rank: basis.s.len(), basis, cross, along, total, penalized, columns, is_free })
     }
 
-    /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalised.
+    /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalized.
     pub fn settle(
         &mut self,
         asked: NullSpace,
@@ -111,14 +111,14 @@ impl Settled {
         separates: impl FnOnce() -> Result<bool>,
     ) -> Result<(NullSpace, Option<WhyNotFree>)> {
         let (null_space, why) = settle_auto(asked, n, self.rank, separates)?;
-        self.penalised = penalised(null_space, spreads);
-        (self.columns, self.is_free) = unpenalised(null_space, &self.basis.s, &self.basis.v, self.total);
+        self.penalized = penalized(null_space, spreads);
+        (self.columns, self.is_free) = unpenalized(null_space, &self.basis.s, &self.basis.v, self.total);
         Ok((null_space, why))
     }
 
-    /// Σ over the samples of the squares of their penalised polynomials, from PᵀWP = V diag(s²) Vᵀ.
-    fn penalised_squares(&self) -> f64 {
-        let along = product(Side::Transposed(&self.basis.v), Side::Plain(&self.penalised));
+    /// Σ over the samples of the squares of their penalized polynomials, from PᵀWP = V diag(s²) Vᵀ.
+    fn penalized_squares(&self) -> f64 {
+        let along = product(Side::Transposed(&self.basis.v), Side::Plain(&self.penalized));
         let one = |col: usize| along.col(col).iter().zip(&self.basis.s).map(|(x, s)| x * x * s * s).sum::<f64>();
         (0..along.n_cols()).map(one).sum()
     }
@@ -126,11 +126,11 @@ impl Settled {
     /// The landmarks' feature map with the chosen polynomials.
     pub fn feature_map(&self, feature_map: FeatureMap) -> FeatureMap {
         let cross = self.is_free.then(|| self.cross.clone());
-        FeatureMap { penalised: self.penalised.clone(), columns: self.columns.clone(), cross, ..feature_map }
+        FeatureMap { penalized: self.penalized.clone(), columns: self.columns.clone(), cross, ..feature_map }
     }
 }
 
-/// Whether the unpenalised features of rows alone separate a problem; `total` is the sum of all weights.
+/// Whether the unpenalized features of rows alone separate a problem; `total` is the sum of all weights.
 ///
 /// # Errors
 /// Errors of the rows; [`Error::Cancelled`].
@@ -140,7 +140,7 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     let pool = Pool::new(threads)?;
     let mut batched_newton = BatchedNewton::new(rows, &pool);
     let enough = NOTHING * total;
-    let ended = batched_newton.minimise(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), monitor)?;
+    let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), monitor)?;
     Ok(ended.is_some() && batched_newton.told.iter().any(|told| told.loss <= enough))
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn fit_rows(
         Some(known) => known,
         None => {
             let all = batched_newton.begin()?;
-            let (along, trace) = (settled.along, all - settled.penalised_squares());
+            let (along, trace) = (settled.along, all - settled.penalized_squares());
             // Compared with all squares, since what is left after a subtraction is at least their rounding.
             let (spread, squares) = if settled.is_free { (trace, all + along) } else { (trace - along, all) };
             unit_of(spread, squares, settled.total)?

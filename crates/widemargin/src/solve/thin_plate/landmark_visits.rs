@@ -17,7 +17,7 @@ use crate::solve::Status;
 /// What is constant for every λ, and the state of the rows.
 pub(crate) struct LandmarkVisits<'r, 'a> {
     batched_newton: BatchedNewton<'r>,
-    n_penalised: usize,
+    n_penalized: usize,
     /// λ in true units per scale-free unit.
     unit: f64,
     stop: Stop,
@@ -35,14 +35,14 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         monitor: &'a Monitor<'a>,
         log: Option<Log<'a>>,
     ) -> Self {
-        let n_penalised = batched_newton.rows.shape().n_penalised;
-        LandmarkVisits { batched_newton, n_penalised, unit, stop, pool, monitor, log }
+        let n_penalized = batched_newton.rows.shape().n_penalized;
+        LandmarkVisits { batched_newton, n_penalized, unit, stop, pool, monitor, log }
     }
 
     /// The starting point of every problem.
     pub fn origins(&self) -> Vec<Point> {
         let shape = self.batched_newton.rows.shape();
-        let (coefficients, free) = (vec![0.0; shape.n_penalised], vec![0.0; shape.n_free]);
+        let (coefficients, free) = (vec![0.0; shape.n_penalized], vec![0.0; shape.n_free]);
         vec![Point { coefficients, free, ..Point::default() }; shape.n_problems]
     }
 
@@ -50,7 +50,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         let true_lambda = lambda * self.unit;
         let starts = flat(starts.iter());
         let lambdas = Lambdas::new(true_lambda, lambda);
-        let Some(ended) = self.batched_newton.minimise(lambdas, &starts, self.stop, None, self.monitor)? else {
+        let Some(ended) = self.batched_newton.minimize(lambdas, &starts, self.stop, None, self.monitor)? else {
             return Ok(None);
         };
         let solutions: Vec<Solved> =
@@ -71,10 +71,10 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
     }
 
     fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {
-        let (t, gamma) = self.batched_newton.point(problem).split_at(self.n_penalised);
+        let (t, gamma) = self.batched_newton.point(problem).split_at(self.n_penalized);
         let told = &self.batched_newton.told[problem];
         // The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
-        let pushed = &told.right[..self.n_penalised];
+        let pushed = &told.right[..self.n_penalized];
         let dual = match ended.status {
             Status::Converged => 0.5 / lambda * (2.0 * told.pull - told.loss - dot(pushed, pushed) / lambda),
             // Not feasible: only the trivial bound 0 is known.
@@ -122,7 +122,7 @@ impl Visit for LandmarkVisits<'_, '_> {
         let mut sums = LeftOutSums::default();
         for fold in 0..FOLDS {
             self.batched_newton.without(Some(fold), &start)?;
-            let Some(ended) = self.batched_newton.minimise(lambdas, &start, self.stop, None, self.monitor)? else {
+            let Some(ended) = self.batched_newton.minimize(lambdas, &start, self.stop, None, self.monitor)? else {
                 return Ok(None);
             };
             if ended.iter().any(|ended| ended.status != Status::Converged) {

@@ -1,10 +1,10 @@
-//! Leave-one-out from the factorisation at the solution.
+//! Leave-one-out from the factorization at the solution.
 //!
 //! For a fixed set s of samples inside the margin the fit is a regression: z is linear in the targets y√w of s, with
 //! noise λ (λ/r where a problem weighs samples differently, in which case λI is diag(λ/r) below). Leaving a sample out, or adding another one, is then a rank-one change of the regression's covariance
 //! R(j, k) = K_jk − [K_js U_j] A⁻¹ [K_sk; U_kᵀ], A = [[λI + K_ss, U_s], [U_sᵀ, 0]].
 //!
-//! If the polynomials are dropped or penalised, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
+//! If the polynomials are dropped or penalized, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
 //! samples, so that a fit without sample i has one function fewer: α_i = 0. That is another rank-one change: on the
 //! functions orthogonal to gᵢ, for which α_i = ⟨f, gᵢ⟩, the kernel is K − gᵢ gᵢᵀ / ‖gᵢ‖².
 //!
@@ -36,7 +36,7 @@ const ROUNDING: f64 = 1e-12;
 /// Rounds of samples crossing the margin before a left-out fit is abandoned; a few suffice.
 const ROUNDS: usize = 60;
 
-/// Total flops of factorisations of left-out problems for which rank-one changes fail: about half a second.
+/// Total flops of factorizations of left-out problems for which rank-one changes fail: about half a second.
 const FLOPS_AFRESH: u64 = 4_000_000_000;
 
 /// This many are always allowed: a path over C takes about as many.
@@ -58,7 +58,7 @@ pub(crate) struct Converged<'a> {
 }
 
 impl<'a> Converged<'a> {
-    /// Built from a solution; `None` unless it converged and its violators determine the unpenalised part.
+    /// Built from a solution; `None` unless it converged and its violators determine the unpenalized part.
     pub fn new<F: AsRef<Factor>>(
         system: &'a Exact,
         lambda: f64,
@@ -68,7 +68,7 @@ impl<'a> Converged<'a> {
     ) -> Option<Self> {
         let factor = solution.factor.as_ref()?.as_ref();
         let (point, violators) = (&solution.point, &factor.order[..]);
-        let determined = factor.reduced.s.len() == system.unpenalised.n_cols();
+        let determined = factor.reduced.s.len() == system.unpenalized.n_cols();
         let (scores, coefficients) = (&point.scores, &point.coefficients);
         determined.then_some(Converged { system, lambda, target, units, scores, coefficients, violators, factor })
     }
@@ -106,14 +106,14 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
 
     // [A⁻¹]_ii: the upper left block of A⁻¹ is L⁻ᵀ(I − uuᵀ)L⁻¹ for L⁻¹U_s = u diag(s) vᵀ.
-    let penalised = cholesky.inverse_diagonal();
+    let penalized = cholesky.inverse_diagonal();
     let mut columns = reduced.u.clone();
     cholesky.solve_lower_transposed(&mut columns);
-    let mut inverse = penalised.clone();
+    let mut inverse = penalized.clone();
     for k in 0..columns.n_cols() {
         inverse.iter_mut().zip(columns.col(k)).for_each(|(d, x)| *d -= x * x);
     }
-    let determined = inverse.iter().zip(&penalised).all(|(d, p)| *d > UNDETERMINED * p);
+    let determined = inverse.iter().zip(&penalized).all(|(d, p)| *d > UNDETERMINED * p);
     if !determined {
         return None;
     }
@@ -131,8 +131,8 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
             own[i] = if place[i] == usize::MAX {
                 let kernel = system.kernel.col(i);
                 let smooth: f64 = violators.iter().zip(half.col(i)).map(|(&j, x)| kernel[j] * x).sum();
-                let unpenalised: f64 = (0..free.n_rows()).map(|k| system.unpenalised.at(i, k) * free.at(k, i)).sum();
-                removals.functions.at(i, i) - smooth - unpenalised
+                let unpenalized: f64 = (0..free.n_rows()).map(|k| system.unpenalized.at(i, k) * free.at(k, i)).sum();
+                removals.functions.at(i, i) - smooth - unpenalized
             } else {
                 at.noise(i) * half.at(place[i], i)
             };
@@ -225,9 +225,9 @@ impl Covariance {
         let delta = product(Side::Plain(&directions), Side::Transposed(&directions));
 
         let kernel = at.system.kernel.select_cols(at.violators);
-        let unpenalised = &at.system.unpenalised;
+        let unpenalized = &at.system.unpenalized;
         let mut influence = product(Side::Plain(&kernel), Side::Plain(&inverse));
-        add_product(&mut influence, 1.0, Side::Plain(unpenalised), Side::Plain(&gamma));
+        add_product(&mut influence, 1.0, Side::Plain(unpenalized), Side::Plain(&gamma));
         for (k, &i) in at.violators.iter().enumerate() {
             // On the violators I − λ B, computed without cancellation.
             for col in 0..m {
@@ -235,7 +235,7 @@ impl Covariance {
             }
         }
         let mut free = product(Side::Plain(&kernel), Side::Transposed(&gamma));
-        add_product(&mut free, -1.0, Side::Plain(unpenalised), Side::Plain(&delta));
+        add_product(&mut free, -1.0, Side::Plain(unpenalized), Side::Plain(&delta));
         let lost = at.system.removals.as_ref().map(|removals| {
             let seen = removals.functions.select_rows(at.violators);
             let mut rests = removals.functions.clone();
@@ -258,8 +258,8 @@ impl Covariance {
         let mut columns = at.system.kernel.select_cols(some);
         let seen = columns.select_rows(at.violators);
         add_product(&mut columns, -1.0, Side::Plain(&self.influence), Side::Plain(&seen));
-        let unpenalised = at.system.unpenalised.select_rows(some);
-        add_product(&mut columns, -1.0, Side::Plain(&self.free), Side::Transposed(&unpenalised));
+        let unpenalized = at.system.unpenalized.select_rows(some);
+        add_product(&mut columns, -1.0, Side::Plain(&self.free), Side::Transposed(&unpenalized));
         columns
     }
 }
@@ -270,7 +270,7 @@ struct Shared {
     columns: Vec<Option<Vec<f64>>>,
     /// Samples outside the margin, the nearest last: those likely to be needed.
     likely: Vec<usize>,
-    /// How many more factorisations are allowed.
+    /// How many more factorizations are allowed.
     afresh: u64,
 }
 
@@ -375,7 +375,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         (0..self.z.len()).filter(crossed).collect()
     }
 
-    /// z of the fit to the samples counted as inside the margin, by a new factorisation.
+    /// z of the fit to the samples counted as inside the margin, by a new factorization.
     fn solve_afresh(&self) -> Option<Vec<f64>> {
         let Converged { system, lambda, target, .. } = *self.at;
         let inside: Vec<usize> = (0..self.z.len()).filter(|&j| self.inside[j]).collect();
@@ -384,7 +384,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         }
         let (point, factor) = system.solve(lambda, &inside, target, &system.origin(), &mut None).ok()??;
         let Factor { order, cholesky, reduced, .. } = factor.as_ref();
-        if reduced.s.len() < system.unpenalised.n_cols() {
+        if reduced.s.len() < system.unpenalized.n_cols() {
             return None;
         }
         let mut z = point.scores;
@@ -400,7 +400,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
             for (&k, h) in order.iter().zip(half.col(0)) {
                 add_scaled(&mut c, -h, system.kernel.col(k));
             }
-            add_scaled(&mut c, -1.0, &system.unpenalised.times(free.col(0)));
+            add_scaled(&mut c, -1.0, &system.unpenalized.times(free.col(0)));
             add_scaled(&mut z, -dot(g, &point.coefficients) / kept, &c);
         }
         z.iter().all(|z| z.is_finite()).then_some(z)

@@ -1,4 +1,4 @@
-//! Many two-class problems by ridge regression onto ±1, with left-out decision values: one factorisation serves them all.
+//! Many two-class problems by ridge regression onto ±1, with left-out decision values: one factorization serves them all.
 //!
 //! A support vector machine has another matrix for each problem, since each has other samples inside its margin; the square in
 //! place of the squared hinge has the same for all (least squares support vector machines: Suykens & Vandewalle, Least Squares
@@ -38,7 +38,7 @@ const ALONE: f64 = 1e-9;
 pub(crate) struct LeftOutRidge {
     /// Left-out decision values, one vector per problem.
     pub left_out: Vec<Vec<f64>>,
-    /// In units of the mean squared norm of the centred features, as on the path of a support vector machine.
+    /// In units of the mean squared norm of the centered features, as on the path of a support vector machine.
     pub lambda: f64,
     /// The mean squared hinge of the left-out decision values.
     pub hinge: f64,
@@ -115,8 +115,8 @@ pub(crate) fn fit_squared(
             }
         };
         let intercept = match intercept {
-            Intercept::Free => system.means[problem] - dot(&of_problem, &system.centre),
-            Intercept::Penalised => of_problem.pop().unwrap_or(0.0),
+            Intercept::Free => system.means[problem] - dot(&of_problem, &system.center),
+            Intercept::Penalized => of_problem.pop().unwrap_or(0.0),
             Intercept::None => 0.0,
         };
         weights.push(of_problem);
@@ -183,7 +183,7 @@ struct System<'a> {
     targets: Matrix,
     /// The mean of each problem's targets, and of each feature, where the intercept is free; else zeros.
     means: Vec<f64>,
-    centre: Vec<f64>,
+    center: Vec<f64>,
     /// Squared entries of √w / ‖√w‖, the part of the leverage that the mean has; 0 unless it is free.
     of_mean: Vec<f64>,
     sides: Sides,
@@ -210,30 +210,30 @@ enum Sides {
 
 impl<'a> System<'a> {
     fn new(rows: &GivenFeatures<'a>, problems: &Problems<'_>, intercept: Intercept, pool: &Pool) -> Result<Self> {
-        let centres = intercept == Intercept::Free;
+        let centers = intercept == Intercept::Free;
         let (n, k, d) = (rows.n_rows(), problems.targets.n_problems(), rows.n_features());
         let total: f64 = problems.weights.iter().sum();
         let sign = |row: usize, problem: usize| problems.targets.sign(row, problem);
         let mean_of = |problem: usize| {
             let sum: f64 = problems.weights.iter().enumerate().map(|(row, weight)| weight * sign(row, problem)).sum();
-            if centres { sum / total } else { 0.0 }
+            if centers { sum / total } else { 0.0 }
         };
         let means: Vec<f64> = (0..k).map(mean_of).collect();
         let target = |at: usize| rows.roots[at % n] * (sign(at % n, at / n) - means[at / n]);
         let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
-        let of_mean = problems.weights.iter().map(|weight| if centres { weight / total } else { 0.0 }).collect();
-        let centre = rows.centre(intercept);
+        let of_mean = problems.weights.iter().map(|weight| if centers { weight / total } else { 0.0 }).collect();
+        let center = rows.center(intercept);
         let (sides, trace) = if is_by_samples(rows.rows, n, d) {
             let mut gram = rows.gram(pool);
-            if centres {
+            if centers {
                 project_out(&mut gram, rows.roots, total);
             }
             let trace: f64 = (0..n).map(|i| gram.at(i, i)).sum();
             (Sides::Samples { gram }, trace)
         } else {
             let mut phi = rows.phi(&(), 0..n);
-            if centres {
-                (0..n).for_each(|row| add_scaled(phi.col_mut(row), -rows.roots[row], &centre));
+            if centers {
+                (0..n).for_each(|row| add_scaled(phi.col_mut(row), -rows.roots[row], &center));
             }
             let rounded = SingleMatrix::of(&phi);
             let products = rounded.outer(pool);
@@ -246,7 +246,7 @@ impl<'a> System<'a> {
         }
         // Where all rows are the same, any λ does.
         let unit = if trace > 0.0 { trace / total } else { 1.0 };
-        Ok(System { roots: rows.roots, targets, means, centre, of_mean, sides, unit })
+        Ok(System { roots: rows.roots, targets, means, center, of_mean, sides, unit })
     }
 
     /// The left-out values at λ; none where its matrix cannot be factored.
@@ -337,7 +337,7 @@ mod tests {
             .collect()
     }
 
-    /// Ridge regression by Gaussian elimination on (features, 1), the constant free or penalised, without one copy of a row.
+    /// Ridge regression by Gaussian elimination on (features, 1), the constant free or penalized, without one copy of a row.
     fn refit(phi: &[f32], d: usize, weights: &[f64], signs: &[f64], (lambda, free): (f64, f64), at: usize) -> f64 {
         let row = |i: usize| -> Vec<f64> { phi[i * d..][..d].iter().map(|x| f64::from(*x)).chain([1.0]).collect() };
         let m = d + 1;
@@ -375,7 +375,7 @@ mod tests {
                 n_cols: d,
             };
             let sparse = problem::Block::Sparse(sparse.view().unwrap());
-            for intercept in [Intercept::Free, Intercept::Penalised, Intercept::None] {
+            for intercept in [Intercept::Free, Intercept::Penalized, Intercept::None] {
                 for block in [dense, sparse] {
                     let targets = OneVsRest::new(&CODES, 3);
                     let problems = Problems { targets, weights: &weights, units: &units };
@@ -391,7 +391,7 @@ mod tests {
                     let fitted = fit_squared(block, &problems, path, intercept, &pool, &Monitor::none()).unwrap();
                     let squares = |weights: &Vec<f64>| weights.iter().map(|w| w * w).sum::<f64>();
                     let mut objective = 0.5 * fitted.weights.iter().map(squares).sum::<f64>();
-                    if intercept == Intercept::Penalised {
+                    if intercept == Intercept::Penalized {
                         objective += 0.5 * squares(&fitted.intercepts);
                     }
                     for problem in 0..3 {
@@ -401,7 +401,7 @@ mod tests {
                             without[at] -= units[at];
                             let free = match intercept {
                                 Intercept::Free => 0.0,
-                                Intercept::Penalised => lambda,
+                                Intercept::Penalized => lambda,
                                 Intercept::None => 1e12,
                             };
                             let expected = refit(&phi, d, &without, &signs, (lambda, free), at);

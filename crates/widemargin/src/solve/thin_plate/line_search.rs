@@ -5,7 +5,7 @@ use super::system::Target;
 /// The shortest step: rounding must not stop a search along a descent direction.
 const FLOOR: f64 = 1e-9;
 
-/// The t in (0, 1] that minimises λ·penalty(t) + Σ r (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁ and
+/// The t in (0, 1] that minimizes λ·penalty(t) + Σ r (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁ and
 /// penalty(t) = p₀₀ (1 − t)² + 2 p₀₁ t (1 − t) + p₁₁ t².
 pub(crate) fn search(target: Target<'_>, from: &[f64], to: &[f64], lambda: f64, [p00, p01, p11]: [f64; 3]) -> f64 {
     // Half the derivative is constant + slope · t between breakpoints.

@@ -1,6 +1,6 @@
 //! Do the polynomials alone separate the data? Decided by the smallest squared hinge loss over them.
 
-use super::newton::{Lambdas, Stop, minimise};
+use super::newton::{Lambdas, Stop, minimize};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled};
@@ -22,7 +22,7 @@ pub(crate) fn separates(columns: &Matrix, target: Target<'_>, monitor: &Monitor<
     let system = Linear { columns };
     let start = system.origin();
     let total: f64 = target.roots.iter().map(|root| root * root).sum();
-    let solution = minimise(&system, Lambdas::new(0.0, 1.0), target, &start, STOP, &mut (), monitor)?;
+    let solution = minimize(&system, Lambdas::new(0.0, 1.0), target, &start, STOP, &mut (), monitor)?;
     Ok(solution.is_some_and(|solution| solution.objective <= NOTHING * total))
 }
 

@@ -196,7 +196,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         let feature_map = self.blocks.feature_map();
         RowsShape {
             n_rows: self.blocks.n_rows(),
-            n_penalised: feature_map.n_penalised(),
+            n_penalized: feature_map.n_penalized(),
             n_free: feature_map.n_free(),
             n_problems: self.facts.targets.n_problems(),
         }

@@ -7,7 +7,7 @@ use crate::memory::available;
 
 const NUMBER: u64 = size_of::<f64>() as u64;
 
-/// Peak memory of the exact solver: the kernel matrix, the factorisation of the first step, and one of the violators'
+/// Peak memory of the exact solver: the kernel matrix, the factorization of the first step, and one of the violators'
 /// block for each problem in progress.
 pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads: usize) -> u64 {
     let (n, columns, k) = (n as u64, n_columns as u64, n_problems as u64);

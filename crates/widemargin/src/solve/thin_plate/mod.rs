@@ -1,11 +1,11 @@
 //! The support vector machine with conditionally positive definite kernels.
 //!
-//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimise
+//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimize
 //! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(·, x_i) + Σ β_m p_m with Pᵀα = 0. With λ = 1/(2C), at the
 //! minimum λα_i = y_i max(0, 1 − y_i f_i).
 //!
-//! The O(n³) parts: one Cholesky factorisation of the violators' block per Newton step (m³/3 for m violators), one
-//! inverse of a triangle per C for leave-one-out (m³/3), one factorisation of the whole matrix if the polynomials are
+//! The O(n³) parts: one Cholesky factorization of the violators' block per Newton step (m³/3 for m violators), one
+//! inverse of a triangle per C for leave-one-out (m³/3), one factorization of the whole matrix if the polynomials are
 //! dropped (n³/3, shared by all problems and all C), and for fewer than 1,000 samples one for the first step (n³/3,
 //! shared by all problems); with more samples the solver starts on a part of them.
 //!

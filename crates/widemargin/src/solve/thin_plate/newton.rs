@@ -71,8 +71,8 @@ pub(crate) struct Solution<F> {
     pub objective: f64,
 }
 
-/// Minimises from `start`; `Ok(None)` if λ is too small for double precision.
-pub(crate) fn minimise<S: System>(
+/// Minimizes from `start`; `Ok(None)` if λ is too small for double precision.
+pub(crate) fn minimize<S: System>(
     system: &S,
     lambdas: Lambdas,
     target: Target<'_>,
@@ -143,7 +143,7 @@ pub(crate) fn minimise<S: System>(
     Ok(Some(Solution { point, violators, factor: None, steps, status, objective }))
 }
 
-/// Moves from zero towards the solutions on ever larger parts of the samples, excluding all of them; returns the number
+/// Moves from zero toward the solutions on ever larger parts of the samples, excluding all of them; returns the number
 /// of steps. If a step fails or the time is up the point is not changed.
 fn grow<S: System>(
     system: &S,

@@ -24,13 +24,13 @@ pub enum NullSpace {
     /// leave-one-out loss; on landmarks and under a time limit it is [`NullSpace::Penalized`].
     #[default]
     Auto,
-    /// Unpenalised, as in the paper.
+    /// Unpenalized, as in the paper.
     Free,
-    /// The constant is unpenalised. The other polynomials are penalised by the sum of their squared coefficients, a
+    /// The constant is unpenalized. The other polynomials are penalized by the sum of their squared coefficients, a
     /// monomial of degree m in units of s^(b/2 − m) for a kernel of degree b and the root mean square distance s
     /// between samples: for r² log r a pure number, so that no length scale enters.
     Penalized,
-    /// Only the constant is kept, unpenalised.
+    /// Only the constant is kept, unpenalized.
     Constant,
     /// All are dropped: a support vector machine without intercept with a positive definite kernel.
     None,
@@ -132,7 +132,7 @@ pub(crate) struct Definite {
 
 impl Definite {
     /// The kernel of { Φα : Pᵀα = 0 } with norm αᵀΦα: K₀ = G + QCᵀ + CQᵀ + Q(CᵀG⁺C)Qᵀ with C = (I − QQᵀ)B, stored in
-    /// place of G; equal to Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorisation. It is shared by all classes
+    /// place of G; equal to Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorization. It is shared by all classes
     /// and all C. Also returns what the space loses with each sample.
     pub fn new(projected: Projected, q: &Matrix) -> Result<(Self, Matrix, Removals)> {
         let Projected { mut kernel, cross, .. } = projected;
@@ -176,7 +176,7 @@ impl Definite {
     }
 }
 
-/// The factorisation of G made definite along Q, whose results are projected off Q again.
+/// The factorization of G made definite along Q, whose results are projected off Q again.
 ///
 /// # Errors
 /// [`Error::Parameter`] if G is not positive semi-definite up to rounding.

@@ -21,8 +21,8 @@ use crate::problem::OneVsRest;
 pub struct PartRows<'a> {
     /// Features times √w, row-major.
     pub features: &'a [f64],
-    /// Number of penalised features, which come first.
-    pub n_penalised: usize,
+    /// Number of penalized features, which come first.
+    pub n_penalized: usize,
     /// The class of each row.
     pub targets: OneVsRest<'a>,
     /// √w of each row, above 0.
@@ -55,7 +55,7 @@ impl Blocks for Whole<'_> {
     type Span = ();
 
     fn n_rows(&self) -> usize {
-        self.features.len() / (self.feature_map.n_penalised() + self.feature_map.n_free()).max(1)
+        self.features.len() / (self.feature_map.n_penalized() + self.feature_map.n_free()).max(1)
     }
 
     fn feature_map(&self) -> &FeatureMap {
@@ -67,7 +67,7 @@ impl Blocks for Whole<'_> {
     }
 
     fn block<'s>(&'s self, (): &'s (), rows: Range<usize>) -> Result<Block<'s>> {
-        let p = self.feature_map.n_penalised() + self.feature_map.n_free();
+        let p = self.feature_map.n_penalized() + self.feature_map.n_free();
         let values = self.features[rows.start * p..rows.end * p].to_vec();
         Ok(Block::Lifted(Cow::Owned(Matrix::from_columns(values, p, rows.len()))))
     }
@@ -85,8 +85,8 @@ impl PartRows<'_> {
         work: impl FnOnce(&mut dyn RowSums) -> Result<T>,
     ) -> Result<(T, RowsState)> {
         let (n, k) = (self.roots.len(), self.targets.n_problems());
-        let p = self.features.len().checked_div(n).unwrap_or(self.n_penalised);
-        let fits = p * n == self.features.len() && self.n_penalised <= p && self.units.len() == n;
+        let p = self.features.len().checked_div(n).unwrap_or(self.n_penalized);
+        let fits = p * n == self.features.len() && self.n_penalized <= p && self.units.len() == n;
         let empty = state == RowsState::default();
         let RowsState { scores, ahead, counted, absent } = state;
         let known = [scores.len(), ahead.len(), counted.len()];
@@ -99,9 +99,9 @@ impl PartRows<'_> {
         }
         let feature_map = FeatureMap {
             lift: Lift::Nothing,
-            at_landmarks: Matrix::zeros(self.n_penalised, 0),
-            penalised: Matrix::zeros(0, 0),
-            columns: Matrix::zeros(0, p - self.n_penalised),
+            at_landmarks: Matrix::zeros(self.n_penalized, 0),
+            penalized: Matrix::zeros(0, 0),
+            columns: Matrix::zeros(0, p - self.n_penalized),
             cross: None,
         };
         let pool = Pool::new(self.threads)?;
@@ -118,11 +118,11 @@ impl PartRows<'_> {
     /// The dimensions of these rows.
     pub fn shape(&self) -> RowsShape {
         let n = self.roots.len();
-        let width = self.features.len().checked_div(n).unwrap_or(self.n_penalised);
+        let width = self.features.len().checked_div(n).unwrap_or(self.n_penalized);
         RowsShape {
             n_rows: n,
-            n_penalised: self.n_penalised,
-            n_free: width - self.n_penalised,
+            n_penalized: self.n_penalized,
+            n_free: width - self.n_penalized,
             n_problems: self.targets.n_problems(),
         }
     }

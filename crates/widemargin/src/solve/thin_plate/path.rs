@@ -32,10 +32,10 @@ const PATIENCE: i32 = 3;
 const PATIENCE_NEAR: i32 = 1;
 
 /// The path also ends in a direction where the loss is above the best by more than this part of it and still rising: the
-/// steps towards large λ cost most, and lead away.
+/// steps toward large λ cost most, and lead away.
 const STEEP: f64 = 0.1;
 
-/// Towards small λ the path also ends where as many half decades have lowered the loss by less than this part of it: a
+/// Toward small λ the path also ends where as many half decades have lowered the loss by less than this part of it: a
 /// solution without errors in training no longer changes.
 const LEVEL: f64 = 1e-3;
 
@@ -330,7 +330,7 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
 }
 
 /// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then between
-/// the best and its neighbours. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
+/// the best and its neighbors. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
 /// the next.
 fn whole(
     visits: &mut impl Visit,

@@ -1,6 +1,6 @@
 //! The interface of the landmark solver to the training set: sums over its rows, wherever these are stored.
 //!
-//! A row of weight w is a vector x of features times √w: first the penalised ones, then the unpenalised. A point is a
+//! A row of weight w is a vector x of features times √w: first the penalized ones, then the unpenalized. A point is a
 //! vector of the same length; z = x · point is the row's weighted score, and its slack is √w − y z, above 0 inside the
 //! margin. An implementation stores for each row and problem z at the current point, z at the point evaluated last, and
 //! the share of the row that is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
@@ -17,9 +17,9 @@ use crate::error::Result;
 pub struct RowsShape {
     /// Number of rows.
     pub n_rows: usize,
-    /// Number of penalised features: one per landmark.
-    pub n_penalised: usize,
-    /// Number of unpenalised features: the free polynomials.
+    /// Number of penalized features: one per landmark.
+    pub n_penalized: usize,
+    /// Number of unpenalized features: the free polynomials.
     pub n_free: usize,
     /// Number of two-class problems.
     pub n_problems: usize,
@@ -28,7 +28,7 @@ pub struct RowsShape {
 impl RowsShape {
     /// Number of features of a row.
     pub fn width(&self) -> usize {
-        self.n_penalised + self.n_free
+        self.n_penalized + self.n_free
     }
 }
 
@@ -166,7 +166,7 @@ pub trait RowSums {
     fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>>;
 
     /// Leave-one-out at the current points. A row's leverage is ‖R x‖², for a square column-major R per problem whose
-    /// first rows, as many as there are penalised features, are lower triangular.
+    /// first rows, as many as there are penalized features, are lower triangular.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].

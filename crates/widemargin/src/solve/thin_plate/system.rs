@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
-/// The two-class problem: minimise λ‖h‖² + Σ r (√w − y z)²₊ over the penalised part h and the unpenalised γ, where z = √w
+/// The two-class problem: minimize λ‖h‖² + Σ r (√w − y z)²₊ over the penalized part h and the unpenalized γ, where z = √w
 /// · f are the weighted scores, and r is 1 but where samples have several labels, whose problems weigh them differently.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
@@ -85,11 +85,11 @@ impl Part {
 /// A candidate solution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
-    /// Coefficients of the penalised part.
+    /// Coefficients of the penalized part.
     pub coefficients: Vec<f64>,
-    /// γ, the unpenalised part.
+    /// γ, the unpenalized part.
     pub free: Vec<f64>,
-    /// Scores of the penalised part alone, if the system needs them for [`System::inner`].
+    /// Scores of the penalized part alone, if the system needs them for [`System::inner`].
     pub smooth: Vec<f64>,
     /// z, the weighted scores of all samples.
     pub scores: Vec<f64>,
@@ -112,9 +112,9 @@ impl Point {
     }
 }
 
-/// One parametrisation of the problem: exact, on landmarks, or of polynomials alone.
+/// One parametrization of the problem: exact, on landmarks, or of polynomials alone.
 pub(crate) trait System: Sync {
-    /// A factorisation for one λ and one set of violators.
+    /// A factorization for one λ and one set of violators.
     type Factor;
     /// State worth keeping from step to step of one problem.
     type Memory: Default + Send;
@@ -127,10 +127,10 @@ pub(crate) trait System: Sync {
         false
     }
 
-    /// The minimiser of the quadratic that equals the objective where exactly `violators` are inside the margin; if
-    /// they do not determine the unpenalised part, the minimiser nearest to `from`.
+    /// The minimizer of the quadratic that equals the objective where exactly `violators` are inside the margin; if
+    /// they do not determine the unpenalized part, the minimizer nearest to `from`.
     ///
-    /// `Ok(None)` if the factorisation fails in double precision: λ is too small.
+    /// `Ok(None)` if the factorization fails in double precision: λ is too small.
     fn solve(
         &self,
         lambda: f64,

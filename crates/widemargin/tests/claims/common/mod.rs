@@ -33,7 +33,7 @@ pub const KERNELS: [AdditiveKernel; 6] = [
     AdditiveKernel::PowerMean { p: -0.25 },
 ];
 
-/// Minimises ½ αᵀQα + ½ Σ ridge_i α_i² − Σ α_i over 0 ≤ α ≤ upper by coordinate descent on the full matrix,
+/// Minimizes ½ αᵀQα + ½ Σ ridge_i α_i² − Σ α_i over 0 ≤ α ≤ upper by coordinate descent on the full matrix,
 /// Q = (y_i y_j K_ij), until no coordinate moves: slow, plain, and exact.
 pub fn brute_force_dual(gram: &[f64], signs: &[f64], upper: f64, ridge: f64) -> Vec<f64> {
     let n = signs.len();

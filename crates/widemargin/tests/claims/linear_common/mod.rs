@@ -20,7 +20,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// `n` rows off centre, of classes of unlike size that overlap.
+    /// `n` rows off center, of classes of unlike size that overlap.
     pub fn new(n: usize, d: usize, n_classes: usize, c: f64, seed: u64) -> Case {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut normal = move || (0..6).map(|_| rng.random::<f64>() - 0.5).sum::<f64>();
@@ -68,7 +68,7 @@ impl Case {
     /// The objective of problem `k` at a point (weights, then intercept), from its definition.
     pub fn value(&self, k: usize, point: &[f64]) -> f64 {
         let d = self.n_features;
-        let counted = if self.intercept == Intercept::Penalised { d + 1 } else { d };
+        let counted = if self.intercept == Intercept::Penalized { d + 1 } else { d };
         let penalty: f64 = point[..counted].iter().map(|w| w * w).sum();
         let losses = (0..self.n_rows()).map(|i| self.costs[i] * self.loss.at(self.margin(i, k, point)).value);
         0.5 * penalty + losses.sum::<f64>()
@@ -82,7 +82,7 @@ impl Case {
     /// Gradient and Hessian of problem `k`, from their definitions.
     pub fn derivatives(&self, k: usize, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let m = self.n_features + 1;
-        let penalty = |j: usize| f64::from(j < m - 1 || self.intercept == Intercept::Penalised);
+        let penalty = |j: usize| f64::from(j < m - 1 || self.intercept == Intercept::Penalized);
         let mut gradient: Vec<f64> = (0..m).map(|j| penalty(j) * point[j]).collect();
         let mut hessian = vec![0.0; m * m];
         (0..m).for_each(|j| hessian[j * m + j] = penalty(j));
@@ -150,5 +150,5 @@ fn gauss(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-pub const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalised, Intercept::None];
+pub const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalized, Intercept::None];
 pub const LOSSES: [SmoothLoss; 3] = [SmoothLoss::SquaredHinge, SmoothLoss::Squared, SmoothLoss::Logistic];

@@ -44,7 +44,7 @@ pub fn read_csv(name: &str) -> Vec<Vec<f64>> {
 }
 
 /// Samples and ±1 labels of a CSV file whose last column is the label.
-pub fn read_labelled(name: &str) -> (Vec<f64>, usize, Labels, Vec<f64>) {
+pub fn read_labeled(name: &str) -> (Vec<f64>, usize, Labels, Vec<f64>) {
     let rows = read_csv(name);
     let d = rows[0].len() - 1;
     let signs: Vec<f64> = rows.iter().map(|row| row[d]).collect();

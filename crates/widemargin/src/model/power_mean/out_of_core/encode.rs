@@ -1,7 +1,7 @@
 //! The second pass: rows are coded and dealt to pieces at random.
 //!
 //! Consecutive rows, as many as there are pieces in progress, go to different pieces in random order. So a piece is a
-//! random sample of a range of rows, and neighbours, which are often similar, are separated.
+//! random sample of a range of rows, and neighbors, which are often similar, are separated.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

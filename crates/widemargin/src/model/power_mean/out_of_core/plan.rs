@@ -29,7 +29,7 @@ pub(super) const MOST_THREADS: usize = 16;
 /// The maximum size of a block relative to its share, since pieces are not split.
 const SLACK: f64 = 1.1;
 
-/// Bytes of the chunks in which samples are read: large enough to amortise the request.
+/// Bytes of the chunks in which samples are read: large enough to amortize the request.
 const CHUNK: u64 = 4 << 20;
 
 /// The dimensions of a problem.

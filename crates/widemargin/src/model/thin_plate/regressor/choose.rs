@@ -1,4 +1,4 @@
-//! The kernel, and whether to standardise the columns: the largest leave-one-out R² of exact fits on at most a thousand of
+//! The kernel, and whether to standardize the columns: the largest leave-one-out R² of exact fits on at most a thousand of
 //! the samples.
 
 use rand::SeedableRng;
@@ -16,7 +16,7 @@ use crate::similarity::ConditionalKernel;
 /// Samples on which kernels and scalings are compared.
 const SAMPLES: usize = 1000;
 
-/// What was found of a kernel on columns as they are, or standardised.
+/// What was found of a kernel on columns as they are, or standardized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedSpline {
     /// The kernel.
@@ -34,7 +34,7 @@ pub struct TriedSpline {
 /// What was chosen.
 pub(super) struct Choice {
     pub kernel: ConditionalKernel,
-    /// The factors of the columns, if they are to be standardised.
+    /// The factors of the columns, if they are to be standardized.
     pub factors: Option<Vec<f64>>,
     /// The exact fit on all samples, where these were compared.
     pub solved: Option<Solved>,
@@ -110,7 +110,7 @@ impl Task<'_> {
             warnings.extend(scaling_warning(uneven, None, standardized));
         }
         let one = |one: &TriedSpline| {
-            let scaling = if one.standardized { " standardised" } else { "" };
+            let scaling = if one.standardized { " standardized" } else { "" };
             match &one.loo_r2 {
                 Ok(r2) => format!("{}{scaling} {r2:.4}", one.kernel),
                 Err(problem) => format!("{}{scaling} failed: {problem}", one.kernel),

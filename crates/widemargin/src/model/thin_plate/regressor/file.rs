@@ -36,7 +36,7 @@ pub(crate) struct Header {
     origin: Origin,
 }
 
-/// Degree of the unpenalised polynomials: the constant at least.
+/// Degree of the unpenalized polynomials: the constant at least.
 pub(super) fn degree(kernel: ConditionalKernel) -> Option<u32> {
     kernel.degree().or(Some(0))
 }
@@ -91,9 +91,9 @@ impl ThinPlateRegressor {
         header.origin.check(Some(n_features)).map_err(retold)?;
         let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
-        let centre = reader.tensor("centre", &[n_features])?;
+        let center = reader.tensor("center", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(degree(kernel), centre, factors).map_err(retold)?;
+        let space = PolynomialSpace::new(degree(kernel), center, factors).map_err(retold)?;
         let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
         Ok(ThinPlateRegressor {
             scale: header.standardized.then_some(scale),

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, product};
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::ridge::{CentredRows, FreeFit, scaled_rows};
+use crate::solve::ridge::{CenteredRows, FreeFit, scaled_rows};
 use crate::solve::thin_plate::{FeatureMap, feature_map_of};
 
 /// Samples compared with the landmarks at a time.
@@ -30,7 +30,7 @@ pub(super) struct Places<'a> {
 pub(super) struct LandmarkFeatures<'a> {
     places: Places<'a>,
     roots: &'a [f64],
-    /// With the unpenalised features, and what is subtracted for each.
+    /// With the unpenalized features, and what is subtracted for each.
     map: FeatureMap,
     /// An orthonormal basis of √W P at the samples.
     span: Matrix,
@@ -64,7 +64,7 @@ impl<'a> LandmarkFeatures<'a> {
             columns.for_each(|at| along.col_mut(at).iter_mut().zip(more.col(at)).for_each(|(sum, x)| *sum += x));
             Ok::<_, Error>(())
         })?;
-        features.map.penalise(&mut along);
+        features.map.penalize(&mut along);
         features.map.cross = Some(along);
         Ok(features)
     }
@@ -97,14 +97,14 @@ impl<'a> LandmarkFeatures<'a> {
     }
 }
 
-impl CentredRows for LandmarkFeatures<'_> {
+impl CenteredRows for LandmarkFeatures<'_> {
     fn n_features(&self) -> usize {
         self.map.n_landmarks()
     }
 
     fn block(&self, rows: Range<usize>) -> Vec<f64> {
         let mut features = self.similarities(rows.clone());
-        self.map.penalise(&mut features);
+        self.map.penalize(&mut features);
         if let Some(cross) = &self.map.cross {
             add_product(&mut features, -1.0, Side::Plain(cross), Side::Transposed(&self.span.select_row_range(rows)));
         }

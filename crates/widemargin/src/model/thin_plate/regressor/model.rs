@@ -19,7 +19,7 @@ pub struct ThinPlateRegressor {
     pub(super) rank: usize,
     pub(super) n_features: usize,
     pub(super) n_outputs: usize,
-    /// The factor of each feature, if features were standardised.
+    /// The factor of each feature, if features were standardized.
     pub(super) scale: Option<Vec<f64>>,
     /// Row-major, bases × features, scaled.
     pub(super) bases: Vec<f64>,
@@ -80,7 +80,7 @@ impl ThinPlateRegressor {
     }
 
     /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
-    /// standardised.
+    /// standardized.
     pub fn scale(&self) -> Option<&[f64]> {
         self.scale.as_deref()
     }
@@ -104,7 +104,7 @@ impl ThinPlateRegressor {
         bases: &[f64];
         /// α, row-major, outputs × bases.
         coefficients: &[f64];
-        /// β, row-major, outputs × monomials of the centred and scaled features: the constant, the features, their products
+        /// β, row-major, outputs × monomials of the centered and scaled features: the constant, the features, their products
         /// of degree two, and so on.
         polynomial: &[f64];
         /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone.

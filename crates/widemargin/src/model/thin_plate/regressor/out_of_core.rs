@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::landmarks::SAMPLES_A_CENTRE;
+use super::super::landmarks::SAMPLES_A_CENTER;
 use super::super::remote::{ColumnSums, LandmarkPlan};
 use super::super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, Stream, drawn};
 use super::choose::Choice;
@@ -30,7 +30,7 @@ const ANSWERS: &str = "answers";
 /// factor, the products, their eigenvectors, the rotation and its copies.
 const SQUARES: usize = 8;
 
-/// Copies of the features of a chunk of rows: kernel values, features, centred ones, rotated ones.
+/// Copies of the features of a chunk of rows: kernel values, features, centered ones, rotated ones.
 const COPIES: usize = 4;
 
 impl ThinPlateRegressorParams {
@@ -74,7 +74,7 @@ impl ThinPlateRegressorParams {
         let stream = Stream::new(samples)?;
         let mut clock = Clock::start(monitor);
 
-        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTRE.saturating_mul(n_basis)), self.seed);
+        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTER.saturating_mul(n_basis)), self.seed);
         self.check_memory(&stream, (n_basis, picked.len()), &pool, resources.memory)?;
         let mut look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
         clock.end("scale")?;
@@ -91,7 +91,7 @@ impl ThinPlateRegressorParams {
             monitor,
         };
         let Choice { kernel, factors, tried, warnings, note, .. } = task.choose()?;
-        // The spreads of all samples, where those drawn have told that columns are to be standardised.
+        // The spreads of all samples, where those drawn have told that columns are to be standardized.
         let scale = match factors {
             Some(_) => Some(look.space(Some(0), None)?.factors().to_vec()),
             None => None,
@@ -132,8 +132,8 @@ impl ThinPlateRegressorParams {
             map: settled.settled.feature_map(plan.feature_map.clone()),
             plan: &plan,
             rows,
-            n_penalised: settled.n_penalised(),
-            width: settled.n_penalised() + settled.n_free(),
+            n_penalized: settled.n_penalized(),
+            width: settled.n_penalized() + settled.n_free(),
             targets: parted.present(),
             present: (0..n).filter(|&row| weights[row] > 0.0).collect(),
             pool: &pool,
@@ -230,7 +230,7 @@ struct SplineRows<'a> {
     plan: &'a LandmarkPlan,
     map: FeatureMap,
     rows: ScaledRows<'a>,
-    n_penalised: usize,
+    n_penalized: usize,
     width: usize,
     /// Of the samples of weight above 0.
     targets: PartedTargets,
@@ -252,7 +252,7 @@ impl Executor for SplineRows<'_> {
             let n_rows = range.len();
             let values = self.rows.with(range, |rows, weights| self.plan.lifted(rows, weights, &self.map, true))?;
             let mut part = RidgePart {
-                features: RidgeFeatures::Lifted { values: &values, n_penalised: self.n_penalised },
+                features: RidgeFeatures::Lifted { values: &values, n_penalized: self.n_penalized },
                 width: self.width,
                 targets: &self.targets.values()[own.start * k..own.end * k],
                 weights: &self.targets.weights()[own.clone()],

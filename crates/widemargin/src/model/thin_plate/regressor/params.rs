@@ -12,7 +12,7 @@ pub const SPLINE_EXACT_UP_TO: usize = 3_000;
 
 /// Parameters of a smoothing spline, with their defaults.
 ///
-/// Over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m it minimises ½‖f‖² + C Σ w (y − f)². The polynomials p are unpenalised; a kernel
+/// Over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m it minimizes ½‖f‖² + C Σ w (y − f)². The polynomials p are unpenalized; a kernel
 /// that is positive definite without any gets the constant. Wahba, *Spline Models for Observational Data*, 1990; with these
 /// kernels Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007, Corollary 2.3.
 #[derive(Clone, Debug, PartialEq)]

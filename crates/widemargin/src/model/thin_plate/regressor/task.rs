@@ -34,7 +34,7 @@ pub(super) struct Task<'a> {
     pub monitor: &'a Monitor<'a>,
 }
 
-/// A spline at the C given or selected, of the standardised targets.
+/// A spline at the C given or selected, of the standardized targets.
 pub(super) struct Solved {
     pub space: PolynomialSpace,
     pub standard: StandardTargets,
@@ -90,7 +90,7 @@ impl Task<'_> {
         ChosenRegression::of(ridge, standard, self.params.c, self.monitor).map_err(|error| match error {
             Error::Parameter { name, value, expected } if name == "C" => {
                 let p = space.len();
-                let expected = format!("{expected}; polynomials of {kernel} that are not penalised: {p}");
+                let expected = format!("{expected}; polynomials of {kernel} that are not penalized: {p}");
                 Error::Parameter { name, value, expected }
             }
             other => other,

@@ -28,8 +28,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy.typing as npt
-
 from ._calls import Pairs, pairs
 from ._descriptors import HOG
 from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve
@@ -64,7 +62,6 @@ def _class(row: dict[str, Any]) -> str:
     for attribute, names in (
         ("_shown", [one["name"] for one in parameters if one["is_written"]]),
         ("_lists", [one["name"] for one in parameters if one["kind"] == "list[float]"]),
-        ("_matrices", [one["name"] for one in parameters if one["kind"] == "npt.ArrayLike"]),
     ):
         if names:
             values = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
@@ -105,7 +102,7 @@ def documentation(row: dict[str, Any]) -> str:
     for one in row["parameters"]:
         choices = ", ".join(f'"{word}"' for word in one["words"])
         *kinds, last = [
-            f"{{{choices}}}" if choices else one["kind"].replace("npt.ArrayLike", "array-like of shape (n, n)"),
+            f"{{{choices}}}" if choices else one["kind"],
             *([f'"{one["word"]}"'] if one["word"] else []),
             *(["None"] if annotation(one).endswith("None") else []),
         ]

@@ -119,9 +119,6 @@ EXAMPLES: dict[str, str] = {
 >>> hours = [[0, 0, 0, 1], [1, 0, 0, 0]]
 >>> print(EarthMover()(hours, hours[:1]).T, EarthMover(ground="circle")(hours, hours[:1]).T)
 [[-0. -3.]] [[-0. -1.]]
->>> D = [[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [5.0, 2.0, 0.0]]
->>> print(EarthMover(distances=D)([[1, 0, 1]], [[0, 2, 0]]))
-[[-1.5]]
 """,
     "rigid": """
 >>> import numpy as np

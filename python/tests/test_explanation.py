@@ -103,11 +103,11 @@ CASES = {
         load_iris().target,
     ),
     "moved shares": lambda: (
-        wm.BasisExpansionSVC("emd:ground=grid,rows=2", C=1.0, n_basis=20),
+        wm.BasisExpansionSVC("emd:ground=circle", C=1.0, n_basis=20),
         *load_iris(return_X_y=True),
     ),
     "sparse moved shares": lambda: (
-        wm.BasisExpansionSVC("emd:distances=0;1;2;3;1;0;1;2;2;1;0;1;3;2;1;0", C=1.0, n_basis=20),
+        wm.BasisExpansionSVC("emd", C=1.0, n_basis=20),
         csr_matrix(load_iris().data),
         load_iris().target,
     ),

@@ -181,7 +181,6 @@ def transported(x, y, distances):
 
 
 PLACES = np.arange(12)
-ANY = np.triu(RNG.random((12, 12)), 1)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +188,8 @@ ANY = np.triu(RNG.random((12, 12)), 1)
     [
         (EarthMover(), abs(np.subtract.outer(PLACES, PLACES))),
         (EarthMover(ground="circle"), abs((np.subtract.outer(PLACES, PLACES) + 6) % 12 - 6)),
-        (EarthMover(ground="grid", rows=3), truth.euclidean_distances(np.argwhere(np.ones((3, 4))))),
-        (
-            EarthMover(ground="grid", rows=3, metric="cityblock"),
-            truth.manhattan_distances(np.argwhere(np.ones((3, 4)))),
-        ),
-        (EarthMover(distances=ANY + ANY.T), ANY + ANY.T),
     ],
-    ids=["line", "circle", "grid", "cityblock", "distances"],
+    ids=["line", "circle"],
 )
 def test_earth_movers(similarity, distances):
     A, B = RNG.random((7, 12)) * (RNG.random((7, 12)) < 0.7), RNG.random((5, 12))
@@ -204,24 +197,8 @@ def test_earth_movers(similarity, distances):
     np.testing.assert_allclose(similarity(A, B), expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(similarity(sparse.csr_array(A), B), expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(similarity(A), similarity(A).T)
-    matrix = EarthMover(gamma=0.5, distances=distances)
-    np.testing.assert_allclose(matrix(A, B), np.exp(0.5 * expected), rtol=1e-5)
-    assert clone(matrix).spec == matrix.spec
-
-
-@pytest.mark.parametrize(
-    ("similarity", "message"),
-    [
-        (EarthMover(ground="grid", rows=5), r"12 bins, expected a multiple of 5"),
-        (EarthMover(distances=np.zeros((3, 3))), r"12 bins, expected 3, for which there are 3 × 3 distances"),
-        (EarthMover(distances=np.zeros((2, 8))), r"distances has the shape \(2, 8\): it must be a square matrix"),
-        (EarthMover(distances=[[0, 1], [2, 0]]), r"1 from bin 0 to bin 1 and 2 back is not allowed"),
-        (EarthMover(distances=[[0, np.nan], [np.nan, 0]]), r"finite numbers"),
-    ],
-)
-def test_wrong_ground_distances(similarity, message):
-    with pytest.raises(ValueError, match=message):
-        similarity(np.ones((2, 12)))
+    kernel = clone(similarity).set_params(gamma=0.5)
+    np.testing.assert_allclose(kernel(A, B), np.exp(0.5 * expected), rtol=1e-5)
 
 
 # Values: sets and strings
@@ -589,7 +566,6 @@ EVERY = [
     Polynomial(coef0=0),
     DTW(0.1, gamma="auto", root=True),
     Edit("jaro_winkler"),
-    EarthMover(distances=[[0, 0.5], [0.5, 0]]),
     Align(matrix="blosum62", open=-11),
     Similarity("hog:cell=8/rigid:radius=1"),
     MeanNorm() >> RBF(1),

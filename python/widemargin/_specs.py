@@ -209,8 +209,6 @@ class Named(_Spelled):
     _shown: ClassVar[tuple[str, ...]] = ()
     # Parameters that are lists of numbers.
     _lists: ClassVar[tuple[str, ...]] = ()
-    # Parameters that are square matrices.
-    _matrices: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
         pass
@@ -221,7 +219,7 @@ class Named(_Spelled):
         for name, default in _parameters(cls):
             value = getattr(self, name)
             if value is not None and (default is None or name in self._shown or value != default):
-                write = _list if name in self._lists else _matrix if name in self._matrices else _value
+                write = _list if name in self._lists else _value
                 values.append(f"{name}={write(name, value)}")
         return self._name + (":" if values else "") + ",".join(values)
 
@@ -253,20 +251,6 @@ def _list(name: str, value: Any) -> str:
     if not isinstance(value, (list, tuple, np.ndarray)) or len(value) == 0:
         raise TypeError(f"{name} is {value!r}: it must be a list of numbers, or None")
     return ";".join(_value(name, one) for one in value)
-
-
-def _matrix(name: str, value: Any) -> str:
-    """A square matrix as a spec writes it, row by row."""
-    if isinstance(value, str):
-        return value
-    try:
-        matrix = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}: it must be a square matrix of numbers, or None") from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ValueError(f"{name} has the shape {matrix.shape}: it must be a square matrix")
-    # The digits of single precision, in which it is kept.
-    return ";".join(f"{one:.9g}" for one in matrix.ravel().tolist())
 
 
 def with_hyphens(spec: str) -> str:

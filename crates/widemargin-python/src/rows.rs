@@ -26,7 +26,6 @@ impl From<&similarity::Parameter> for Parameter {
             Values::Number { .. } => ("float", &[][..]),
             Values::Span(..) => ("str", &[][..]),
             Values::List => ("list[float]", &[][..]),
-            Values::Matrix => ("npt.ArrayLike", &[][..]),
             Values::Words(words) => ("str", words),
             Values::Flag => ("bool", &[][..]),
         };

@@ -41,8 +41,6 @@ pub enum Values {
     },
     /// Numbers of at least 0 with a semicolon between two, written `1;0.5;0`.
     List,
-    /// The same as the rows of a square matrix, one after the other: `0;1;1;0`.
-    Matrix,
     /// One of these words.
     Words(&'static [&'static str]),
     /// `true` or `false`.
@@ -121,7 +119,7 @@ impl Values {
             Values::Whole(from, to) => text.parse().is_ok_and(|value| (from..=to).contains(&value)),
             Values::Span(from, to) => text.parse().is_ok_and(|span: Span| from <= span.first && span.last <= to),
             Values::Number { least, most, .. } => text.parse().is_ok_and(|value| (least..=most).contains(&value)),
-            Values::List | Values::Matrix => text.parse::<List>().is_ok(),
+            Values::List => text.parse::<List>().is_ok(),
             Values::Words(words) => words.contains(&text),
             Values::Flag => text.parse::<bool>().is_ok(),
         }
@@ -132,7 +130,7 @@ impl Values {
         match self {
             Values::Whole(from, to) | Values::Span(from, to) => format!("from {from} to {to}"),
             Values::Number { range, .. } => (*range).to_owned(),
-            Values::List | Values::Matrix => "each at least 0".to_owned(),
+            Values::List => "each at least 0".to_owned(),
             Values::Words(words) => words.join(", "),
             Values::Flag => String::new(),
         }
@@ -145,7 +143,7 @@ impl Values {
             Values::Span(..) => "a whole number, or two such as 1-3,",
             Values::Number { least, .. } if least.is_infinite() => "a number",
             Values::Number { .. } => "a finite number",
-            Values::List | Values::Matrix => "finite numbers with a semicolon between two,",
+            Values::List => "finite numbers with a semicolon between two,",
             Values::Words([_]) => "nothing but",
             Values::Words(_) => "one of",
             Values::Flag => "true or false",

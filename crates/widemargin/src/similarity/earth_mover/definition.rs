@@ -1,7 +1,7 @@
-//! The earth mover's distance as tests compute it: in a line by hand, else by successive shortest paths.
+//! The earth mover's distance as tests compute it: on a line by hand, on a circle by successive shortest paths.
 
 use crate::error::Result;
-use crate::parameters::{Arguments, List};
+use crate::parameters::Arguments;
 
 /// What counts as nothing of a mass of 1.
 const NOTHING: f64 = 1e-12;
@@ -9,21 +9,13 @@ const NOTHING: f64 = 1e-12;
 /// s(x, y) of a spec.
 pub(super) fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Result<f64> {
     let n = x.len();
-    let list: Option<List> = arguments.get("distances")?;
-    let cols = n / arguments.get("rows")?.unwrap_or(1).max(1);
-    let distance = |a: usize, b: usize| -> f64 {
-        let (rows, cols) = ((a / cols).abs_diff(b / cols) as f64, (a % cols).abs_diff(b % cols) as f64);
-        match (&list, arguments.text("ground"), arguments.text("metric")) {
-            (Some(List(list)), ..) => list[a * n + b].into(),
-            (_, Some("circle"), _) => a.abs_diff(b).min(n - a.abs_diff(b)) as f64,
-            (_, Some("grid"), Some("cityblock")) => rows + cols,
-            (_, Some("grid"), _) => rows.hypot(cols),
-            _ => a.abs_diff(b) as f64,
-        }
+    let is_line = arguments.text("ground") == Some("line");
+    let distance = |a: usize, b: usize| {
+        let apart = a.abs_diff(b);
+        if is_line { apart as f64 } else { apart.min(n - apart) as f64 }
     };
     let sums = [x, y].map(|x| x.iter().sum::<f64>());
     let [x, y] = [(x, sums[0]), (y, sums[1])].map(|(x, sum)| -> Vec<f64> { x.iter().map(|x| x / sum).collect() });
-    let is_line = list.is_none() && arguments.text("ground") == Some("line");
     let work = match sums.map(|sum| sum == 0.0) {
         [true, true] => 0.0,
         [false, false] if is_line => in_a_line(&x, &y),
@@ -55,7 +47,7 @@ fn in_a_line(x: &[f64], y: &[f64]) -> f64 {
 
 /// As much as possible goes along the shortest path from a pile to a hole (Bellman and Ford's algorithm), on which what was moved
 /// before may be moved back, until no pile is left.
-pub(super) fn by_shortest_paths(x: &[f64], y: &[f64], distance: &dyn Fn(usize, usize) -> f64) -> f64 {
+fn by_shortest_paths(x: &[f64], y: &[f64], distance: &dyn Fn(usize, usize) -> f64) -> f64 {
     let filled = |x: &[f64]| -> Vec<usize> { (0..x.len()).filter(|bin| x[*bin] > 0.0).collect() };
     let (from, to) = (filled(x), filled(y));
     let mut piles: Vec<f64> = from.iter().map(|&bin| x[bin]).collect();

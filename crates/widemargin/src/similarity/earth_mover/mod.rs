@@ -4,34 +4,28 @@
 //! times their ground distance: d(x, y) = min Σ_ij f_ij c_ij over f ≥ 0 with Σ_j f_ij = x_i and Σ_i f_ij = y_j (Rubner, Tomasi and
 //! Guibas, *The earth mover's distance as a metric for image retrieval*, 2000). It is a metric where the ground distance is one.
 //!
-//! In a line it is the area between the cumulated shares, d(x, y) = Σ_j |F_x(j) − F_y(j)| (Vallender, *Calculation of the
+//! On a line it is the area between the cumulated shares, d(x, y) = Σ_j |F_x(j) − F_y(j)| (Vallender, *Calculation of the
 //! Wasserstein distance between probability distributions on the line*, 1974). That is a city-block distance, so that −d is
-//! positive definite against constants and exp(−gamma d) positive definite. On a [`circle`] it has a closed form too. In a grid
-//! and for any other [`ground`] distance the linear program is solved ([`transport`]), exactly but for rounding far below single
-//! precision. There −d is indefinite in general, on a circle from four bins on: a norm is of negative type only where the unit
-//! ball of its dual is a zonoid (Bolker, *A class of convex bodies*, 1969), whose faces are centrally symmetric, and here some are
-//! triangles.
+//! conditionally positive definite and exp(−gamma d) positive definite. On a [`circle`] it has a closed form too, but −d is
+//! indefinite from four bins on: a norm is of negative type only where the unit ball of its dual is a zonoid (Bolker, *A
+//! class of convex bodies*, 1969), whose faces are centrally symmetric, and here some are triangles.
 //!
-//! A histogram is divided by its sum. One that is empty counts in a line as if all of it were one bin past the last, elsewhere
+//! A histogram is divided by its sum. An empty one counts on a line as if all of it were one bin past the last, on a circle
 //! as if it were in a bin of its own, as far from each other bin as the two that are farthest apart.
 
 mod circle;
 mod definition;
-mod ground;
 mod masses;
 #[cfg(test)]
 mod tests;
-mod transport;
 
 use std::borrow::Cow;
 
-use self::ground::Ground;
-use self::transport::Transport;
-use super::distances::{norms, sums_of_terms};
+use super::distances::sums_of_terms;
 use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
-use super::{CellMatch, Comparison, Pieces, Similarity};
+use super::{Comparison, Pieces, Similarity};
 use crate::data::{DenseMatrix, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
@@ -41,43 +35,22 @@ const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms: over bins in a line, or by \
-              another ground distance",
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins on a line or a \
+              circle",
     about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An \
-            empty one lies in a line one bin past the last, else as far from each bin as the two that are farthest apart. \
-            Indefinite unless in a line.",
+            empty one lies on a line one bin past the last, on a circle as far from each bin as the two that are farthest \
+            apart. Indefinite on a circle.",
     parameters: &[
         Parameter::new("gamma", Values::POSITIVE, "Without one it is −d.").optional(),
         Parameter::new(
             "ground",
-            Values::Words(&["line", "circle", "grid"]),
+            Values::Words(&["line", "circle"]),
             "How the bins lie; on a circle the last is beside the first.",
         )
         .or("line"),
-        Parameter::new(
-            "rows",
-            Values::Whole(1, ground::MOST_BINS as i64),
-            "Those of a grid, whose bins are row by row, at most 256.",
-        )
-        .optional(),
-        Parameter::new("metric", Values::Words(&["euclidean", "cityblock"]), "The distance of cells of a grid.")
-            .or("euclidean"),
-        Parameter::new(
-            "distances",
-            Values::Matrix,
-            "Of each bin to each, in the place of ground: at most 256 × 256, symmetric, with a diagonal of 0.",
-        )
-        .optional(),
     ],
-    examples: &[
-        "emd",
-        "emd:gamma=0.3",
-        "emd:ground=circle",
-        "emd:ground=circle,gamma=0.4",
-        "emd:ground=grid,rows=3",
-        "emd:ground=grid,rows=3,metric=cityblock,gamma=0.2",
-    ],
-    definite: Definite::ConditionalUnless(&["ground", "distances"]),
+    examples: &["emd", "emd:gamma=0.3", "emd:ground=circle", "emd:ground=circle,gamma=0.4"],
+    definite: Definite::ConditionalUnless(&["ground"]),
     definition: Some(Definition::Vectors(definition::similarity)),
     onnx: Onnx::NO_VECTORS,
     build: |step| built(EarthMover::from_step(step)),
@@ -89,25 +62,19 @@ pub(super) const ROWS: &[SimilarityRow] = &[EMD];
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarthMover {
     gamma: Option<f64>,
-    ground: Ground,
+    is_circle: bool,
     step: Step,
 }
 
-/// A pair of bins where histograms are dense and the ground distance is a metric; without that three times as much.
-const SECONDS_A_CELL: f64 = 12e-9;
-
-/// Numbers of a parameter that messages show.
-const SHOWN: usize = 40;
-
 impl EarthMover {
-    /// The similarity of a spec such as `emd`, `emd:gamma=0.5`, `emd:ground=grid,rows=8` or `emd:distances=0;2;2;0`.
+    /// The similarity of a spec such as `emd`, `emd:gamma=0.5` or `emd:ground=circle`.
     ///
     /// # Errors
-    /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`] for parameters of another ground distance and for
-    /// `distances` that are no square, symmetric matrix with a diagonal of 0.
+    /// As for [`SimilarityRow::arguments`].
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = EMD.arguments(step)?;
-        Ok(EarthMover { gamma: arguments.get("gamma")?, ground: Ground::of(&arguments)?, step: step.clone() })
+        let is_circle = arguments.text("ground") == Some("circle");
+        Ok(EarthMover { gamma: arguments.get("gamma")?, is_circle, step: step.clone() })
     }
 
     /// The rows of vectors, once they are histograms.
@@ -116,19 +83,10 @@ impl EarthMover {
         for (number, row) in rows.values.chunks(rows.n_cols.max(1)).enumerate() {
             if let Some(value) = row.iter().find(|x| !(**x >= 0.0 && x.is_finite())) {
                 let problem = format!("has the value {value}: histograms have values that are finite and at least 0");
-                return Err(Error::Sample { similarity: self.shown(), is_basis, number, problem });
+                return Err(Error::Sample { similarity: self.step.to_string(), is_basis, number, problem });
             }
         }
         Ok(rows)
-    }
-
-    /// Its spec, shortened where it has many distances.
-    fn shown(&self) -> String {
-        let mut step = self.step.clone();
-        if step.values().any(|(key, text)| key == "distances" && text.len() > SHOWN) {
-            step.set("distances", "…");
-        }
-        step.to_string()
     }
 
     /// The cumulated shares of rows of `n_cols` numbers; columns that sparse rows lack are 0.
@@ -155,26 +113,26 @@ impl EarthMover {
         Ok(masses)
     }
 
-    /// Fills `block` with the distances of masses of `n_cols` numbers each.
-    fn distances(&self, bases: &[f64], samples: &[f64], n_cols: usize, block: &mut [f32]) -> Result<()> {
-        let costs = self.ground.costs(n_cols)?;
-        let unit = costs.as_ref().map_or(1.0, |costs| costs.unit);
-        let farthest = costs.as_ref().map_or((n_cols / 2) as f64, |costs| costs.most);
-        let (mut transport, mut passed) = (Transport::default(), Vec::new());
+    /// Fills `block` with the distances on a circle of masses of `n_cols` numbers each.
+    fn distances(bases: &[f64], samples: &[f64], n_cols: usize, block: &mut [f32]) {
+        let mut passed = Vec::new();
         let is_empty: Vec<bool> = bases.chunks(n_cols.max(1)).map(masses::is_empty).collect();
         for (y, out) in samples.chunks(n_cols.max(1)).zip(block.chunks_mut(is_empty.len().max(1))) {
             let y_is_empty = masses::is_empty(y);
             for ((x, &x_is_empty), out) in bases.chunks(n_cols.max(1)).zip(&is_empty).zip(out) {
-                let work = match (x_is_empty || y_is_empty, &costs) {
-                    (true, _) => farthest * masses::TOTAL * f64::from(u8::from(x_is_empty != y_is_empty)),
-                    (false, Some(costs)) => transport.work(costs, x, y),
-                    (false, None) => circle::work(x, y, &mut passed),
+                *out = match (x_is_empty, y_is_empty) {
+                    (true, true) => 0.0,
+                    (false, false) => (circle::work(x, y, &mut passed) / masses::TOTAL) as f32,
+                    _ => farthest(n_cols) as f32,
                 };
-                *out = (work / masses::TOTAL * unit) as f32;
             }
         }
-        Ok(())
     }
+}
+
+/// The distance of the two bins of a circle that are farthest apart.
+fn farthest(n_bins: usize) -> f64 {
+    (n_bins / 2) as f64
 }
 
 impl Similarity for EarthMover {
@@ -184,27 +142,16 @@ impl Similarity for EarthMover {
         self.step.to_string()
     }
 
-    fn seconds_a_pair(&self, bases: &Vectors) -> f64 {
-        match self.ground {
-            Ground::Line | Ground::Circle => 0.0,
-            Ground::Grid { .. } | Ground::Matrix(_) => {
-                let filled =
-                    norms(bases, |x| f64::from(u8::from(x != 0.0))).iter().sum::<f64>() / bases.len().max(1) as f64;
-                SECONDS_A_CELL * filled * filled
-            }
-        }
-    }
-
-    /// In a line a difference, its size and a sum a bin and pair, after the sums of each histogram.
+    /// On a line a difference, its size and a sum a bin and pair, after the sums of each histogram.
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         check_widths(bases, samples)?;
         let n_cols = bases.n_cols();
-        if self.ground == Ground::Line {
+        if self.is_circle {
+            let (bases, samples) = (self.masses(true, bases, n_cols)?, self.masses(false, samples, n_cols)?);
+            EarthMover::distances(&bases, &samples, n_cols, block);
+        } else {
             let (bases, samples) = (self.cumulated(true, bases, n_cols)?, self.cumulated(false, samples, n_cols)?);
             sums_of_terms(&bases, &samples, block, |x, y| (x - y).abs());
-        } else {
-            let (bases, samples) = (self.masses(true, bases, n_cols)?, self.masses(false, samples, n_cols)?);
-            self.distances(&bases, &samples, n_cols, block)?;
         }
         match self.gamma {
             Some(gamma) => exponentials(-gamma as f32, block),
@@ -221,41 +168,24 @@ impl Similarity for EarthMover {
     ) -> Result<Option<Comparison>> {
         const PASSES: &str = "work from each bin to the next";
         let (x, y, n_cols) = (Samples::select(bases, &[basis]), Samples::select(samples, &[sample]), bases.n_cols());
-        if self.ground == Ground::Line {
+        if !self.is_circle {
             let cumulated = |is_basis, vectors| self.cumulated(is_basis, vectors, n_cols).map(Vectors::Dense);
             let (x, y) = (cumulated(true, &x)?, cumulated(false, &y)?);
             return Comparison::of_columns(PASSES, (&x, 0), (&y, 0), |x, y| (x - y).abs()).map(Some);
         }
         let (x, y) = (self.masses(true, &x, n_cols)?, self.masses(false, &y, n_cols)?);
-        let costs = self.ground.costs(n_cols)?;
         let of_columns = |quantity, shares: &mut dyn Iterator<Item = f64>| {
             let (columns, shares) = shares.enumerate().filter(|(_, share)| *share != 0.0).unzip();
             Comparison::of(quantity, Pieces::Columns { columns, shares })
         };
-        Ok(Some(match (masses::is_empty(&x) || masses::is_empty(&y), costs) {
+        if masses::is_empty(&x) || masses::is_empty(&y) {
             // All of the other one.
-            (true, costs) => {
-                let farthest = costs.map_or((n_cols / 2) as f64, |costs| costs.most * costs.unit);
-                let mut all = x.iter().zip(&y).map(|(x, y)| (x + y) / masses::TOTAL * farthest);
-                of_columns("work to an empty histogram", &mut all)
-            }
-            (false, None) => {
-                let mut passed = Vec::new();
-                circle::passes(&x, &y, &mut passed);
-                of_columns(PASSES, &mut passed.iter().map(|passed| passed.abs() / masses::TOTAL))
-            }
-            (false, Some(costs)) => {
-                let grid = self.ground.shape(n_cols)?;
-                let cell = |bin: usize| [bin / grid[1], bin % grid[1]];
-                let mut transport = Transport::default();
-                transport.work(&costs, &x, &y);
-                let cells = transport.moves().map(|(from, to, work)| {
-                    let share = work / masses::TOTAL * costs.unit;
-                    CellMatch { basis: cell(from), sample: Some(cell(to)), share }
-                });
-                Comparison::of("work from cell to cell", Pieces::Cells { grid, cells: cells.collect() })
-            }
-        }))
+            let mut all = x.iter().zip(&y).map(|(x, y)| (x + y) / masses::TOTAL * farthest(n_cols));
+            return Ok(Some(of_columns("work to an empty histogram", &mut all)));
+        }
+        let mut passed = Vec::new();
+        circle::passes(&x, &y, &mut passed);
+        Ok(Some(of_columns(PASSES, &mut passed.iter().map(|passed| passed.abs() / masses::TOTAL))))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

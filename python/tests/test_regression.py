@@ -166,45 +166,6 @@ def test_weights_of_columns_are_not_learned_from_chance() -> None:
     assert max(map(float, weights)) == 1.0
 
 
-KERNELS = {
-    "rbf": rbf_kernel,
-    "laplacian": laplacian_kernel,
-    "distance": lambda X, Y: -euclidean_distances(X, Y),
-    "cityblock": lambda X, Y: -manhattan_distances(X, Y),
-    "linear": lambda X, Y: X @ Y.T,
-}
-
-
-def test_kernels_that_are_nearly_as_good_are_averaged(tmp_path: Any) -> None:
-    X, y = load_diabetes(return_X_y=True)
-    X, new, y = X[:150].astype(np.float32), X[150:200].astype(np.float32), y[:150]
-    fitted = BasisExpansionRegressor().fit(X, y)
-    assert len(fitted.similarities_) > 1
-    assert any("the average of" in note for note in fitted.report_["notes"])
-    predicted, left_out = [], []
-    for spec in fitted.similarities_:
-        one = BasisExpansionRegressor(spec, normalization=fitted.normalization_).fit(X, y)
-        predicted.append(one.predict(new))
-        name, _, gamma = spec.partition(":gamma=")
-        K = KERNELS[name](X.astype(float), X.astype(float), **({"gamma": float(gamma)} if gamma else {}))
-        rest = [np.delete(np.arange(150), i) for i in range(150)]
-        refits = [weighted_ridge(K[np.ix_(r, r)], y[r], np.ones(149), one.C_, K[i, r]) for i, r in enumerate(rest)]
-        left_out.append(refits)
-    np.testing.assert_allclose(fitted.predict(new), np.mean(predicted, axis=0), atol=1e-5 * y.std())
-    error = np.sqrt(np.mean((np.mean(left_out, axis=0) - y) ** 2))
-    assert fitted.loo_error_ == pytest.approx(error, rel=1e-5)
-    assert fitted.estimated_score_ == pytest.approx(1 - error**2 / y.var(), rel=1e-4)
-    save(fitted, tmp_path / "average.model")
-    np.testing.assert_array_equal(load(tmp_path / "average.model").predict(new), fitted.predict(new))
-    # With weights two copies are one sample of weight 2; several outputs each have their average.
-    doubled = BasisExpansionRegressor().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    weighted = BasisExpansionRegressor().fit(X, y, sample_weight=np.full(150, 2.0))
-    np.testing.assert_array_equal(doubled.predict(new), weighted.predict(new))
-    # Alone where C or the number of bases is given.
-    assert len(BasisExpansionRegressor(C=1.0).fit(X, y).similarities_) == 1
-    assert len(BasisExpansionRegressor(n_basis=100).fit(X, y).similarities_) == 1
-
-
 @pytest.mark.parametrize("kernel", ["rbf:gamma=0.02", "multiquadric:gamma=0.3"])
 def test_a_smooth_function_is_learned_as_by_the_exact_kernel(kernel: str) -> None:
     """Much of what is known of it lies in small eigenvalues of the kernel, which must not be dropped."""

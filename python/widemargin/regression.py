@@ -49,9 +49,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     similarity : str, similarity, callable, or a list of these, default="auto"
         As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
         with the gamma of the best kernels; of dense vectors also weights of columns, those under which a Gaussian
-        process makes the targets most likely, if they are likely. Where these are all samples, all of them are bases
-        and C is "auto", the squared loss averages the best with other kernels that are nearly as good. Candidates are
-        always compared by the squared loss, whatever `loss` is.
+        process makes the targets most likely, if they are likely. Candidates are always compared by the squared loss,
+        whatever `loss` is.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="stratified"
@@ -98,7 +97,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     Attributes
     ----------
     C_ : float
-        The C of the model, given or selected; of an average of similarities, that of the first.
+        The C of the model, given or selected.
     epsilon_ : float or ndarray of shape (n_outputs,)
         ε, given or chosen, in the unit of the targets, if the loss has one.
     path_ : dict of ndarray

@@ -498,26 +498,19 @@ class Canberra(Named, Similarity):
 
 
 class EarthMover(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms: over bins in a line, or
-    by another ground distance, of vectors.
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins on a line or a
+    circle, of vectors.
 
     Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum.
-    An empty one lies in a line one bin past the last, else as far from each bin as the two that are farthest apart.
-    Indefinite unless in a line.
+    An empty one lies on a line one bin past the last, on a circle as far from each bin as the two that are farthest
+    apart. Indefinite on a circle.
 
     Parameters
     ----------
     gamma : float or None, default=None
         Above 0. Without one it is −d.
-    ground : {"line", "circle", "grid"}, default="line"
+    ground : {"line", "circle"}, default="line"
         How the bins lie; on a circle the last is beside the first.
-    rows : int or None, default=None
-        From 1 to 256. Those of a grid, whose bins are row by row, at most 256.
-    metric : {"euclidean", "cityblock"}, default="euclidean"
-        The distance of cells of a grid.
-    distances : npt.ArrayLike or None, default=None
-        Each at least 0. Of each bin to each, in the place of ground: at most 256 × 256, symmetric, with a diagonal
-        of 0.
 
     Examples
     --------
@@ -529,19 +522,9 @@ class EarthMover(Named, Similarity):
 
     _name: ClassVar[str] = "emd"
 
-    def __init__(
-        self,
-        gamma: float | None = None,
-        ground: str = "line",
-        rows: int | None = None,
-        metric: str = "euclidean",
-        distances: npt.ArrayLike | None = None,
-    ) -> None:
+    def __init__(self, gamma: float | None = None, ground: str = "line") -> None:
         self.gamma = gamma
         self.ground = ground
-        self.rows = rows
-        self.metric = metric
-        self.distances = distances
 
 
 class Rigid(Named, Similarity):
@@ -638,7 +621,7 @@ class Match(Named, Similarity):
         At least 0. Its product with the squared length of every shift, and of every cell's displacement, is
         subtracted.
     smooth : float, default=0.0
-        At least 0. Its product with the squared difference of the displacements of any two neighbouring cells is
+        At least 0. Its product with the squared difference of the displacements of any two neighboring cells is
         subtracted; needs ``local`` or ``basis_local``.
 
     Examples
@@ -971,7 +954,7 @@ class SoftDTW(Named, Similarity):
 class Edit(Named, Similarity):
     """1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that)), of strings.
 
-    ``levenshtein`` inserts, deletes and replaces, ``osa`` and ``damerau`` also swap neighbours, ``indel`` inserts
+    ``levenshtein`` inserts, deletes and replaces, ``osa`` and ``damerau`` also swap neighbors, ``indel`` inserts
     and deletes, ``lcs`` is what the longest common subsequence leaves; ``jaro`` and ``jaro-winkler`` are the
     similarity themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric
     either.
@@ -1205,7 +1188,7 @@ class Precomputed(Named, Similarity):
     gamma : float or None, default=None
         Above 0. Of exp; without one 1 / the mean distance.
     polynomials : int, default=0
-        From 0 to 10000. So many of the last columns are the values of polynomials, for the centred normalizations.
+        From 0 to 10000. So many of the last columns are the values of polynomials, for the centered normalizations.
 
     Examples
     --------
@@ -1226,7 +1209,7 @@ class Precomputed(Named, Similarity):
 class Features(Named, Similarity):
     """y itself: its features, on which the machine is linear, of vectors.
 
-    It needs no bases; normalise it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range
+    It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range
     count from their middle.
 
     Examples
@@ -1278,14 +1261,14 @@ class PHOG(Named, DescriptorMixin):
 
 
 class Colors(Named, DescriptorMixin):
-    """vectors: histograms of colours in cells × cells parts, 1 in all, of images.
+    """vectors: histograms of colors in cells × cells parts, 1 in all, of images.
 
     Parameters
     ----------
     cells : int, default=2
         From 1 to 64. Parts along each side of an image of any size.
     bins : int, default=4
-        From 1 to 256. Intervals of each channel; bins³ colours.
+        From 1 to 256. Intervals of each channel; bins³ colors.
 
     Examples
     --------
@@ -1348,7 +1331,7 @@ class ZScore(Named, DescriptorMixin):
     Parameters
     ----------
     weights : list[float] or None, default=None
-        Each at least 0. What each standardised feature is multiplied by, one number per feature.
+        Each at least 0. What each standardized feature is multiplied by, one number per feature.
 
     Examples
     --------

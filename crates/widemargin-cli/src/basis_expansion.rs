@@ -240,7 +240,7 @@ impl RegressionSettings {
                     (found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?, found.told())
                 }
                 Data::Store(store, resources) => {
-                    let found = search.choose(store, targets, None, monitor)?.alone();
+                    let found = search.choose(store, targets, None, monitor)?;
                     (found.apply(params.clone())?.fit_blocks(store, targets, None, resources, monitor)?, found.told())
                 }
             };

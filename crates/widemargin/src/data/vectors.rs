@@ -1,7 +1,6 @@
 //! Vector samples, dense or sparse, in single precision, as compared by similarities.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::{CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
@@ -20,31 +19,6 @@ pub enum Vectors {
 }
 
 impl Vectors {
-    /// Some columns of all rows.
-    pub(crate) fn columns(&self, some: Range<usize>) -> Self {
-        match self {
-            Vectors::Dense(matrix) => {
-                let rows = matrix.values.chunks(matrix.n_cols.max(1)).flat_map(|row| &row[some.clone()]);
-                Vectors::Dense(DenseMatrix {
-                    values: rows.copied().collect(),
-                    n_rows: matrix.n_rows,
-                    n_cols: some.len(),
-                })
-            }
-            Vectors::Sparse(matrix) => {
-                let mut kept = CsrMatrix::empty(some.len());
-                for ends in matrix.indptr.windows(2) {
-                    for at in (ends[0]..ends[1]).filter(|&at| some.contains(&(matrix.indices[at] as usize))) {
-                        kept.indices.push(matrix.indices[at] - some.start as u32);
-                        kept.values.push(matrix.values[at]);
-                    }
-                    kept.indptr.push(kept.values.len());
-                }
-                Vectors::Sparse(kept)
-            }
-        }
-    }
-
     /// The given rows of any view, in the given order; sparse if the view is.
     ///
     /// # Errors

@@ -161,8 +161,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// With class weights they are the probabilities in the classes as weighted, as predictions are.
     ///
     /// # Errors
-    /// As for [`Classifier::decision_function`]; [`Error::NotCalibrated`] for a model without
-    /// without probabilities.
+    /// As for [`Classifier::decision_function`]; [`Error::NotCalibrated`] for a model without calibration.
     fn predict_proba(
         &self,
         samples: &SamplesView<'_>,

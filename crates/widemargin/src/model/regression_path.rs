@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::monitor::Monitor;
-use crate::solve::ridge::{Fitted, LeftOut, Ridge, Spectrum};
+use crate::solve::ridge::{LeftOut, Ridge, Spectrum};
 
 /// What leave-one-out says of one C.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,21 +92,6 @@ impl StandardTargets {
         let varying = self.variances.iter().zip(squared_errors).filter(|(variance, _)| **variance > 0.0);
         let n = varying.clone().count();
         if n == 0 { 1.0 } else { 1.0 - varying.map(|(variance, error)| error / variance).sum::<f64>() / n as f64 }
-    }
-
-    /// What left-out values say, in the unit of these targets, as a path of one point; none where they say nothing.
-    pub fn point_of(&self, c: f64, left_out: &Matrix, fitted: &Fitted) -> Vec<RegressionPoint> {
-        let total: f64 = fitted.weights.iter().sum();
-        let error = |output: usize| {
-            let pairs = fitted.targets.col(output).iter().zip(left_out.col(output)).zip(&fitted.weights);
-            pairs.map(|((y, value), weight)| weight * (y - value).powi(2)).sum::<f64>() / total
-        };
-        let errors: Vec<f64> = (0..left_out.n_cols()).map(error).collect();
-        if errors.iter().any(|error| !error.is_finite()) {
-            return Vec::new();
-        }
-        let loo_rmse = errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale).collect();
-        vec![RegressionPoint { c, loo_rmse, loo_r2: self.r2(&errors) }]
     }
 
     fn point(&self, left_out: &LeftOut) -> RegressionPoint {

@@ -59,9 +59,6 @@ const NOISE: f64 = 0.1;
 /// error of the error itself.
 const LEAST_GAIN: f64 = 0.01;
 
-/// Kernels are averaged with the best, if their mean squared error is within this multiple of the least.
-const NEAR: f64 = 1.05;
-
 /// Standard errors of the difference by which weights must lower the error.
 const SURE: f64 = 2.0;
 
@@ -89,9 +86,6 @@ pub struct TriedRegression {
 pub struct RegressionChoice {
     /// The candidate with the least error.
     pub best: Candidate,
-    /// Kernels of other names that are nearly as good, where all samples were compared: the average with them is better than
-    /// any, more often than not.
-    pub beside: Vec<Candidate>,
     /// All that were tried, in order.
     pub tried: Vec<TriedRegression>,
 }
@@ -110,11 +104,6 @@ pub struct RegressionSearch {
 }
 
 impl RegressionChoice {
-    /// The best alone, for samples that are not in memory.
-    pub fn alone(self) -> Self {
-        RegressionChoice { beside: Vec::new(), ..self }
-    }
-
     /// The parameters with what was found.
     ///
     /// # Errors
@@ -123,22 +112,8 @@ impl RegressionChoice {
         &self,
         params: BasisExpansionRegressorParams<S>,
     ) -> Result<BasisExpansionRegressorParams<AnySimilarity>> {
-        if !self.averages(&params) {
-            let similarity = AnySimilarity::new(&self.best.similarity)?;
-            return Ok(params.with_similarity(similarity).normalization(self.best.normalization));
-        }
-        let members = || std::iter::once(&self.best).chain(&self.beside);
-        // With an intercept and all samples as bases the same function as without centering.
-        let is_centered = |member: &Candidate| matches!(member.normalization, Normalization::CenteredNystrom(_));
-        let normalization = members().find(|member| is_centered(member)).unwrap_or(&self.best).normalization;
-        let specs: Vec<&String> = members().flat_map(|member| &member.similarity).collect();
-        Ok(params.with_similarity(AnySimilarity::new(&specs)?).normalization(normalization).averages(true))
-    }
-
-    /// Whether what is nearly as good is fitted, too, and averaged.
-    fn averages<S: Similarity>(&self, params: &BasisExpansionRegressorParams<S>) -> bool {
-        let n_samples = self.tried.last().map_or(0, |tried| tried.n_samples);
-        !self.beside.is_empty() && params.can_average(n_samples)
+        let similarity = AnySimilarity::new(&self.best.similarity)?;
+        Ok(params.with_similarity(similarity).normalization(self.best.normalization))
     }
 
     /// What was tried, in a line, the best first; nothing if nothing was.
@@ -190,7 +165,7 @@ impl RegressionSearch {
         let samples = &About::new(samples, &weights)?;
         if let [only] = &self.candidates[..] {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
-            return Ok(RegressionChoice { best, beside: Vec::new(), tried: Vec::new() });
+            return Ok(RegressionChoice { best, tried: Vec::new() });
         }
         let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
         let given = (targets, &weights[..], sample_weight);
@@ -233,10 +208,9 @@ impl RegressionSearch {
                 }
             };
         };
-        let beside = if is_open { trial.beside(best) } else { Vec::new() };
         let best = trial.tried[best].candidate.clone();
         tried.extend(trial.tried);
-        Ok(RegressionChoice { best, beside, tried })
+        Ok(RegressionChoice { best, tried })
     }
 }
 
@@ -246,8 +220,6 @@ struct Trial<'a> {
     samples: AnySamples,
     /// The caller's rows.
     rows: Vec<usize>,
-    /// Whether these are all that have weight, equal ones once.
-    is_whole: bool,
     targets: Targets,
     standard: StandardTargets,
     weights: Vec<f64>,
@@ -322,7 +294,6 @@ impl<'a> Trial<'a> {
             search,
             samples: samples.select(&rows)?,
             rows,
-            is_whole,
             targets,
             standard,
             units: distinct.removed_weights(&distinct.weights),
@@ -588,29 +559,6 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Of each other kernel the best candidate, if its error is nearly that of the best; weights of columns, which likelihood tells
-    /// apart, are no such candidates.
-    fn beside(&self, best: usize) -> Vec<Candidate> {
-        let is_usual = |candidate: &Candidate| {
-            let definite = [Normalization::Nystrom(Definite::Clip), Normalization::CenteredNystrom(Definite::Clip)];
-            candidate.similarity.len() == 1 && definite.contains(&candidate.normalization)
-        };
-        let best_candidate = &self.tried[best].candidate;
-        let ranked = self.ranked();
-        let least = ranked.first().map_or(0.0, |&first| self.error(first));
-        let mut members = vec![best_candidate];
-        if self.is_whole && is_usual(best_candidate) {
-            for at in ranked.into_iter().filter(|&at| self.error(at) <= NEAR * least && !self.is_better(best, at)) {
-                let candidate = &self.tried[at].candidate;
-                let is_new = members.iter().all(|member| kernel_of(member) != kernel_of(candidate));
-                if is_usual(candidate) && !is_weighted(candidate) && is_new {
-                    members.push(candidate);
-                }
-            }
-        }
-        members.into_iter().skip(1).cloned().collect()
-    }
-
     /// The best candidate; of two kernels with weights of columns the likelier, unless the other has less error beyond chance.
     fn preferred(&self) -> Option<usize> {
         let weighted_for = |at: usize| {
@@ -624,12 +572,6 @@ impl<'a> Trial<'a> {
         let other = ranked.iter().copied().find(is_likelier);
         Some(other.filter(|&other| !self.is_better(best, other)).unwrap_or(best))
     }
-}
-
-/// The kernel of a candidate, whatever columns it is on.
-fn kernel_of(candidate: &Candidate) -> &str {
-    let spec = candidate.similarity[0].rsplit('/').next().unwrap_or_default();
-    spec.split(':').next().unwrap_or_default()
 }
 
 /// The columns with mean 0 and variance 1; a constant one is 0.

@@ -63,9 +63,6 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<S>> {
         self.check()?;
-        if self.averages {
-            return Err(Error::parameter("averages", true, "false out of core: similarities are fitted together"));
-        }
         let n = samples.n_samples();
         let weights = targets.weights(n, sample_weight)?;
         let targets = PartedTargets::new(targets, sample_weight, self.has_intercept)?;

@@ -6,7 +6,6 @@
 //! bases this is kernel ridge regression.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::expand::{Expander, Learned};
@@ -39,7 +38,6 @@ pub struct BasisExpansionRegressorParams<S: Similarity> {
     pub(super) c: CChoice,
     pub(super) loss: RegressionLoss,
     pub(super) has_intercept: bool,
-    pub(super) averages: bool,
     pub(crate) threads: usize,
 }
 
@@ -60,16 +58,15 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             c: CChoice::Auto,
             loss: RegressionLoss::Squared,
             has_intercept: true,
-            averages: false,
             threads: 0,
         }
     }
 
     /// The same parameters for another similarity; bases that were given are forgotten.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionRegressorParams<T> {
-        let BasisExpansionRegressorParams { expander, c, loss, has_intercept, averages, threads } = self;
+        let BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads } = self;
         let expander = expander.with_similarity(similarity);
-        BasisExpansionRegressorParams { expander, c, loss, has_intercept, averages, threads }
+        BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads }
     }
 
     /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
@@ -117,20 +114,6 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// Whether several similarities are fitted each by itself, with a C of its own, and what they predict is averaged; they are
-    /// fitted together by default. For the squared loss on samples in memory.
-    pub fn averages(mut self, averages: bool) -> Self {
-        self.averages = averages;
-        self
-    }
-
-    /// Whether kernels can be averaged that were compared with all of so many samples as bases, centered or not: each with the best C,
-    /// by the squared loss.
-    pub(crate) fn can_average(&self, n_samples: usize) -> bool {
-        let has_all = self.expander.n_basis.is_none_or(|n_basis| n_basis >= n_samples);
-        has_all && self.has_intercept && self.c == CChoice::Auto && self.loss == RegressionLoss::Squared
-    }
-
     /// Seed of the selection of bases, if random.
     pub fn seed(mut self, seed: u64) -> Self {
         self.expander.seed = seed;
@@ -156,9 +139,6 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 "auto",
                 "a number: weights of similarities are learned for classes",
             ));
-        }
-        if self.averages && self.loss != RegressionLoss::Squared {
-            return Err(Error::parameter("loss", self.loss.name(), "the squared loss, to average similarities"));
         }
         if self.expander.n_basis == Some(0) {
             return Err(Error::parameter("n_basis", "0", "at least 1"));
@@ -221,9 +201,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
     /// A copy, as for [`Expander::for_some`].
     fn for_some(&self) -> Option<Self> {
-        let BasisExpansionRegressorParams { c, loss, has_intercept, averages, threads, .. } = *self;
+        let BasisExpansionRegressorParams { c, loss, has_intercept, threads, .. } = *self;
         let expander = self.expander.for_some()?;
-        Some(BasisExpansionRegressorParams { expander, c, loss, has_intercept, averages, threads })
+        Some(BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads })
     }
 
     /// The same by the squared loss, with what each of the caller's samples gets from the fit without it, samples ×
@@ -268,11 +248,6 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let pool = Pool::new(threads)?;
         let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };
         let (solution, left_out) = match self.loss {
-            RegressionLoss::Squared if self.averages => {
-                let expansion = &made.expansion;
-                let columns = (0..).map_while(|part| expansion.part_columns(part)).collect::<Vec<_>>();
-                problem.average(&columns, &fitted, self.c, monitor)?
-            }
             RegressionLoss::Squared => problem.squared(fitted, self.c, leaves_out, monitor)?,
             loss => {
                 let samples = residuals::Samples {
@@ -364,47 +339,6 @@ impl Problem<'_> {
             loss_path: Vec::new(),
             report: Box::new(report),
         };
-        Ok((solution, left_out))
-    }
-
-    /// The average of fits on some columns each, by the squared loss, with the average of their left-out values.
-    fn average(
-        &self,
-        columns: &[Range<usize>],
-        fitted: &Fitted,
-        c: CChoice,
-        monitor: &Monitor<'_>,
-    ) -> Result<(Solution, Matrix)> {
-        let (n, k) = (fitted.weights.len(), fitted.targets.n_cols());
-        let (m, width) = (columns.len() as f64, self.phi.n_cols());
-        let (mut weights, mut intercepts, mut left_out) = (vec![0.0; k * width], vec![0.0; k], Matrix::zeros(n, k));
-        let (mut cs, mut warning) = (Vec::with_capacity(columns.len()), None);
-        for own in columns {
-            let phi = self.phi.columns(own.clone());
-            let problem = Problem { phi: &phi, ..*self };
-            let (solution, values) = problem.squared(fitted.clone(), c, true, monitor)?;
-            for output in 0..k {
-                let from = &solution.weights[output * own.len()..][..own.len()];
-                let to = &mut weights[output * width..][own.clone()];
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = from / m);
-                intercepts[output] += solution.intercepts[output] / m;
-                left_out.col_mut(output).iter_mut().zip(values.col(output)).for_each(|(sum, x)| *sum += x / m);
-            }
-            cs.push(solution.c);
-            warning = warning.or(solution.warning);
-        }
-        let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
-        let told: Vec<String> = cs.iter().map(|c| format!("{c:.4}")).collect();
-        let note =
-            format!("the average of {} regressions, one of each similarity, with C = {}", cs.len(), told.join(", "));
-        let report = move |stages| {
-            let mut report = of_closed_form(norms, n, k, stages);
-            report.notes.push(note);
-            report
-        };
-        let path = self.standard.point_of(cs[0], &left_out, fitted);
-        let (epsilons, loss_path, report) = (Vec::new(), Vec::new(), Box::new(report));
-        let solution = Solution { weights, intercepts, c: cs[0], warning, path, epsilons, loss_path, report };
         Ok((solution, left_out))
     }
 }

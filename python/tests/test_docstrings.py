@@ -7,7 +7,7 @@ import inspect
 import matplotlib
 import pytest
 
-MODULES = ["widemargin", "widemargin.inspection", "widemargin.selection", "widemargin.similarity", "widemargin.testing"]
+MODULES = ["widemargin", "widemargin.inspection", "widemargin.similarity", "widemargin.testing"]
 DASK = "widemargin.dask"
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, manhattan_distances, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from widemargin import BasisExpansionRegressor, load, save, to_onnx

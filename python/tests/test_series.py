@@ -90,7 +90,7 @@ def test_what_was_learned_of_series_is_in_the_model(tmp_path, client, descriptor
 
     X, y = waves(40)
     settings = {"n_basis": 10, "layout": "channels_first", "normalization": "nystrom_clip", "C": 1.0}
-    svc = wm.BasisExpansionSVC(f"{descriptor}>linear", **settings).fit(X, y)
+    svc = wm.BasisExpansionSVC(f"{descriptor}/linear", **settings).fit(X, y)
     assert svc.score(*waves(60)) > 0.95
     scores = svc.decision_function(X)
     wm.save(svc, tmp_path / "m.model")
@@ -98,19 +98,19 @@ def test_what_was_learned_of_series_is_in_the_model(tmp_path, client, descriptor
         np.testing.assert_array_equal(same.decision_function(X), scores)
         np.testing.assert_array_equal(same.decision_function(X[:1, :, :5]), svc.decision_function(X[:1, :, :5]))
     # A callable beside it is kept by Python, with what descriptors learned.
-    both = wm.BasisExpansionSVC([f"{descriptor}>rbf", mean_product], **settings).fit(X, y)
+    both = wm.BasisExpansionSVC([f"{descriptor}/rbf", mean_product], **settings).fit(X, y)
     wm.save(both, tmp_path / "m.model")
     loaded = wm.load(tmp_path / "m.model", trusted=True)
     np.testing.assert_array_equal(loaded.decision_function(X), both.decision_function(X))
     other = wm.BasisExpansionSVC(f"{descriptor},seed=1/linear", **settings).fit(X, y)
     assert not np.array_equal(other.decision_function(X), scores)
     parts, labels = bag.from_sequence(list(X), npartitions=2), bag.from_sequence(y.tolist(), npartitions=2)
-    spread = BasisExpansionSVC(f"{descriptor}>linear", **settings).fit(parts, labels)
+    spread = BasisExpansionSVC(f"{descriptor}/linear", **settings).fit(parts, labels)
     assert spread.score(parts, labels) == 1.0
     np.testing.assert_array_equal(spread.predict(parts).compute(), svc.predict(X))
     X[7, 1, 20] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        wm.BasisExpansionSVC(f"{descriptor}>linear", **settings).fit(X, y)
+        wm.BasisExpansionSVC(f"{descriptor}/linear", **settings).fit(X, y)
 
 
 def test_a_linear_machine_on_features_has_no_bases(tmp_path):

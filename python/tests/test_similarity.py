@@ -694,7 +694,7 @@ def test_what_objects_refuse():
 
 def test_little_is_imported():
     code = (
-        "import sys, widemargin.similarity, widemargin.testing, widemargin.inspection, widemargin.selection;"
+        "import sys, widemargin.similarity, widemargin.testing, widemargin.inspection;"
         "print([m for m in ('matplotlib', 'polars', 'dask', 'onnx') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

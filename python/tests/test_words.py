@@ -20,7 +20,7 @@ def words(*paths):
     [
         ("planted.md", "One\nchooses with nothing\ngiven.\n", "planted.md:2: nothing given → default parameters"),
         ("planted.rs", "/// A fit with nothing\n/// given.\n", "planted.rs:1: nothing given → default parameters"),
-        ("planted.py", "def normalize(color): ...\n", "planted.py:1: color → color"),
+        ("planted.py", "def normalise(colour): ...\n", "planted.py:1: colour → color"),
         ("planted.rs", "const ROWS_A_CHUNK: usize = 1;\n", "planted.rs:1: ROWS_A_CHUNK → _PER_, or the unit last"),
     ],
 )
@@ -34,5 +34,5 @@ def test_fails_on_a_planted_phrase(tmp_path, name, text, found):
 
 def test_accepts_standard_terms_and_names_of_code_in_documents(tmp_path):
     path = tmp_path / "clean.md"
-    path.write_text("By default the basis is normalized (`normalize`, [link](color.md)).\n", encoding="utf-8")
+    path.write_text("By default the basis is normalized (`normalise`, [link](colour.md)).\n", encoding="utf-8")
     assert words(path).returncode == 0

@@ -256,7 +256,9 @@ def _list(name: str, value: Any) -> str:
 def with_hyphens(spec: str) -> str:
     """The spec with hyphens in its names: ``jensen_shannon`` is ``jensen-shannon``."""
     parts = [step.partition(":") for step in steps_of(spec)]
-    return "/".join(name.replace("_", "-") + colon + rest for name, colon, rest in parts)
+    hyphenated = "/".join(name.replace("_", "-") + colon + rest for name, colon, rest in parts)
+    # The same object, as scikit-learn's clone expects.
+    return spec if hyphenated == spec else hyphenated
 
 
 def options_of(step: str) -> tuple[str, float, int | None]:

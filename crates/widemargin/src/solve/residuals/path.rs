@@ -75,7 +75,8 @@ pub(super) fn walk(
             best = Some((c, d2));
         }
         path.push(Estimate { c, losses, d2 });
-        if best.is_some_and(|(at, _)| c > BEYOND * at) {
+        // Whatever rounding does to a C that is exactly so many times the best.
+        if best.is_some_and(|(at, _)| c > BEYOND * at * (1.0 + 1e-9)) {
             break;
         }
     }

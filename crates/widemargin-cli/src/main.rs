@@ -22,7 +22,6 @@ mod model;
 mod one_class;
 mod out_of_memory;
 mod output;
-mod plot;
 mod power_mean;
 mod progress;
 mod readable;

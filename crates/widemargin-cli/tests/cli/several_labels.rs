@@ -225,7 +225,6 @@ fn what_is_wrong_is_said() {
         ("evaluate m plain.csv", &["several labels", "none of them"]),
         ("evaluate m test.csv --label right,near", &["test.csv", "no label 'upper'", "the model predicts"]),
         ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
-        ("evaluate m test.csv --label right,near,3 --plot a.svg", &["--plot"]),
     ];
     for (arguments, words) in refused {
         folder.run(arguments).fails(2, words);

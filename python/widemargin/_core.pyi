@@ -216,7 +216,6 @@ def fit_basis_expansion(
     loss: str | None,
     penalty: str,
     max_basis: int | None,
-    start: Model | None,
     common: _Common,
 ) -> tuple[Model, list[_Tried]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the

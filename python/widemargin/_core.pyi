@@ -177,7 +177,6 @@ def fit_power_mean(
     n_nodes: int | None,
     nodes: Sequence[float] | None,
     scale: bool,
-    shrinking: bool,
     common: _Common,
 ) -> Model:
     """None has a parameter chosen, as does the kernel "auto"."""

@@ -255,7 +255,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             tol: self.tol,
             max_iter: self.max_iter.unwrap_or(most),
             seed: self.expander.seed,
-            shrinking: None,
             nodes: None,
             landmarks: None,
         }

@@ -98,7 +98,7 @@ def one_set(program: Program, train: Path, test: Path, parts: dict[str, np.ndarr
     raw, block = train.with_suffix(".raw"), train.with_suffix(".npz")
     all_bases = ["--n-basis", len(labels), "--normalization=none", "--max-iter=1"]
     program("train", "basis-expansion", train, "-o", raw, "--similarity", SIMILARITIES[0], *all_bases)
-    program("describe", "basis-expansion", raw, test, "-o", block)
+    program("transform", raw, test, "-o", block)
     rows = [entry["row"] for entry in program.json("inspect", raw)["bases"]]
     nearest = labels[np.array(rows)[np.load(block)["X"].argmax(axis=1)]]
     return {

@@ -81,7 +81,7 @@ def expansion(program: Program, images: Path, size: int, cache: Path) -> Path:
         fast = Program(program.path, 0)
         bases = ["--n-basis", size // len(names), "--max-iter", 1]
         fast("train", "basis-expansion", images, "-o", model, *bases, *flags)
-        fast("describe", "basis-expansion", model, images, "-o", features)
+        fast("transform", model, images, "-o", features)
     return features
 
 

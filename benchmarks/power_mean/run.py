@@ -90,19 +90,19 @@ def our_fit(bench: Bench, train: Path, test: Path, kernel: str, approximation: s
 
 
 def classes_section(bench: Bench) -> Row:
-    """The class-batched solver against one class at a time, one thread against two, as classes grow."""
+    """One thread against two, as classes grow."""
     rows = []
     for suffix in ("", *(str(k) for k in visual_words.MANY_CLASSES)):
-        for solver, threads in (("batched", 1), ("batched", 2), ("one-class", 1)):
-            flags = [ours.KERNELS[ours.CHI_SQUARE], f"-C={peers.OUR_C:g}", f"--solver={solver}"]
+        flags = [ours.KERNELS[ours.CHI_SQUARE], f"-C={peers.OUR_C:g}"]
+        for threads in (1, 2):
             train, test = bench.file(f"train{suffix}.npz"), bench.file(f"test{suffix}.npz")
 
             def fit(train: Path = train, test: Path = test, flags: list[str] = flags, threads: int = threads) -> Row:
                 return bench.program.train_and_score(train, test, flags, threads)
 
             row = timing.repeated(fit, bench.repeats)
-            say_row(f"{suffix or 10} classes, {solver}, {threads} threads", row)
-            rows.append({"solver": solver, "threads": threads, "classes": int(suffix or 10), **row})
+            say_row(f"{suffix or 10} classes, {threads} threads", row)
+            rows.append({"threads": threads, "classes": int(suffix or 10), **row})
     peer = peers.linear(bench.split("96"), 1, peers.OUR_C, peers.chi_square_map)
     say_row("96 classes, χ² feature map + LIBLINEAR", peer)
     return {"rows": rows, "peers": [{"engine": "χ² feature map + LIBLINEAR -s 1", "classes": 96, **peer}]}

@@ -10,8 +10,8 @@ two images match, the warping path between two series, the edits from one string
 
 .. code-block:: sh
 
-    python explained_prediction.py               # one picture for each kind of samples
-    python explained_prediction.py --out .       # as files
+    python explained_prediction.py               # what is predicted of each kind of samples
+    python explained_prediction.py --out .       # a page with pictures for each, as notebooks show it
 
 Each explanation adds up to the decision value; expect sums that agree to six digits.
 """
@@ -98,26 +98,21 @@ def explanations(kinds: list[str], seed: int) -> Iterator[tuple[str, Explanation
 
 
 def main(argv: list[str] | None = None) -> list[str]:
-    """Explains and draws; returns what was predicted."""
+    """Explains; returns what was predicted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--kind", choices=list(KINDS), action="append", help="one kind of samples only; may be repeated"
     )
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="save the pictures there")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write the pages there")
     parser.add_argument("--small", action="store_true", help="the same: it takes seconds")
     parser.add_argument("--seed", type=int, default=0, help="of the data (default 0)")
     arguments = parser.parse_args(argv)
     predicted: list[str] = []
     for kind, explanation in explanations(arguments.kind or list(KINDS), arguments.seed):
-        display = explanation.plot()
         predicted.append(str(explanation.predicted))
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
-            display.figure_.savefig(arguments.out / f"explained_{kind}.png", dpi=150)
-    if not arguments.out:
-        import matplotlib.pyplot as plt
-
-        plt.show()
+            (arguments.out / f"explained_{kind}.html").write_text(explanation._repr_html_(), encoding="utf-8")
     return predicted
 
 

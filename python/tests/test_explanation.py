@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss, roc_auc_score
 
 import widemargin as wm
-from widemargin.inspection import ExplanationDisplay, explain, report
+from widemargin.inspection import explain, report
 from widemargin.similarity import pairs
 
 NAMES = ["Rossi", "Russo", "Bianchi", "Romano", "Ricci", "Smith", "Jones", "Williams", "Taylor", "Walker"]
@@ -66,8 +66,6 @@ def test_each_of_several_labels_is_explained(made, n_labels):
     assert f"explained='{told.explained}'" in repr(told)
     with pytest.raises(ValueError, match="label is 'far'"):
         explain(svc, X, 60, label="far")
-    title = ExplanationDisplay.from_estimator(svc, X, 60, label="wide").axes_[0].get_title(loc="left")
-    assert "explained wide" in title
     page = report(svc, X, Y)
     assert "average precision, mean" in page
     assert "wide" in page
@@ -133,17 +131,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_terms_add_up_and_are_drawn(case):
-    import matplotlib
-
-    matplotlib.use("agg")
+def test_terms_add_up_and_are_shown(case):
     estimator, X, y = CASES[case]()
-    told = check(estimator.fit(X, y), X, 3)
-    display = told.plot(5)
-    assert isinstance(display, ExplanationDisplay)
-    assert len(display.axes_) >= 1
-    display.figure_.canvas.draw()
-    matplotlib.pyplot.close(display.figure_)
+    assert "<svg" in check(estimator.fit(X, y), X, 3)._repr_html_()
 
 
 def test_names_of_columns_and_samples_are_those_of_the_frame():
@@ -159,7 +149,6 @@ def test_the_class_asked_for_and_what_there_is_none_of():
     svc = wm.BasisExpansionSVC("edit", C=1.0).fit(NAMES, LANGUAGES)
     told = explain(svc, ["Rosso"])
     np.testing.assert_array_equal(told.for_class("it"), -told.for_class("en"))
-    assert told.sample == "Rosso"
     assert "predicted='it'" in repr(told)
     with pytest.raises(IndexError, match="there are 1 samples"):
         explain(svc, ["Rosso"], 1)

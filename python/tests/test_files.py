@@ -437,8 +437,8 @@ def test_precomputed_similarities_and_transformers_go_by_name():
         ),
         (
             "power-mean",
-            ["--kernel", "jensen-shannon", "--loss", "hinge", "--approximation", "polynomial", "--no-shrinking"],
-            {"kernel": "jensen_shannon", "loss": "hinge", "approximation": "polynomial", "shrinking": False},
+            ["--kernel", "jensen-shannon", "--loss", "hinge", "--approximation", "polynomial"],
+            {"kernel": "jensen_shannon", "loss": "hinge", "approximation": "polynomial"},
         ),
         (
             "basis-expansion",
@@ -490,9 +490,7 @@ def _framed(data):
 def test_parameters_of_python_survive_a_file(digits, tmp_path):
     X, y, _ = digits
     for estimator in (
-        wm.PowerMeanSVC(
-            -1.0, C=0.01, nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False
-        ),
+        wm.PowerMeanSVC(-1.0, C=0.01, nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3),
         wm.ThinPlateSVC(
             C=1.0,
             n_basis=30,

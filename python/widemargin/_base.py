@@ -433,15 +433,10 @@ def fitting(method: Any) -> Any:
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        earlier = self.__dict__.pop("_model", None)
+        self.__dict__.pop("_model", None)
         # Of the table that the command line trained an earlier model on.
         self.__dict__.pop("_table_columns", None)
         self._validate_params()
-        try:
-            # For warm starts.
-            self._start = earlier if getattr(self, "warm_start", False) else None
-            return method(self, *args, **kwargs)
-        finally:
-            del self._start
+        return method(self, *args, **kwargs)
 
     return with_callbacks(fit)

@@ -177,7 +177,6 @@ def fit_power_mean(
     n_nodes: int | None,
     nodes: Sequence[float] | None,
     scale: bool,
-    shrinking: bool,
     common: _Common,
 ) -> Model:
     """None has a parameter chosen, as does the kernel "auto"."""
@@ -216,7 +215,6 @@ def fit_basis_expansion(
     loss: str | None,
     penalty: str,
     max_basis: int | None,
-    start: Model | None,
     common: _Common,
 ) -> tuple[Model, list[_Tried]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._classes import labels_of
-from ._comparison_drawings import as_series, draw_alignment, draw_cells, draw_path, draw_shares
 from ._label_matrix import has_several, indicator, label_names
-from ._looks import HUES, INK, SOFT, axes_for, check_matplotlib, short
-from ._samples import count, items, pick
+from ._samples import count, pick
 from ._unwrapped import fitted_classifier, names_of_columns, unwrapped
-
-FOR, AGAINST = HUES[0], HUES[1]
 
 
 @dataclass(frozen=True)
@@ -75,8 +71,8 @@ class ExplanationTerm:
 class Explanation:
     """The decision values of one sample as sums: an intercept and the contributions of terms.
 
-    For every method ``intercepts + contributions.sum(axis=0)`` is ``decision_values``, to rounding. It is shown as a
-    page in notebooks, and drawn by ``plot``.
+    For every method ``intercepts + contributions.sum(axis=0)`` is ``decision_values``, to rounding. Notebooks
+    show it as a page, which is ``_repr_html_()``.
 
     Attributes
     ----------
@@ -89,7 +85,7 @@ class Explanation:
     predicted : label, or list of labels
         The predicted class; of several labels all that the sample is predicted to have.
     explained : label
-        The class or label whose similarities are compared and that is drawn.
+        The class or label whose similarities are compared.
     decision_values : ndarray of shape (n_problems,)
         One for two classes, else one per class or label.
     probabilities : ndarray of shape (n_classes,), or None
@@ -97,10 +93,6 @@ class Explanation:
     intercepts : ndarray of shape (n_problems,)
     similarities : list of str
     terms : list of ExplanationTerm
-    sample : the sample
-    bases : the bases of the estimator, or None
-    columns : ndarray of str, or None
-        The names of the columns, where the estimator knows them.
 
     Examples
     --------
@@ -127,10 +119,7 @@ class Explanation:
     intercepts: npt.NDArray[np.float64]
     similarities: list[str]
     terms: list[ExplanationTerm]
-    sample: Any = None
-    bases: Any = None
-    columns: Any = None
-    _page: str = field(default="", repr=False)
+    _page: str
 
     @property
     def contributions(self) -> npt.NDArray[np.float64]:
@@ -171,21 +160,6 @@ class Explanation:
         order = np.argsort(-np.abs(self.for_class(label)), kind="stable")[:n_terms]
         return [self.terms[at] for at in order]
 
-    def plot(self, n_terms: int = 10, *, ax: Any = None) -> ExplanationDisplay:
-        """Draws the strongest terms, and the sample beside the bases that say most for and against its class.
-
-        Parameters
-        ----------
-        n_terms : int, default=10
-        ax : matplotlib Axes or None, default=None
-            Replaced by the panels.
-
-        Returns
-        -------
-        ExplanationDisplay
-        """
-        return ExplanationDisplay(self, n_terms=n_terms).plot(ax)
-
     def _direction(self, label: Any) -> npt.NDArray[np.float64]:
         at = self._position(self.explained if label is None else label)
         if len(self.classes) == 2 and not self.several_labels:
@@ -219,199 +193,6 @@ def _position(label: Any, classes: npt.NDArray[Any]) -> int:
     if not found:
         raise ValueError(f"label is {label!r}: it must be one of {classes.tolist()}")
     return found[0]
-
-
-class ExplanationDisplay:
-    """What speaks for and against a prediction.
-
-    On the left the terms with the largest contributions to the decision value of the explained class; on the right the
-    sample beside the basis that says most for the class, and beside the one that says most against it: where they are
-    alike or differ, as far as the similarity can say.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    n_terms : int, default=10
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The container of the panels.
-    axes_ : list of matplotlib Axes
-        The terms, then the panels of comparisons.
-    figure_ : matplotlib Figure
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from widemargin import BasisExpansionSVC
-    >>> from widemargin.inspection import ExplanationDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> svc = BasisExpansionSVC("rbf", n_basis=20, C=1.0).fit(X, y)
-    >>> display = ExplanationDisplay.from_estimator(svc, X, 60, n_terms=5)
-    >>> len(display.axes_)
-    3
-    """
-
-    def __init__(self, explanation: Explanation, *, n_terms: int = 10) -> None:
-        self.explanation = explanation
-        self.n_terms = n_terms
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_terms: int = 10, ax: Any = None
-    ) -> ExplanationDisplay:
-        """Explains the prediction of one sample and draws the explanation.
-
-        Parameters
-        ----------
-        estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
-        X : samples, as in ``predict``
-        index : int, default=0
-            Which of the samples.
-        label : a class, or one of several labels, or None, default=None
-            What is explained, as in `explain`.
-        n_terms : int, default=10
-        ax : matplotlib Axes or None, default=None
-            Replaced by the panels.
-
-        Returns
-        -------
-        ExplanationDisplay
-        """
-        check_matplotlib(cls, "from_estimator")
-        return cls(explain(estimator, X, index, label=label, n_terms=n_terms), n_terms=n_terms).plot(ax)
-
-    def plot(self, ax: Any = None) -> ExplanationDisplay:
-        """Draws the explanation.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Replaced by the panels.
-
-        Returns
-        -------
-        ExplanationDisplay
-        """
-        told = self.explanation
-        strongest = told.strongest(self.n_terms)
-        compared = self._compared(strongest)
-        width = 9.4 if compared else 5.4
-        height = max(0.27 * (len(strongest) + 1) + 1.1, 4.2 if len(compared) > 1 else 2.8)
-        self.ax_, self.figure_ = axes_for(self, ax, (width, height))
-        self.ax_.set_axis_off()
-        self.axes_: list[Any] = []
-        share = 0.46 if compared else 1.0
-        self._terms(strongest, self._panel((0.0, 0.0, share, 1.0)))
-        for number, (title, term, hue) in enumerate(compared):
-            each = 1 / len(compared)
-            # The names of columns stand to the left of their panel.
-            left = share + (0.2 if (term.comparison or {}).get("kind") in ("columns", "terms", "bits") else 0.07)
-            room = (left, 1 - (number + 0.82) * each, 1 - left, 0.68 * each)
-            panel = self._panel(room)
-            panel.set_axis_off()
-            panel.set_title(title, loc="left", fontsize="small", color=hue, pad=3)
-            self._compare(term, panel, hue)
-        return self
-
-    def _panel(self, room: tuple[float, float, float, float]) -> Any:
-        panel = self.ax_.inset_axes(room)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[:].set(linewidth=0.8, color=SOFT)
-        panel.tick_params(colors=INK, labelsize="small", width=0.6, length=2)
-        self.axes_.append(panel)
-        return panel
-
-    def _compared(self, strongest: list[ExplanationTerm]) -> list[tuple[str, ExplanationTerm, str]]:
-        """The strongest term for and the strongest against the class that say what they are made of."""
-        direction = self.explanation._direction(None)
-        label = self.explanation.explained
-        found = []
-        for is_for, word, hue in ((True, "for", FOR), (False, "against", AGAINST)):
-            for term in strongest:
-                if term.comparison is not None and (term.contributions @ direction > 0) == is_for:
-                    found.append((f"{word} {label}: {term.name}", term, hue))
-                    break
-        return found
-
-    def _terms(self, strongest: list[ExplanationTerm], panel: Any) -> None:
-        told = self.explanation
-        direction = told._direction(None)
-        values = [float(term.contributions @ direction) for term in strongest]
-        rest = float(told.for_class().sum()) - sum(values)
-        names = [self._label(term) for term in strongest]
-        if len(told.terms) > len(strongest):
-            names.append(f"{len(told.terms) - len(strongest)} more")
-            values.append(rest)
-        if (intercept := float(told.intercepts @ direction)) != 0:
-            names.append("intercept")
-            values.append(intercept)
-        places = np.arange(len(values))
-        panel.barh(places, values, height=0.72, color=[FOR if value > 0 else AGAINST for value in values])
-        panel.axvline(0, color=SOFT, linewidth=0.8)
-        panel.set_yticks(places, names, fontsize="small")
-        panel.invert_yaxis()
-        panel.tick_params(axis="y", length=0)
-        panel.set_xlabel(f"contribution to {told.explained}", fontsize="small", color=INK)
-        value = float(told.decision_values @ direction)
-        predicted = told.predicted
-        if told.several_labels:
-            predicted = ", ".join(map(str, predicted)) or "no label"
-        head = f"predicted {predicted}"
-        if told.several_labels or told.explained != told.predicted:
-            head += f"\nexplained {told.explained}"
-        if told.probabilities is not None:
-            head += f", probability {told.probabilities[told._position(told.explained)]:.2g}"
-        panel.set_title(f"{head}\ndecision value {value:.3g}", loc="left", fontsize="small", color=INK)
-
-    def _label(self, term: ExplanationTerm) -> str:
-        several = len(self.explanation.similarities) > 1
-        label = term.name.replace("training row ", "row ")
-        if isinstance(basis := self._basis(term), str):
-            label = basis if len(basis) <= 18 else basis[:17] + "…"
-        if term.kind == "column":
-            label = f"{label} = {term.value:.3g}"
-        return f"{label}  {short(term.similarity)}" if several else label
-
-    def _column(self, column: int) -> str:
-        names = self.explanation.columns
-        name = str(names[column]) if names is not None and column < len(names) else f"column {column}"
-        return name if len(name) <= 20 else name[:19] + "…"
-
-    def _basis(self, term: ExplanationTerm) -> Any:
-        if term.kind != "basis" or self.explanation.bases is None or term.index is None:
-            return None
-        return items(pick(self.explanation.bases, np.array([term.index])))[0]
-
-    def _compare(self, term: ExplanationTerm, panel: Any, hue: str) -> None:
-        comparison: dict[str, Any] = term.comparison or {}
-        sample, basis = self.explanation.sample, self._basis(term)
-        kind = comparison["kind"]
-        if kind == "time-steps" and basis is not None:
-            draw_path(panel, as_series(sample), as_series(basis), comparison["path"], hue)
-        elif kind == "characters" and isinstance(basis, str):
-            draw_alignment(panel, sample, basis, comparison["path"])
-        elif kind == "cells" and basis is not None:
-            draw_cells(panel, sample, basis, comparison, hue)
-        elif kind in ("columns", "terms"):
-            names = [term.replace(" ", "␣") for term in comparison.get("terms", [])]
-            names = names or [self._column(column) for column in comparison.get("columns", [])]
-            draw_shares(panel, names, comparison["shares"], hue)
-        elif kind == "bits":
-            counts = [len(comparison[side]) for side in ("both", "basis", "sample")]
-            draw_shares(
-                panel, ["in both", "basis alone", "sample alone"], [float(n) for n in counts], hue, ordered=True
-            )
-        panel.text(
-            0,
-            -0.16 if kind == "cells" else -0.03,
-            f"{comparison['quantity']} {comparison['total']:.3g}, similarity {term.value:.3g}",
-            transform=panel.transAxes,
-            fontsize="x-small",
-            color=SOFT,
-            va="top",
-        )
 
 
 def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_terms: int = 10) -> Explanation:
@@ -467,7 +248,7 @@ def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_term
     estimator, one = fitted_classifier(estimator, pick(X, np.array([index % n])))
     at = None if label is None else _position(label, _names(estimator))
     told, page = _core.explain(estimator._model, estimator._collected(one), at, n_terms)
-    return _explanation(estimator, json.loads(told), page, one, names)
+    return _explanation(estimator, json.loads(told), page, names)
 
 
 def _names(estimator: Any) -> npt.NDArray[Any]:
@@ -476,10 +257,9 @@ def _names(estimator: Any) -> npt.NDArray[Any]:
     return names
 
 
-def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any, names: Any) -> Explanation:
+def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) -> Explanation:
     parts = told["parts"]
     classes, several_labels = _names(estimator), told["several_labels"]
-    bases = getattr(estimator, "bases_", None)
 
     def name(term: dict[str, Any]) -> str:
         if term["kind"] == "basis":
@@ -520,9 +300,6 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any, name
         intercepts=np.array(told["intercepts"], dtype=np.float64),
         similarities=list(parts),
         terms=terms,
-        sample=items(one)[0],
-        bases=bases,
-        columns=names,
         _page=page,
     )
 

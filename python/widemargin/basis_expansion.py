@@ -99,9 +99,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
         reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
         warning states how many.
-    warm_start : bool, default=False
-        Start from the weights of the last fit, if it had as many features and classes: for another C, or a few more
-        samples with the same bases. Not supported with the hinge loss.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series: (n, channels, length) as in aeon, or (n, length, channels) as
         in tslearn; in a list (channels, length) or (length, channels). "auto" means "channels_last" if that gives fewer
@@ -186,7 +183,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         "max_basis": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
-        "warm_start": ["boolean"],
         "layout": [str],
     }
 
@@ -207,7 +203,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
-        warm_start: bool = False,
         layout: str = "auto",
         penalty: str = "l2",
         max_basis: int | None = None,
@@ -226,7 +221,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
-        self.warm_start = warm_start
         self.layout = layout
         self.penalty = penalty
         self.max_basis = max_basis
@@ -285,7 +279,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
                 loss=None if loss == "auto" else loss,
                 penalty=penalty,
                 max_basis=None if self.max_basis is None else int(self.max_basis),
-                start=self._start,
                 common=self._common(progress),
             )
         self._keep(model)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._basis_display import BasisDisplay
-from ._explanation import Explanation, ExplanationDisplay, ExplanationTerm, explain, report
+from ._explanation import Explanation, ExplanationTerm, explain, report
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
 from ._path_display import PathDisplay, Tried
 from ._unwrapped import fitted_classifier, unwrapped
@@ -25,7 +25,6 @@ from .similarity import resolve
 __all__ = [
     "BasisDisplay",
     "Explanation",
-    "ExplanationDisplay",
     "ExplanationTerm",
     "PathDisplay",
     "Spectrum",

@@ -70,8 +70,6 @@ class PowerMeanSVC(VectorClassifier):
         Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
         reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
         warning states how many.
-    shrinking : bool, default=True
-        Temporarily skip samples that stay outside the margin: faster, with the same solution.
 
     Attributes
     ----------
@@ -121,7 +119,6 @@ class PowerMeanSVC(VectorClassifier):
         "scale": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
-        "shrinking": ["boolean"],
     }
 
     def __init__(
@@ -140,7 +137,6 @@ class PowerMeanSVC(VectorClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
-        shrinking: bool = True,
     ) -> None:
         self.kernel = kernel
         self.loss = loss
@@ -155,7 +151,6 @@ class PowerMeanSVC(VectorClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
-        self.shrinking = shrinking
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -200,7 +195,6 @@ class PowerMeanSVC(VectorClassifier):
             n_nodes=n_nodes,
             nodes=nodes,
             scale=bool(self.scale),
-            shrinking=bool(self.shrinking),
         )
         self._keep(model)
         return self
@@ -274,7 +268,7 @@ class PowerMeanSVC(VectorClassifier):
         )
         fitted._restore(model, told)
         training = told.get("training") or {}
-        fitted.set_params(shrinking=training.get("shrinking", True), nodes=training.get("nodes") or told["n_nodes"])
+        fitted.set_params(nodes=training.get("nodes") or told["n_nodes"])
         return fitted
 
 

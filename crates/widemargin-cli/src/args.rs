@@ -50,10 +50,6 @@ pub struct Input {
     /// several labels a sample: a .csv or .tsv file with a header and a column a label, or a .npy matrix
     #[arg(long, value_name = "FILE", conflicts_with = "label")]
     pub labels: Option<PathBuf>,
-    /// Resize the images of a folder as they are read, as the descriptor `resize` does: HEIGHTxWIDTH. A model takes images
-    /// of the size it was trained with
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub resize: Option<(usize, usize)>,
     /// Column of the strings (--format strings): a name, or a number (1 is the first, -1 the last) [default: the only
     /// suitable one: by its name (text, string, sequence, smiles, sentence, message), or as the only one that is
     /// neither the label nor numeric]
@@ -93,7 +89,6 @@ impl Input {
             label: self.label.clone().unwrap_or_default(),
             text: self.text_column.clone().unwrap_or_default(),
             label_file: self.labels.clone(),
-            resize: self.resize,
             id: self.id.clone(),
             weight: self.weight.clone(),
             header: self.header,
@@ -138,12 +133,6 @@ impl Input {
             None => Ok(()),
         }
     }
-}
-
-fn size(text: &str) -> Result<(usize, usize), String> {
-    let sides = text.split_once('x').and_then(|(height, width)| Some((height.parse().ok()?, width.parse().ok()?)));
-    let is_possible = |(height, width): &(usize, usize)| (1..=4096).contains(height) && (1..=4096).contains(width);
-    sides.filter(is_possible).ok_or_else(|| "height and width from 1 to 4096 are needed, such as 32x48".into())
 }
 
 fn yes_or_no(text: &str) -> Result<bool, &'static str> {

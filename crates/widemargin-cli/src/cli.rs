@@ -38,8 +38,8 @@ pub enum Command {
     Report(commands::report::ReportArgs),
     /// Measure how far a similarity is from being a kernel, by its negative eigenvalues
     Spectrum(commands::spectrum::SpectrumArgs),
-    /// Convert samples to vectors: HOG features of images, or the basis expansion of a model
-    Describe(commands::describe::Describe),
+    /// Write the features of samples: their normalized similarities to the bases of a model
+    Transform(commands::transform::Transform),
     /// Convert samples from one file format to another
     Convert(commands::convert::Convert),
     /// Train and evaluate on handwritten digits, compared with a linear SVM

@@ -22,7 +22,6 @@ mod model;
 mod one_class;
 mod out_of_memory;
 mod output;
-mod plot;
 mod power_mean;
 mod progress;
 mod readable;
@@ -73,7 +72,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Inspect(inspect) => inspect.run(),
         Command::Report(report) => report.run(&context),
         Command::Spectrum(spectrum) => spectrum.run(&context),
-        Command::Describe(describe) => describe.run(&context),
+        Command::Transform(transform) => transform.run(&context),
         Command::Convert(convert) => convert.run(&context),
         Command::Demo(demo) => demo.run(&context),
         Command::Completions(completions) => completions.run(Cli::command()),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::data::Labels;
@@ -12,7 +12,6 @@ use widemargin::model::{CChoice, PowerMeanParams};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, ScalarKernel};
-use widemargin::solve::dual::Engine;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
@@ -56,12 +55,6 @@ pub struct PowerMeanArgs {
     /// Maximum number of passes over the samples
     #[arg(long, default_value_t = 1000, value_name = "N")]
     max_iter: u32,
-    /// Visit every sample in every pass (no shrinking)
-    #[arg(long)]
-    no_shrinking: bool,
-    /// Implementation of the solver; affects speed only
-    #[arg(long, value_enum, default_value_t = Solver::Auto)]
-    solver: Solver,
 }
 
 /// The kernel until that of the option is set.
@@ -158,13 +151,6 @@ impl Nodes {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Solver {
-    Auto,
-    Batched,
-    OneClass,
-}
-
 impl Method for PowerMeanArgs {
     const NAME: &'static str = "power-mean";
     type Params = PowerMeanParams;
@@ -181,18 +167,11 @@ impl Method for PowerMeanArgs {
     }
 
     fn params(&self, common: &Common, _: Option<u64>) -> PowerMeanParams {
-        let engine = match self.solver {
-            Solver::Auto => Engine::Auto,
-            Solver::Batched => Engine::Batched,
-            Solver::OneClass => Engine::OneClass,
-        };
         PowerMeanParams::new(DEFAULT)
             .scale(!self.no_scale)
             .class_weight(self.class_weight.weights())
             .tol(self.tol)
             .max_epochs(self.max_iter)
-            .shrinking(!self.no_shrinking)
-            .engine(engine)
             .seed(common.seed)
             .threads(common.threads)
     }
@@ -203,7 +182,6 @@ impl Method for PowerMeanArgs {
             "class_weight": self.class_weight.json(),
             "tol": self.tol,
             "max_iter": self.max_iter,
-            "shrinking": !self.no_shrinking,
         })
     }
 

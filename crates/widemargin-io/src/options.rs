@@ -21,8 +21,6 @@ pub struct ReadOptions {
     /// A file with the label of each sample: text, one a line, or a `.npy` vector; or with several labels a sample: a CSV or
     /// TSV file with a header and a column a label, or a `.npy` matrix. The samples then have no labels of their own.
     pub label_file: Option<PathBuf>,
-    /// The size to which images of a folder are resized as they are read, height and width; by default all have one size.
-    pub resize: Option<(usize, usize)>,
     /// Which column of a file of strings holds the strings.
     pub text: TextColumn,
     /// Whether a CSV or TSV file has a header; by default determined from its first lines.

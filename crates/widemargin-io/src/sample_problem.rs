@@ -152,9 +152,7 @@ impl ImageProblem {
     /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            ImageProblem::Size { .. } => {
-                Some("crop all images to one size, or resize them as they are read: --resize 32x32")
-            }
+            ImageProblem::Size { .. } => Some("crop or resize all images to one size"),
             ImageProblem::Layout(_) => {
                 Some("put the images of each class into a folder of its own, or all into one folder")
             }

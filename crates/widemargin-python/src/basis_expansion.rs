@@ -27,7 +27,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 /// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, similarity, search, n_basis, basis,
-    basis_rows, normalization, C, intercept, loss, penalty, max_basis, start, common))]
+    basis_rows, normalization, C, intercept, loss, penalty, max_basis, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_basis_expansion(
@@ -45,7 +45,6 @@ pub(crate) fn fit_basis_expansion(
     loss: Option<&str>,
     penalty: &str,
     max_basis: Option<usize>,
-    start: Option<PyRef<'_, Model>>,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<TriedFacts>)> {
     let (labels, weights) = labeled(&target)?;
@@ -65,9 +64,6 @@ pub(crate) fn fit_basis_expansion(
         .threads(common.threads);
     if let Some(n_basis) = n_basis {
         params = params.n_basis(n_basis);
-    }
-    if let Some((weights, intercepts)) = start.and_then(|earlier| earlier.start()) {
-        params = params.start(weights, intercepts);
     }
     let patience = common.patience()?;
     if let Some(search) = search {

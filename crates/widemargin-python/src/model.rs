@@ -1,7 +1,5 @@
 //! What was trained: a classifier, a regression model or a model of one class, of any method, or an expansion alone.
 
-use std::any::Any;
-
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,7 +9,7 @@ use widemargin::model::{
     AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass,
     Regressor, bases_arrays, method_of_bytes,
 };
-use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
@@ -100,18 +98,6 @@ impl Model {
         let bases = model.expansion().bases().alone(py)?;
         let named = model.check_finite().and_then(|()| model.with_bases(bases)?.with_feature_names(feature_names));
         named.map(|model| Model(Trained::CompositeOneClass(Box::new(model)))).map_err(raise)
-    }
-
-    /// Weights and intercepts of a basis expansion SVM, to begin with.
-    pub fn start(&self) -> Option<(Vec<f32>, Vec<f64>)> {
-        fn solution<S: Similarity>(model: &BasisExpansionSvc<S>) -> (Vec<f32>, Vec<f64>) {
-            (model.weights().to_vec(), model.intercepts().to_vec())
-        }
-        match &self.0 {
-            Trained::Any(model) => (&**model as &dyn Any).downcast_ref().map(solution::<AnySimilarity>),
-            Trained::Composite(model) => Some(solution(&**model)),
-            _ => None,
-        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::workers::PythonWorkers;
 /// Trains a power mean SVM.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, loss, C, approximation, n_nodes,
-    nodes, scale, shrinking, common))]
+    nodes, scale, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
@@ -42,7 +42,6 @@ pub(crate) fn fit_power_mean(
     n_nodes: Option<usize>,
     nodes: Option<Vec<f64>>,
     scale: bool,
-    shrinking: bool,
     common: Common<'_>,
 ) -> PyResult<Model> {
     let (labels, weights) = labeled(&target)?;
@@ -53,7 +52,6 @@ pub(crate) fn fit_power_mean(
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
         .tol(common.tol)
         .max_epochs(common.max_iter)
-        .shrinking(shrinking)
         .seed(common.seed)
         .threads(common.threads);
     let rows = samples.rows("the power mean SVM")?;

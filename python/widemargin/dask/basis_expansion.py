@@ -58,8 +58,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     dear: it is read three times, for its labels, its bases, and its similarities.
 
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "stratified" bases (or row
-    numbers), the losses "squared_hinge", "squared" and "logistic", similarities of the library (a name or an object,
-    or several), and no warm start. What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to
+    numbers), the losses "squared_hinge", "squared" and "logistic", and similarities of the library (a name or an
+    object, or several). What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to
     4,000 of them (or all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity
     learns of its training samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the
     bases. Samples that are equal are not merged, as they are on one machine.

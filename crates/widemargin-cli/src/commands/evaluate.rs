@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use widemargin::Result;
 use widemargin::data::Label;
 use widemargin::model::{AnyModel, OneClass};
-use widemargin::select::{ConfusionMatrix, Evaluation, Ranking, Scoring};
+use widemargin::select::{ConfusionMatrix, Evaluation, Scoring};
 
 use crate::args::Input;
 use crate::commands::evaluate_labels::evaluate_labels;
@@ -18,9 +18,8 @@ use crate::commands::evaluate_one_class::{check_scoring, score_one_class};
 use crate::context::Context;
 use crate::model::load_any_for;
 use crate::one_class::answers;
-use crate::output::{check_output, print, print_json};
-use crate::plot;
-use crate::report::{Failure, shown};
+use crate::output::{print, print_json};
+use crate::report::Failure;
 use crate::scored::{OfAll, Scored};
 use crate::scoring::AnyScoring;
 use crate::stream::score;
@@ -40,9 +39,6 @@ pub struct Evaluate {
     /// keep the decision values of all samples, and without being asked for are left out of more than 10 million values
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scoring: Vec<AnyScoring>,
-    /// Draw the confusion matrix and, of two classes, the ROC and precision-recall curves to this SVG file
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -60,17 +56,9 @@ struct OfValues {
 impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        if let Some(plot) = &self.plot {
-            plot::check_name(plot)?;
-            check_output(plot, &self.input, Some(&self.model))?;
-        }
         let model = match load_any_for(&self.model, &self.input)? {
             AnyModel::Classifier(model) => model,
             AnyModel::Regressor(model) => {
-                if self.plot.is_some() {
-                    let failure = Failure::input("--plot: a regression model has no classes, whose curves it draws");
-                    return Err(failure.help("leave it out"));
-                }
                 let scoring = self.scoring.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
                 return evaluate_numbers(context, &self.model, &*model, &self.input, &scoring, self.json);
             }
@@ -78,10 +66,6 @@ impl Evaluate {
         };
         let scoring = self.scoring.iter().map(|one| one.of_classes()).collect::<Result<Vec<_>, _>>()?;
         if model.has_several_labels() {
-            if self.plot.is_some() {
-                let failure = Failure::input("--plot: it draws the classes of samples that have one each");
-                return Err(failure.help("leave it out: the model has several labels a sample"));
-            }
             return evaluate_labels(context, &self.model, &*model, &self.input, &scoring, self.json);
         }
         let start = Instant::now();
@@ -115,7 +99,7 @@ impl Evaluate {
         self.tell(context, (model.method(), &answers), scored, &scoring, score, seconds)
     }
 
-    /// Tells and draws what was found of a model of these classes; `score` has what is not counted.
+    /// Prints the scores of a model of these classes; `score` has what is not counted.
     fn tell(
         &self,
         context: &Context,
@@ -138,16 +122,6 @@ impl Evaluate {
         let [log_loss, brier_score] =
             [Scoring::NegLogLoss, Scoring::NegBrierScore].map(|scoring| Some(-of_values(scoring)?.ok()?));
         let of_values = OfValues { roc_auc, average_precision, log_loss, brier_score };
-        if let Some(plot) = &self.plot {
-            let ranking = kept.as_ref().filter(|_| roc_auc.is_some() && average_precision.is_some());
-            let ranking = ranking.map(|(labels, weights, values)| {
-                let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
-                let sample = |(row, &value)| (value, *labels.get(row) == classes[1], weight(row));
-                Ranking::new(values.iter().enumerate().map(sample))
-            });
-            let title = format!("{} on {}", self.model.display(), shown(&self.input.data));
-            plot::write(plot, &title, &evaluation.confusion_matrix(), ranking.as_ref())?;
-        }
         self.print(context, (method, classes), &evaluation, &asked, of_values, seconds)
     }
 

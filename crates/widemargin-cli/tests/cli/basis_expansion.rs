@@ -34,8 +34,8 @@ impl Case<'_> {
         let scores =
             |threads| folder.run(&format!("predict m {test} --scores {reading} --threads {threads}")).well().out;
         assert_eq!(scores(1), scores(2));
-        let described = folder.run(&format!("describe basis-expansion m {test} -o d.csv {reading}")).well().err;
-        assert!(described.starts_with(&format!("{} samples", truth.len())), "{described}");
+        let transformed = folder.run(&format!("transform m {test} -o d.csv {reading}")).well().err;
+        assert!(transformed.starts_with(&format!("{} samples", truth.len())), "{transformed}");
         let inspected = folder.run("inspect m --json").json();
         assert!(folder.run("inspect m").well().out.contains("basis-expansion"));
         (inspected, told)
@@ -134,7 +134,7 @@ fn similarities_that_were_computed_before() {
     let folder = Folder::new();
     folder.write("raw.svm", histograms(1, 60));
     folder.run("train basis-expansion raw.svm -o raw --similarity chi2 --n-basis 12 --normalization none").well();
-    folder.run("describe basis-expansion raw raw.svm -o block.npz").well();
+    folder.run("transform raw raw.svm -o block.npz").well();
     let truth: Vec<&str> = (0..60).map(|row| ["ant", "bee", "fly"][row % 3]).collect();
     let case = Case { folder: &folder, train: "block.npz", test: "block.npz", truth: &truth, reading: "" };
     let (inspected, _) = case.runs("--similarity precomputed --normalization none");
@@ -359,8 +359,6 @@ fn images() {
     let one = folder.run(&format!("predict m bare/{}", files[3])).well().out;
     assert_eq!(one, format!("{}\t{}\n", files[3], labels(10)[3]));
     folder.run("evaluate m bare").fails(2, &["bare", "no labels"]);
-    folder.run("describe hog train -o hog.npz --cell-size 4").well();
-    folder.run("train thin-plate hog.npz -o tps").well();
 }
 
 #[test]

@@ -75,10 +75,10 @@ fn missing_and_unknown_columns_are_named() {
     }
     let folder = trained(METHODS[1], "");
     folder.write("few.csv", table(2, 40, &["kind", "height", "width"]));
-    folder.run("describe basis-expansion m few.csv -o d.npy").fails(2, &["few.csv", "missing 'weight'"]);
+    folder.run("transform m few.csv -o d.npy").fails(2, &["few.csv", "missing 'weight'"]);
     folder.write("other.csv", table(2, 40, &ORDERS[0]));
-    folder.run("describe basis-expansion m other.csv -o other.npz").well();
-    folder.run("describe basis-expansion m test.csv -o test.npz").well();
+    folder.run("transform m other.csv -o other.npz").well();
+    folder.run("transform m test.csv -o test.npz").well();
     assert!(std::fs::read(folder.path("other.npz")).unwrap() == std::fs::read(folder.path("test.npz")).unwrap());
 }
 

@@ -40,7 +40,7 @@ fn the_manual_has_a_page_for_every_command() {
     assert!(page.contains(".TH widemargin 1"), "{page}");
     assert!(page.contains(".SH SUBCOMMANDS"), "{page}");
     assert_eq!(folder.run("man -o .").well().out, "");
-    for name in ["widemargin", "widemargin-predict", "widemargin-train-power-mean", "widemargin-describe-hog"] {
+    for name in ["widemargin", "widemargin-predict", "widemargin-train-power-mean", "widemargin-transform"] {
         assert!(folder.read(&format!("{name}.1")).contains(&format!(".TH {name} 1")), "{name}");
     }
     folder.run("man -o not/there").fails(2, &["there is no folder not/there"]);

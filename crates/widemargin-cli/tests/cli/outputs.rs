@@ -29,8 +29,8 @@ fn no_command_overwrites_what_it_reads() {
         ("predict m test.svm -o", "./hard.svm", "is the data itself"),
         ("predict m test.svm -o", "m", "is the model itself"),
         ("convert test.svm", "hard.svm", "is the data itself"),
-        ("describe basis-expansion be test.svm -o", "test.svm", "is the data itself"),
-        ("describe basis-expansion be test.svm -o", "be", "is the model itself"),
+        ("transform be test.svm -o", "test.svm", "is the data itself"),
+        ("transform be test.svm -o", "be", "is the model itself"),
     ] {
         folder.run(&format!("{command} {output}")).fails(2, &[output, words]);
         assert!(contents(&folder) == before, "{command} {output}");

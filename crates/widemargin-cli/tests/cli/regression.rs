@@ -350,7 +350,6 @@ fn what_is_no_regression_is_refused_in_words() {
     let refused =
         run("evaluate m test.csv --label price --scoring accuracy").fails(2, &["--scoring accuracy is of classes"]);
     assert!(refused.err.contains("neg-mean-absolute-error"), "{}", refused.err);
-    run("evaluate m test.csv --label price --plot p.svg").fails(2, &["--plot"]);
     run("evaluate m test.csv --label a").fails(2, &["test.csv"]);
     for command in ["explain m test.csv --row 0", "report m -o r.html"] {
         let refused = run(command).fails(2, &["a regression model has no classes"]);

@@ -77,8 +77,8 @@ fn every_flag_of_the_method_is_taken() {
         "--kernel power-mean:p=-0.5 --approximation polynomial",
         "--approximation polynomial --nodes 0.02:0.2:0.5:1",
         "--nodes 0.05:0.5",
-        "--kernel chi2 --class-weight balanced --solver one-class",
-        "--kernel hellinger --class-weight ant:2,bee:0.5 --solver batched --no-shrinking --tol 0.05 --max-iter 50",
+        "--kernel chi2 --class-weight balanced",
+        "--kernel hellinger --class-weight ant:2,bee:0.5 --tol 0.05 --max-iter 50",
         "--kernel intersection --seed 3 --threads 2",
     ] {
         folder.run(&format!("train power-mean train.svm -o m2 --quiet -C 1 {flags}")).well();

@@ -211,7 +211,7 @@ fn what_is_wrong_is_said() {
     let folder = folder();
     folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
     folder.write("plain.csv", "u,v\n0.1,0.2\n");
-    let refused: [(&str, &[&str]); 14] = [
+    let refused: [(&str, &[&str]); 13] = [
         ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
         ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
         ("train thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "says not whether"]),
@@ -225,7 +225,6 @@ fn what_is_wrong_is_said() {
         ("evaluate m plain.csv", &["several labels", "none of them"]),
         ("evaluate m test.csv --label right,near", &["test.csv", "no label 'upper'", "the model predicts"]),
         ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
-        ("evaluate m test.csv --label right,near,3 --plot a.svg", &["--plot"]),
     ];
     for (arguments, words) in refused {
         folder.run(arguments).fails(2, words);

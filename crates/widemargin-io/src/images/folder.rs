@@ -1,9 +1,9 @@
 //! A folder of images: one folder per class, whose name is the label; or the images themselves, without labels; or one image.
 //!
-//! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension, and turned
-//! upright as their EXIF orientation says. Hidden and other files are skipped; images in other formats are named. All images must have the same size, or are resized as they are read by the rule of
-//! [`Resize`]. If all are gray they have one channel, otherwise three; transparency is dropped, and 16 bits are
-//! reduced to 8.
+//! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension, and
+//! turned upright as their EXIF orientation says. Hidden and other files are skipped; images in other formats are named.
+//! All images must have the same size. If all are gray they have one channel, otherwise three; transparency is dropped,
+//! and 16 bits are reduced to 8.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,6 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
 use widemargin::data::{Images, Label, Labels};
-use widemargin::descriptor::Resize;
 
 use super::{NO_COLUMNS, collection, problem};
 use crate::error::{IoError, Result};
@@ -49,7 +48,6 @@ pub(crate) struct Reader {
     height: usize,
     width: usize,
     gray: bool,
-    resize: Option<Resize>,
 }
 
 impl Reader {
@@ -62,7 +60,6 @@ impl Reader {
             true => Contents { images: vec![folder.to_owned()], ..Contents::default() },
             false => contents(folder)?,
         };
-        let resize = options.resize.map(|(height, width)| Resize::new(height, width)).transpose()?;
         let layout = |what| problem(folder, ImageProblem::Layout(what));
         let mut files = Vec::new();
         let classes = match (images.is_empty(), folders.is_empty()) {
@@ -100,18 +97,15 @@ impl Reader {
         for (header, (file, _)) in headers.into_iter().zip(&files) {
             let (size, is_gray) = header?;
             let expected = *first.get_or_insert(size);
-            if size != expected && resize.is_none() {
+            if size != expected {
                 let as_in = files[0].0.display().to_string();
                 return Err(problem(file, ImageProblem::Size { found: size, expected, as_in }));
             }
             gray &= is_gray;
         }
-        let (mut width, mut height) = first.unwrap_or_default();
-        if let Some(size) = options.resize {
-            (height, width) = size;
-        }
+        let (width, height) = first.unwrap_or_default();
         let folder = if is_single { folder.parent().unwrap_or(folder) } else { folder };
-        Ok(Reader { folder: folder.to_owned(), files, classes, unread, next: 0, height, width, gray, resize })
+        Ok(Reader { folder: folder.to_owned(), files, classes, unread, next: 0, height, width, gray })
     }
 
     fn channels(&self) -> usize {
@@ -144,7 +138,7 @@ impl Reader {
         let image = upright(file)?;
         let found = (image.width() as usize, image.height() as usize);
         // The file may have been replaced since its header was read.
-        if found != (self.width, self.height) && self.resize.is_none() {
+        if found != (self.width, self.height) {
             let (expected, as_in) = ((self.width, self.height), "its header".into());
             return Err(problem(file, ImageProblem::Size { found, expected, as_in }));
         }
@@ -153,13 +147,7 @@ impl Reader {
             (true, image) => image.into_luma8().into_raw(),
             (false, image) => image.into_rgb8().into_raw(),
         };
-        match &self.resize {
-            None => pixels.copy_from_slice(&decoded),
-            Some(resize) => {
-                let one = Images::new(decoded, found.1, found.0, self.channels())?;
-                pixels.copy_from_slice(resize.resized(&one)?.image(0));
-            }
-        }
+        pixels.copy_from_slice(&decoded);
         Ok(())
     }
 }

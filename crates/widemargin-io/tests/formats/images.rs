@@ -282,12 +282,4 @@ fn other_formats_one_image_and_images_of_other_sizes() {
     save(folder.path(), "d.png", RgbImage::from_fn(9, 8, |x, y| image::Rgb([x as u8, y as u8, 0])));
     let told = message(folder.path());
     assert!(told.contains("d.png: 9 × 8 pixels, but") && told.ends_with("a.webp has 3 × 2"), "{told}");
-    let resized = read(folder.path(), &ReadOptions { resize: Some((2, 3)), ..Default::default() }).unwrap();
-    let all = images(&resized);
-    assert_eq!((all.len(), all.height(), all.width()), (4, 2, 3));
-    assert_eq!(all.image(0), color(200).as_raw().as_slice());
-    // By the rule of the descriptor, whatever else is in the folder.
-    let one = read(&folder.path().join("d.png"), &ReadOptions::default()).unwrap();
-    let by_descriptor = widemargin::descriptor::Resize::new(2, 3).unwrap().resized(images(&one)).unwrap();
-    assert_eq!(all.image(3), by_descriptor.image(0));
 }

@@ -61,10 +61,7 @@ impl Resize {
     }
 
     /// The images in the new size.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn resized(&self, images: &Images) -> Result<Images> {
+    fn resized(&self, images: &Images) -> Result<Images> {
         let (height, width, channels) = (images.height(), images.width(), images.channels());
         let needed = memory::product(&[images.len(), self.height, self.width, channels]);
         let what = || format!("{} images of {} × {} pixels", images.len(), self.height, self.width);

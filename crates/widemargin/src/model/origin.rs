@@ -128,9 +128,6 @@ pub struct TrainingSettings {
     pub max_iter: u32,
     /// The random seed.
     pub seed: u64,
-    /// Whether shrinking was used, if the solver supports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shrinking: Option<bool>,
     /// For a power mean SVM, the nodes if they were given rather than chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<f64>>,

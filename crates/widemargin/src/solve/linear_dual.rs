@@ -30,8 +30,6 @@ pub struct LinearDualSettings {
     pub tol: f64,
     /// The maximum number of passes over the rows; at least 1.
     pub max_epochs: u32,
-    /// Skip rows that seem to stay at a bound. Affects speed, and the solution only within `tol`.
-    pub shrinking: bool,
     /// Seed of the order of the rows.
     pub seed: u64,
     /// Number of threads, 0 meaning one per core; at most one per problem is used. Results do not depend on it.
@@ -40,7 +38,7 @@ pub struct LinearDualSettings {
 
 impl Default for LinearDualSettings {
     fn default() -> Self {
-        LinearDualSettings { tol: 1e-3, max_epochs: 1000, shrinking: true, seed: 0, threads: 0 }
+        LinearDualSettings { tol: 1e-3, max_epochs: 1000, seed: 0, threads: 0 }
     }
 }
 
@@ -247,7 +245,7 @@ impl Descent<'_> {
             epochs += 1;
             state.active.shuffle(&mut rng);
             let whole = state.active.len() == present.len();
-            let met = match self.epoch(&mut state, settings.shrinking, monitor) {
+            let met = match self.epoch(&mut state, monitor) {
                 Ok(met) => met,
                 Err(Stopped::Cancelled) => return Err(()),
                 Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.exact(&state)),
@@ -275,8 +273,8 @@ impl Descent<'_> {
         Ok(Solved { exact, alphas: state.alphas, epochs, status })
     }
 
-    /// One pass over the active rows.
-    fn epoch(&self, state: &mut State, shrinking: bool, monitor: &Monitor<'_>) -> Result<Met, Stopped> {
+    /// One pass over the active rows; rows that seem to stay at a bound are skipped from then on.
+    fn epoch(&self, state: &mut State, monitor: &Monitor<'_>) -> Result<Met, Stopped> {
         let mut met = Met::default();
         let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = state.thresholds;
@@ -294,12 +292,12 @@ impl Descent<'_> {
             met.loss += loss;
             met.lack += loss + alpha * gradient;
             let projected = if alpha <= 0.0 {
-                if shrinking && gradient > high {
+                if gradient > high {
                     continue;
                 }
                 gradient.min(0.0)
             } else if alpha >= cost {
-                if shrinking && gradient < low {
+                if gradient < low {
                     continue;
                 }
                 gradient.max(0.0)

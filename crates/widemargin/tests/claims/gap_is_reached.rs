@@ -10,7 +10,7 @@ use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Status;
-use widemargin::solve::dual::{DualProblem, DualSettings, Engine, solve};
+use widemargin::solve::dual::{DualProblem, DualSettings, solve};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -101,15 +101,13 @@ fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_told() {
     let map = AdditiveMap::nystrom(KERNELS[0], &[0.1, 0.5]).unwrap();
     let targets = OneVsRest::new(labels.codes(), labels.classes().len());
     let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &[0.5; 60] };
-    for engine in [Engine::Batched, Engine::OneClass] {
-        let settings = DualSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2, shrinking: true, engine };
-        let over = Monitor::none().with_time_limit(Duration::ZERO);
-        let solution = solve(&problem, &settings, &over).unwrap();
-        assert_eq!(solution.alphas.len(), targets.n_problems());
-        for k in 0..targets.n_problems() {
-            assert!(solution.alphas[k].is_empty(), "problem {k} was begun");
-            let told = (solution.status[k], solution.epochs[k], solution.primal[k], solution.dual[k], solution.gap(k));
-            assert_eq!(told, (Status::TimeLimit, 0, 30.0, 0.0, 1.0));
-        }
+    let settings = DualSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2 };
+    let over = Monitor::none().with_time_limit(Duration::ZERO);
+    let solution = solve(&problem, &settings, &over).unwrap();
+    assert_eq!(solution.alphas.len(), targets.n_problems());
+    for k in 0..targets.n_problems() {
+        assert!(solution.alphas[k].is_empty(), "problem {k} was begun");
+        let told = (solution.status[k], solution.epochs[k], solution.primal[k], solution.dual[k], solution.gap(k));
+        assert_eq!(told, (Status::TimeLimit, 0, 30.0, 0.0, 1.0));
     }
 }

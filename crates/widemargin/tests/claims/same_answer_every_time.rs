@@ -1,4 +1,4 @@
-//! Thread counts, engines and files change nothing.
+//! Thread counts and files change nothing.
 
 use crate::common::{KERNELS, histograms};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,6 @@ use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Status;
-use widemargin::solve::dual::Engine;
 
 #[test]
 fn thread_counts_change_no_bit() {
@@ -25,23 +24,6 @@ fn thread_counts_change_no_bit() {
         assert_eq!(one.weights(), many.weights(), "{threads} threads");
         assert_eq!(one.report().iterations, many.report().iterations);
         assert_eq!(one.decision_function(&samples, 1).unwrap(), many.decision_function(&samples, threads).unwrap());
-    }
-}
-
-#[test]
-fn shrinking_and_engines_find_the_same_objective() {
-    let (n, d) = (300, 12);
-    let (values, labels) = histograms(n, d, 2, 2);
-    let samples = DenseView::new(&values, n, d).unwrap();
-    for kernel in KERNELS {
-        let params = PowerMeanParams::new(kernel).c(10.0).tol(1e-5).max_epochs(50_000);
-        let plain = params.clone().shrinking(false).fit(&samples, &labels).unwrap();
-        for other in [params.clone(), params.engine(Engine::OneClass)] {
-            let model = other.fit(&samples, &labels).unwrap();
-            assert_eq!(model.report().status, Status::Converged);
-            let (a, b) = (model.report().objective, plain.report().objective);
-            assert!((a - b).abs() <= 1e-5 * b, "{kernel}: {a} {b}");
-        }
     }
 }
 
@@ -105,28 +87,25 @@ fn model_files_keep_every_bit_and_damaged_ones_are_refused() {
 }
 
 /// A fit that would take minutes: with the hinge, descent at a large C is slow.
-fn endless(engine: Engine) -> PowerMeanParams {
-    let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(100.0).tol(1e-12).max_epochs(u32::MAX);
-    params.loss(Loss::Hinge).engine(engine)
+fn endless() -> PowerMeanParams {
+    PowerMeanParams::new(AdditiveKernel::Chi2).c(100.0).tol(1e-12).max_epochs(u32::MAX).loss(Loss::Hinge)
 }
 
 #[test]
 fn a_cancelled_fit_is_an_error() {
     let (values, labels) = histograms(2000, 20, 3, 9);
     let samples = DenseView::new(&values, 2000, 20).unwrap();
-    for engine in [Engine::Batched, Engine::OneClass] {
-        // Once before it begins, and once while it descends.
-        for at in ["", "solve"] {
-            let cancel = AtomicBool::new(at.is_empty());
-            let sink = |progress: Progress| {
-                if progress.stage == at && progress.done > 0 {
-                    cancel.store(true, Ordering::Relaxed);
-                }
-            };
-            let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
-            let cancelled = endless(engine).fit_with(&samples, &labels, None, &monitor);
-            assert!(matches!(cancelled, Err(Error::Cancelled { .. })), "{engine:?}");
-        }
+    // Once before it begins, and once while it descends.
+    for at in ["", "solve"] {
+        let cancel = AtomicBool::new(at.is_empty());
+        let sink = |progress: Progress| {
+            if progress.stage == at && progress.done > 0 {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+        let cancelled = endless().fit_with(&samples, &labels, None, &monitor);
+        assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
     }
 }
 
@@ -134,12 +113,10 @@ fn a_cancelled_fit_is_an_error() {
 fn a_limited_fit_says_which_limit_it_met() {
     let (values, labels) = histograms(2000, 20, 3, 9);
     let samples = DenseView::new(&values, 2000, 20).unwrap();
-    for engine in [Engine::Batched, Engine::OneClass] {
-        let limit = Monitor::none().with_time_limit(Duration::ZERO);
-        let model = endless(engine).fit_with(&samples, &labels, None, &limit).unwrap();
-        assert_eq!(model.report().status, Status::TimeLimit);
-        assert!(model.report().warnings[0].contains("time limit"), "{:?}", model.report().warnings);
-        let few = endless(engine).max_epochs(2).fit(&samples, &labels).unwrap();
-        assert_eq!((few.report().status, few.report().max_iterations()), (Status::IterationLimit, 2));
-    }
+    let limit = Monitor::none().with_time_limit(Duration::ZERO);
+    let model = endless().fit_with(&samples, &labels, None, &limit).unwrap();
+    assert_eq!(model.report().status, Status::TimeLimit);
+    assert!(model.report().warnings[0].contains("time limit"), "{:?}", model.report().warnings);
+    let few = endless().max_epochs(2).fit(&samples, &labels).unwrap();
+    assert_eq!((few.report().status, few.report().max_iterations()), (Status::IterationLimit, 2));
 }

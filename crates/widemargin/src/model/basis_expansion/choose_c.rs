@@ -66,9 +66,9 @@ impl Unseen {
 }
 
 impl ChosenC {
-    /// A C that is given, with the caller's warm start.
-    pub fn given(c: f64, start: Option<Start>) -> Self {
-        ChosenC { c, path: Vec::new(), start, note: None, unseen: None }
+    /// A given C.
+    pub fn given(c: f64) -> Self {
+        ChosenC { c, path: Vec::new(), start: None, note: None, unseen: None }
     }
 
     /// The same for another loss, which the report tells.

@@ -14,7 +14,6 @@ use super::held_out_path::choose_on_held_out;
 use super::learn_weights::{Asked, learn_weights, unweighted};
 use super::prune::{heaviest, next_size};
 use super::solver::Solver;
-use super::start::Start;
 use crate::basis::BasisChoice;
 use crate::data::{
     About, ClassWeight, Distinct, Given, Labels, Picked, Source, Vectors, check_costs, effective_weights,
@@ -49,7 +48,6 @@ pub struct BasisExpansionParams<S: Similarity> {
     pub(crate) class_weight: ClassWeight,
     tol: f64,
     max_iter: Option<u32>,
-    pub(crate) start: Option<Start>,
     pub(crate) threads: usize,
 }
 
@@ -76,7 +74,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             class_weight: ClassWeight::Uniform,
             tol: 1e-3,
             max_iter: None,
-            start: None,
             threads: 0,
         }
     }
@@ -85,7 +82,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionParams<T> {
         let expander = self.expander.with_similarity(similarity);
         let BasisExpansionParams { c, near, loss, penalty, max_basis, intercept, class_weight, .. } = self;
-        let BasisExpansionParams { tol, max_iter, start, threads, .. } = self;
+        let BasisExpansionParams { tol, max_iter, threads, .. } = self;
         BasisExpansionParams {
             expander,
             c,
@@ -97,7 +94,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             class_weight,
             tol,
             max_iter,
-            start,
             threads,
         }
     }
@@ -172,12 +168,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// 1,000). Below 60 it also means that sparse features are solved by Newton steps alone, without descent before them.
     pub fn max_iter(self, max_iter: u32) -> Self {
         BasisExpansionParams { max_iter: Some(max_iter), ..self }
-    }
-
-    /// A warm start for Newton's method: the weights (`[problem][feature]`) and the intercepts of an earlier model.
-    /// Ignored if the numbers of features or problems differ, and for the hinge loss.
-    pub fn start(self, weights: Vec<f32>, intercepts: Vec<f64>) -> Self {
-        BasisExpansionParams { start: Some(Start { weights, intercepts, alphas: Vec::new() }), ..self }
     }
 
     /// Seed of the selection of bases, if random, and of the order of samples for the hinge loss.
@@ -265,7 +255,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             tol: self.tol,
             max_iter: self.max_iter.unwrap_or(most),
             seed: self.expander.seed,
-            shrinking: None,
             nodes: None,
             landmarks: None,
         }
@@ -328,7 +317,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// A copy, as for [`Expander::for_some`].
     fn for_some(&self) -> Option<Self> {
         let BasisExpansionParams { c, near, loss, penalty, max_basis, intercept, tol, max_iter, threads, .. } = *self;
-        let (class_weight, start) = (self.class_weight.clone(), self.start.clone());
+        let class_weight = self.class_weight.clone();
         let expander = self.expander.for_some()?;
         Some(BasisExpansionParams {
             expander,
@@ -341,7 +330,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             class_weight,
             tol,
             max_iter,
-            start,
             threads,
         })
     }
@@ -391,7 +379,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut pruned = None;
         if let Some(most) = self.max_basis {
             let n = made.expansion.n_columns();
-            let costs = ChosenC::given(self.c.or_one(), None).costs(&weights, labels.classes().len())?;
+            let costs = ChosenC::given(self.c.or_one()).costs(&weights, labels.classes().len())?;
             let solver = Solver {
                 loss: AnyLoss::default(),
                 penalty: Penalty::L2,
@@ -422,7 +410,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             threads,
         };
         let mut chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC::given(c, self.start),
+            CChoice::Value(c) => ChosenC::given(c),
             CChoice::Auto => {
                 let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.loss == AnyLoss::default();
                 let of_all = match is_sparse && weights.len() > SAMPLES_TO_CHOOSE {

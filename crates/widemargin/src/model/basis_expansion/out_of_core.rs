@@ -16,6 +16,7 @@ use super::held_out::{HeldOut, TOL as HELD_OUT_TOL, judge, n_held_out};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
+use super::start::Start;
 use super::wanted_bases::Wanted;
 use crate::data::{About, DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
 use crate::error::{Error, Result};
@@ -124,7 +125,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             }
         }
         let mut chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC::given(c, self.start),
+            CChoice::Value(c) => ChosenC::given(c),
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
                 let kind = (self.loss, intercept);
@@ -137,7 +138,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let problem = Targets { targets, costs: &costs, loss, intercept: self.intercept };
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
-        let start = chosen_c.start.as_ref().and_then(|s| s.of(targets.n_problems(), pieces.expansion.n_features()));
+        let start = chosen_c.start.as_ref().map(Start::newton);
         let (solution, note) = blocks.solve(&settings, start, false, monitor)?;
         clock.end_solved("solve")?;
 

@@ -87,8 +87,7 @@ impl Solver {
                 None => {}
             }
         }
-        let start = descended.as_ref().or(self.start.as_ref());
-        let start = start.and_then(|start| start.of(targets.n_problems(), phi.n_cols()));
+        let start = descended.as_ref().or(self.start.as_ref()).map(Start::newton);
         let solution = newton::solve(&mut objective, &settings, start, monitor)?;
         let report = solution.report(Vec::new(), &settings);
         let NewtonSolution { weights, intercepts, .. } = solution;

@@ -19,9 +19,8 @@ impl Start {
         Start { weights, intercepts, alphas: Vec::new() }
     }
 
-    /// The warm start for these numbers of problems and features, if they match.
-    pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
-        let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
-        fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
+    /// The start of Newton's method.
+    pub fn newton(&self) -> NewtonStart<'_> {
+        NewtonStart { weights: &self.weights, intercepts: &self.intercepts }
     }
 }

@@ -10,7 +10,7 @@ use crate::model::CChoice;
 use crate::model::origin::TrainingSettings;
 use crate::problem::Loss;
 use crate::similarity::{AdditiveKernel, ScalarKernel};
-use crate::solve::dual::{DualSettings, Engine};
+use crate::solve::dual::DualSettings;
 
 /// Which parameters are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +41,6 @@ pub struct PowerMeanParams {
     pub(crate) max_epochs: u32,
     pub(crate) seed: u64,
     pub(crate) threads: usize,
-    pub(crate) shrinking: bool,
-    pub(crate) engine: Engine,
     /// Whether C, p and the number of nodes are chosen; the fields of those that are have the defaults.
     pub(super) auto: Auto,
 }
@@ -64,8 +62,6 @@ impl PowerMeanParams {
             max_epochs: 1000,
             seed: 0,
             threads: 0,
-            shrinking: true,
-            engine: Engine::Auto,
             auto: Auto::default(),
         }
     }
@@ -152,10 +148,6 @@ impl PowerMeanParams {
         seed: u64;
         /// Number of threads, 0 meaning one per core. The result does not depend on it.
         threads: usize;
-        /// Whether samples that stay outside the margin are temporarily skipped (shrinking).
-        shrinking: bool;
-        /// The implementation of the solver; affects speed only.
-        engine: Engine;
     }
 
     /// Checks the parameters without fitting.
@@ -191,8 +183,7 @@ impl PowerMeanParams {
 
     /// The settings of the descent.
     pub(crate) fn settings(&self, threads: usize) -> DualSettings {
-        let PowerMeanParams { tol, max_epochs, seed, shrinking, engine, .. } = *self;
-        DualSettings { tol, max_epochs, seed, threads, shrinking, engine }
+        DualSettings { tol: self.tol, max_epochs: self.max_epochs, seed: self.seed, threads }
     }
 
     /// The settings stored in the model.
@@ -202,7 +193,6 @@ impl PowerMeanParams {
             tol: self.tol,
             max_iter: self.max_epochs,
             seed: self.seed,
-            shrinking: Some(self.shrinking),
             nodes: self.nodes.clone(),
             landmarks: None,
         }

@@ -282,7 +282,6 @@ impl ThinPlateParams {
             tol: self.tol,
             max_iter: self.max_steps,
             seed: self.seed,
-            shrinking: None,
             nodes: None,
             landmarks: Some(if on_landmarks { self.landmarks.to_string() } else { "none".into() }),
         }

@@ -216,7 +216,7 @@ impl<E: Entry> Shard<'_, E> {
         loop {
             epochs += 1;
             lanes.begin_epoch();
-            let epoch = self.pass.epoch(&mut pack, &mut lanes, order.of(epochs), settings.shrinking, monitor);
+            let epoch = self.pass.epoch(&mut pack, &mut lanes, order.of(epochs), true, monitor);
             if let Err(stopped) = epoch {
                 unpack(&pack, all, &live);
                 return Err(stopped);
@@ -306,7 +306,7 @@ mod tests {
     use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
     use crate::problem::{Loss, OneVsRest};
     use crate::similarity::AdditiveKernel;
-    use crate::solve::dual::{Engine, HeldOut, one_class, solve, solve_for_weights};
+    use crate::solve::dual::{HeldOut, one_class, solve, solve_for_weights};
     use rand::RngExt;
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -327,7 +327,7 @@ mod tests {
     }
 
     fn settings() -> DualSettings {
-        DualSettings { tol: 1e-3, max_epochs: 500, seed: 1, threads: 1, shrinking: false, engine: Engine::Batched }
+        DualSettings { tol: 1e-3, max_epochs: 500, seed: 1, threads: 1 }
     }
 
     #[test]

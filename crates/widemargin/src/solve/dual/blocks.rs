@@ -301,7 +301,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         let problem = self.problem.of(rows);
         let pass = self.pass(&problem, rows);
         let mut order = Order::new(n_rows, mixed(self.settings.seed, block as u64));
-        let ended = pass.epoch(pack, lanes, order.of(self.state.rounds), self.settings.shrinking, self.monitor);
+        let ended = pass.epoch(pack, lanes, order.of(self.state.rounds), true, self.monitor);
         for class in 0..pack.problems.len() {
             let alphas = &mut alphas[column(pack.problems[class])];
             pack.alphas(class, alphas);

@@ -5,7 +5,7 @@
 //! exactly, as in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
-//! `one_class` implements this for one problem in the clearest form and is the reference in the tests; `batched` does
+//! `one_class` implements this for one problem in the clearest form and is the reference of the tests; `batched` does
 //! the same for up to 16 problems in the lanes of vector registers, held by `pack`; `blocks` does it for rows that do
 //! not fit in memory.
 
@@ -15,6 +15,7 @@ mod blocks;
 pub(super) mod certificate;
 mod coordinate;
 mod lanes;
+#[cfg(test)]
 mod one_class;
 mod order;
 mod pack;
@@ -32,7 +33,7 @@ use crate::solve::Status;
 pub(crate) use batched::packed_row_bytes;
 pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 pub(crate) use blocks::solve_blocks;
-pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
+pub use problem::{DualProblem, DualSettings, DualSolution};
 
 use certificate::Certificate;
 use solved::Solved;
@@ -88,12 +89,7 @@ fn solve_all(
             return Ok(problems.map(|k| Solved::unbegun(n_weights, at_start(k))).collect());
         }
         let shard = problems.clone();
-        let mut solved = match settings.engine {
-            Engine::OneClass => problems
-                .map(|k| one_class::solve(problem, &tables, &diagonal, k, settings, monitor))
-                .collect::<Result<Vec<_>, ()>>()?,
-            Engine::Auto | Engine::Batched => batched::solve(problem, &tables, &diagonal, problems, settings, monitor)?,
-        };
+        let mut solved = batched::solve(problem, &tables, &diagonal, problems, settings, monitor)?;
         let is_limited = |one: &Solved| one.status == Status::IterationLimit;
         let is_here = !(held_out.is_left_to_another && solved.iter().any(is_limited));
         if is_here && !held_out.ranges.is_empty() {
@@ -101,10 +97,7 @@ fn solve_all(
         }
         Ok(solved.into_iter().map(|one| one.counted(keep_alphas)).collect())
     };
-    let parts: Vec<_> = match settings.engine {
-        Engine::OneClass => (0..n_problems).map(|k| k..k + 1).collect(),
-        Engine::Auto | Engine::Batched => batched::shards(n_problems, problem.map.n_nodes(), pool.threads()),
-    };
+    let parts = batched::shards(n_problems, problem.map.n_nodes(), pool.threads());
     let solved = pool.try_map(parts.len(), |at| part(parts[at].clone()));
     match solved {
         Ok(parts) => Ok(DualSolution::join(problem, parts.into_iter().flatten().collect())),

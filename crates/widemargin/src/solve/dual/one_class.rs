@@ -59,7 +59,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
                 break (Status::IterationLimit, self.certify(&state));
             }
             epochs += 1;
-            let estimate = match self.epoch(&mut state, order.of(epochs), settings.shrinking, monitor) {
+            let estimate = match self.epoch(&mut state, order.of(epochs), monitor) {
                 Ok(estimate) => estimate,
                 Err(Stopped::Cancelled) => return Err(()),
                 Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.certify(&state)),
@@ -82,13 +82,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
     }
 
     /// One pass over the rows that are not skipped; returns an estimate of the relative gap.
-    fn epoch(
-        &self,
-        state: &mut State<T>,
-        order: &[u32],
-        shrinking: bool,
-        monitor: &Monitor<'_>,
-    ) -> Result<f64, Stopped> {
+    fn epoch(&self, state: &mut State<T>, order: &[u32], monitor: &Monitor<'_>) -> Result<f64, Stopped> {
         let loss = self.problem.loss;
         let mut sums = Sums::default();
         let mut largest = T::neg_infinity();
@@ -110,7 +104,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             let margin = sign * self.score(&state.weights, row);
             let gradient = margin - T::one() + alpha * ridge;
             let at_zero = alpha == T::zero();
-            if shrinking && at_zero && gradient > state.threshold {
+            if at_zero && gradient > state.threshold {
                 state.left_out[row] = true;
                 continue;
             }

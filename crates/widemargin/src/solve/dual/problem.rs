@@ -43,19 +43,6 @@ impl DualProblem<'_> {
     }
 }
 
-/// The implementation of the solver. They agree up to rounding; use `Auto` except in tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Engine {
-    /// The faster one.
-    #[default]
-    Auto,
-    /// Up to 16 problems at a time in the lanes of vector registers.
-    Batched,
-    /// One problem at a time, scalar.
-    OneClass,
-}
-
 /// Settings of the solvers.
 #[derive(Clone, Copy, Debug)]
 pub struct DualSettings {
@@ -67,10 +54,6 @@ pub struct DualSettings {
     pub seed: u64,
     /// Number of threads, 0 meaning one per core.
     pub threads: usize,
-    /// Whether rows that stay outside the margin are temporarily skipped (shrinking).
-    pub shrinking: bool,
-    /// The implementation.
-    pub engine: Engine,
 }
 
 /// The solved problems. All vectors except `weights` have one element per problem.

@@ -210,7 +210,6 @@ impl PowerMeanParams {
             ("tol", self.tol.to_string()),
             ("max_iter", self.max_epochs.to_string()),
             ("seed", self.seed.to_string()),
-            ("shrinking", self.shrinking.to_string()),
         ];
         facts.map(|(name, value)| (name.to_owned(), value)).to_vec()
     }

@@ -1,0 +1,62 @@
+//! `widemargin transform`: the features of a model as a file, for other programs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use indicatif::HumanCount;
+use widemargin::model::BasisExpansionSvc;
+use widemargin_io::{Samples, Table};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::details::basis_expansion;
+use crate::model::load_for;
+use crate::output::check_output;
+use crate::report::{Failure, in_file};
+use crate::stream::put_in_order;
+
+/// Arguments of `transform`.
+#[derive(Debug, Args)]
+pub struct Transform {
+    /// The model file
+    model: PathBuf,
+    #[command(flatten)]
+    input: Input,
+    /// The file to write: .npz with the labels, .npy, .csv, .tsv or LIBSVM text
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl Transform {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let (file, path) = (&self.input.data, &self.model);
+        let model = load_for(path, &self.input)?;
+        let Some(expansion) = basis_expansion(&*model).map(BasisExpansionSvc::expansion) else {
+            let (path, method) = (path.display(), model.method());
+            return Err(Failure::input(format!("{path}: a model of '{method}', which has no basis expansion")));
+        };
+        check_output(&self.output, &self.input, Some(path))?;
+        widemargin_io::Format::from_path(&self.output)?;
+        let trained = (&*model).into();
+        let (mut table, _) = context.read(file, &self.input.options_for(&trained))?;
+        put_in_order(&mut table, &trained, file)?;
+        context.go_on()?;
+        context.bar.say("transforming");
+        let transformed = table
+            .samples
+            .view()
+            .and_then(|samples| {
+                model.check_samples(&samples)?;
+                expansion.transform(&samples, context.common.threads)
+            })
+            .map_err(|error| in_file(error, file, &table, 0))?;
+        context.bar.say(format!("writing {}", self.output.display()));
+        let (n, d) = (transformed.n_rows as u64, transformed.n_cols as u64);
+        let table = Table::new(Samples::DenseF32(transformed), table.labels);
+        widemargin_io::write(&table, &self.output, None)?;
+        context.bar.hide();
+        context.note(&format!("{} samples, {} numbers each: {}", HumanCount(n), HumanCount(d), self.output.display()));
+        Ok(())
+    }
+}

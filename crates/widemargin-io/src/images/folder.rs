@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
-use widemargin::data::{Images, Label, Labels};
+use widemargin::data::{Label, Labels};
 
 use super::{NO_COLUMNS, collection, problem};
 use crate::error::{IoError, Result};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
 use widemargin::data::AnySamples;
-use widemargin::data::{Images, Samples as _};
+use widemargin::data::Images;
 use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn images(samples: &Table) -> &Images {

@@ -1,5 +1,7 @@
 """Columns far from 0 beside their range, such as map coordinates and Unix times, lose no digits in double precision."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -67,3 +69,17 @@ def test_onnx_names_the_cure(points):
     with pytest.raises(ValueError, match=r"StandardScaler\(\)"):
         widemargin.to_onnx(BasisExpansionSVC("rbf").fit(X, y))
     widemargin.to_onnx(make_pipeline(StandardScaler(), BasisExpansionSVC("rbf")).fit(X, y))
+
+
+def test_a_similarity_that_loses_the_digits_of_columns_far_from_0_warns_with_a_cure():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] > 0).astype(int)
+    far = X + [0.0, 1e6, 0.0]
+    with pytest.warns(UserWarning, match=r"column 1 lies so far from 0.*as in z-score/linear"):
+        BasisExpansionSVC("linear", n_basis=50).fit(far, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for similarity in ("z-score/linear", "rbf"):
+            assert BasisExpansionSVC(similarity, n_basis=50).fit(far, y).score(far, y) > 0.95
+        BasisExpansionSVC("linear", n_basis=50).fit(X, y)

@@ -227,9 +227,17 @@ impl<S: Similarity> BasisExpansion<S> {
         &self.negative
     }
 
-    /// What is worth telling of [`BasisExpansion::negative_energy`]: notes, and warnings.
-    pub(crate) fn of_definiteness(&self) -> (Vec<String>, Vec<String>) {
+    /// Notes and warnings on the digits of columns far from 0 and on [`BasisExpansion::negative_energy`].
+    pub(crate) fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+        let column = self.bases.offsets().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
+        if let Some(column) = column.filter(|_| !self.similarity.depends_on_differences()) {
+            let spec = self.similarity.spec();
+            warnings.push(format!(
+                "column {column} lies so far from 0 for its range that '{spec}' loses digits in single precision: subtract \
+                 its mean, or describe the samples before, as in z-score/{spec}"
+            ));
+        }
         let is_conditional = matches!(self.normalization, Normalization::CenteredNystrom(_));
         for (part, &negative) in self.negative.iter().enumerate().filter(|(_, negative)| **negative > WORTH_TELLING) {
             let told = format!(

@@ -463,7 +463,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
 
         solution.report.stages = clock.stages;
-        let (notes, warnings) = made.expansion.of_definiteness();
+        let (notes, warnings) = made.expansion.remarks();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
         let calibration = unseen.assess(&mut solution.report, &labels, &distinct.weights, &units);

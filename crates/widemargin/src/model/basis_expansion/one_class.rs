@@ -313,7 +313,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     ) -> Self {
         let Found { weights, threshold, left_out_scores } = found;
         let mut report = of_closed_form(weights.iter().map(|weight| weight * weight).sum(), n, 1, stages);
-        let (notes, warnings) = expansion.of_definiteness();
+        let (notes, warnings) = expansion.remarks();
         report.notes.extend(notes);
         report.warnings.extend(warnings);
         BasisExpansionOneClass {

@@ -148,7 +148,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut report: Report = solution.report(clock.stages, &settings);
         report.notes.push(note);
         report.notes.extend(weighed.into_iter().chain(chosen_c.note.take()));
-        let (notes, warnings) = pieces.expansion.of_definiteness();
+        let (notes, warnings) = pieces.expansion.remarks();
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(chosen.warning));
         let given = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);

@@ -393,7 +393,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         let RegressorFacts { basis, basis_rows, loss, seed, stages, .. } = facts;
         standard.restore(&mut solution.weights, &mut solution.intercepts);
         let mut report = (solution.report)(stages);
-        let (notes, warnings) = expansion.of_definiteness();
+        let (notes, warnings) = expansion.remarks();
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(warning).chain(solution.warning));
         BasisExpansionRegressor {

@@ -229,6 +229,13 @@ impl Similarity for AnySimilarity {
         AnySimilarity::new(&self.specs()).ok()
     }
 
+    /// Descriptors of vectors scale them, from what is left of the offsets.
+    fn depends_on_differences(&self) -> bool {
+        let is_of_differences =
+            |part: &Part| self.leaves[part.leaf].node.is_some() || part.kernel.depends_on_differences_any();
+        self.parts.iter().all(is_of_differences)
+    }
+
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         for at in 0..self.nodes.len() {
             let parent = self.nodes[at].parent;

@@ -17,7 +17,7 @@ from program import DEFAULT, Program, markdown, write
 
 VARIANTS = {
     "no intercept": ["--intercept=none"],
-    "intercept": ["--intercept=penalized"],
+    "intercept": ["--intercept=free"],
     "clip": ["--intercept=none", "--normalization=nystrom-symmetric-clip"],
     "flip": ["--intercept=none", "--normalization=nystrom-symmetric-flip"],
     "shift": ["--intercept=none", "--normalization=nystrom-symmetric-shift"],

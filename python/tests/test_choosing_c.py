@@ -50,7 +50,7 @@ def test_wrong_values_of_c():
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_c_of_another_loss_is_that_of_the_squared_hinge_and_the_report_says_so(loss):
     X, y = make_moons(100, noise=0.2, random_state=0)
-    given = {"similarity": "rbf", "normalization": "nystrom", "random_state": 0, "fit_intercept": "penalized"}
+    given = {"similarity": "rbf", "normalization": "nystrom", "random_state": 0, "fit_intercept": False}
     fitted, squared = (wm.BasisExpansionSVC(**given, loss=name).fit(X, y) for name in (loss, "squared_hinge"))
     assert fitted.C_ == squared.C_
     assert any("selected for the squared hinge" in note for note in fitted.report_["notes"])

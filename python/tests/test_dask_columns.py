@@ -16,7 +16,7 @@ CLASSIFIERS = [
         "z-score/rbf",
         n_basis=20,
         basis="random",
-        fit_intercept="penalized",
+        fit_intercept=False,
         random_state=1,
         normalization="mean_norm",
         C=1.0,

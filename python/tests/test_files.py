@@ -448,8 +448,8 @@ def test_precomputed_similarities_and_transformers_go_by_name():
         (
             "basis-expansion",
             # A C that is chosen brings a start, from which the solver ends elsewhere within the gap.
-            ["-C", "1", "--loss", "logistic", "--intercept", "penalized", "--class-weight", "1:2,2:0.5"],
-            {"loss": "logistic", "fit_intercept": "penalized", "class_weight": {1: 2.0, 2: 0.5}},
+            ["-C", "1", "--loss", "logistic", "--intercept", "none", "--class-weight", "1:2,2:0.5"],
+            {"loss": "logistic", "fit_intercept": False, "class_weight": {1: 2.0, 2: 0.5}},
         ),
         (
             "basis-expansion",

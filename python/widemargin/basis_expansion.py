@@ -78,8 +78,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 2,000 samples if there are more): of fits of the squared loss if that is the loss, else of the
         squared hinge; not with ``penalty="l1"``.
-    fit_intercept : bool or "penalized", default=True
-        True: unpenalized (with the hinge loss: penalized); "penalized"; False: no intercept.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is not penalized, but with the hinge loss.
     loss : {"auto", "squared_hinge", "hinge", "squared", "logistic"}, default="auto"
         "squared" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and the
         leave-one-out error is exact. "auto" is the squared hinge; where similarity="auto" takes dense features of a
@@ -179,7 +179,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
-        "fit_intercept": ["boolean", StrOptions({"penalized"})],
+        "fit_intercept": ["boolean"],
         "max_basis": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
@@ -194,7 +194,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         basis: Any = "stratified",
         normalization: str = "auto",
         C: float | str = "auto",
-        fit_intercept: bool | str = True,
+        fit_intercept: bool = True,
         loss: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-3,
@@ -275,7 +275,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
                 basis_rows=basis_rows,
                 normalization=normalization,
                 C=c_of(self),
-                intercept=self._intercept(loss),
+                intercept="free" if self.fit_intercept else "none",
                 loss=None if loss == "auto" else loss,
                 penalty=penalty,
                 max_basis=None if self.max_basis is None else int(self.max_basis),
@@ -301,12 +301,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         if not (searches or chooses or counts):
             return given, n_basis, None
         return given, n_basis, ([] if searches else resolved.specs, None if chooses else given, counts)
-
-    def _intercept(self, loss: str) -> str:
-        if not self.fit_intercept:
-            return "none"
-        # The dual solver for the hinge loss does not support an unpenalized intercept.
-        return "penalized" if self.fit_intercept == "penalized" or loss == "hinge" else "free"
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
@@ -351,7 +345,5 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             fit_intercept=told["intercept"] != "none",
             penalty=told.get("penalty", "l2"),
         )
-        if told["intercept"] == "penalized" and told["loss"] != "hinge":
-            self.set_params(fit_intercept="penalized")
         super()._restore(model, told)
         self._restore_bases(told)

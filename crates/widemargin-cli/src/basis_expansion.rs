@@ -75,9 +75,8 @@ pub struct BasisExpansionArgs {
     /// Keep at most so many of the bases: those that weigh least are left out step by step
     #[arg(long, value_name = "N")]
     max_basis: Option<usize>,
-    /// Intercept of the decision function: free (unpenalized), penalized (as a feature that is always 1; with the hinge
-    /// loss free means penalized) or none
-    #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
+    /// Intercept of the decision function: free (unpenalized; with the hinge loss penalized) or none
+    #[arg(long, value_parser = intercept, value_delimiter = ',', default_value = "free", value_name = "NAME")]
     intercept: Vec<Intercept>,
     #[command(flatten)]
     class_weight: ClassWeightArg,
@@ -102,6 +101,14 @@ impl BasisExpansionArgs {
     pub fn usual() -> Self {
         let matches = <Self as Args>::augment_args(Command::new("")).get_matches_from([""]);
         Self::from_arg_matches(&matches).unwrap_or_else(|problem| problem.exit())
+    }
+}
+
+fn intercept(text: &str) -> std::result::Result<Intercept, &'static str> {
+    match text {
+        "free" => Ok(Intercept::Free),
+        "none" => Ok(Intercept::None),
+        _ => Err("expected free or none"),
     }
 }
 
@@ -361,7 +368,6 @@ impl Method for BasisExpansionArgs {
             ("--loss", self.loss.iter().any(|loss| loss.of_numbers.is_none())),
             ("--penalty", self.penalty != [Penalty::default()]),
             ("--max-basis", self.max_basis.is_some()),
-            ("--intercept penalized", self.intercept.contains(&Intercept::Penalized)),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
         self.check_no_shrinkage("--task regression")?;

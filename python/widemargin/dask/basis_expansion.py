@@ -107,7 +107,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         C, loss = decided.C, decided.loss
         chosen = self._drawn(strata, present, basis, basis_rows, decided.n_basis)
         features = Features(self, given, chosen, decided.similarity, decided.normalization, clock)
-        linear = features.made("linear", [(one.known, C, loss, self._intercept(loss)) for one in given.pieces])
+        intercept = "free" if self.fit_intercept else "none"
+        linear = features.made("linear", [(one.known, C, loss, intercept) for one in given.pieces])
         chosen_rows, brought = labels.brought_rows(features.width, FEWEST_ROWS), None
         if chosen_rows is not None:
             found = given.picked(chosen_rows, lambda at, mine: client.submit(_tasks.made, linear[at], "pick", mine))

@@ -78,7 +78,7 @@ fn vectors() {
         "--similarity rbf:gamma=0.5 --similarity z-score/laplacian --n-basis 10 --normalization z-score",
         "--similarity polynomial:degree=2 --basis kmedoids --n-basis 10 --loss logistic",
         "--similarity rbf --n-basis 20 --loss squared -C 1",
-        "--similarity distance --basis random --n-basis 30 --intercept penalized",
+        "--similarity distance --basis random --n-basis 30 --intercept none",
         "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
         "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",

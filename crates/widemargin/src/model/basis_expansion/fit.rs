@@ -148,8 +148,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { max_basis, ..self }
     }
 
-    /// How the intercept is treated. With the hinge loss an unpenalized intercept is penalized instead, and the report
-    /// says so: the dual solver does not support an unpenalized one.
+    /// How the intercept is treated. With the hinge loss an unpenalized intercept is penalized instead: the dual solver
+    /// does not support an unpenalized one.
     pub fn intercept(self, intercept: Intercept) -> Self {
         BasisExpansionParams { intercept, ..self }
     }
@@ -341,6 +341,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionSvc<S>> {
+        let intercept = match self.intercept {
+            Intercept::Free if self.loss == AnyLoss::Hinge => Intercept::Penalized,
+            other => other,
+        };
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c.or_one(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
@@ -359,7 +363,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let units = distinct.removed_weights(&weights);
         let chosen = Chosen { labels: &labels, weights: &weights, units: &units };
-        let asked = Asked { samples: chosen, c: self.c.given(), intercept: self.intercept, seed, threads };
+        let asked = Asked { samples: chosen, c: self.c.given(), intercept, seed, threads };
         let weighed = match &mut made.phi {
             Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &asked, monitor)?,
             Vectors::Sparse(_) if !unweighted(made.expansion.similarity()).is_empty() => {
@@ -383,7 +387,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let solver = Solver {
                 loss: AnyLoss::default(),
                 penalty: Penalty::L2,
-                intercept: self.intercept,
+                intercept,
                 tol: PRUNING_TOL,
                 max_iter: None,
                 start: None,
@@ -402,7 +406,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver {
             loss: self.loss,
             penalty: self.penalty,
-            intercept: self.intercept,
+            intercept,
             tol: self.tol,
             max_iter: self.max_iter,
             start: None,
@@ -420,7 +424,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 let found = of_all.map_or_else(
                     || {
                         let phi = Block::of(&made.phi)?;
-                        choose_c(phi, chosen, self.near, (self.loss, self.intercept), (seed, threads), monitor)
+                        choose_c(phi, chosen, self.near, (self.loss, intercept), (seed, threads), monitor)
                     },
                     Ok,
                 )?;
@@ -430,7 +434,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
         if self.loss == AnyLoss::Smooth(SmoothLoss::Squared) {
-            solve_squared(Block::of(&made.phi)?, chosen, &mut chosen_c, self.intercept, threads, monitor)?;
+            solve_squared(Block::of(&made.phi)?, chosen, &mut chosen_c, intercept, threads, monitor)?;
         }
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;

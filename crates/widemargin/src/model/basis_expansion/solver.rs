@@ -164,15 +164,9 @@ impl Solver {
         let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
         let (tol, seed, threads) = (self.tol, self.seed, self.threads);
         let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
-        let is_free = self.intercept == Intercept::Free;
-        let intercept = if is_free { Intercept::Penalized } else { self.intercept };
+        let intercept = self.intercept;
         let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
-        let mut report = solution.report(Vec::new(), &settings);
-        if is_free {
-            let told = "the intercept is penalized: the hinge is solved in its dual, which cannot have a free one \
-                        (intercept penalized or none says so without this warning)";
-            report.warnings.push(told.into());
-        }
+        let report = solution.report(Vec::new(), &settings);
         let (weights, intercepts) = (solution.weights, solution.intercepts);
         Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })
     }

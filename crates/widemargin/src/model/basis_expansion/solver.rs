@@ -163,7 +163,7 @@ impl Solver {
         let default = LinearDualSettings::default();
         let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
         let (tol, seed, threads) = (self.tol, self.seed, self.threads);
-        let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
+        let settings = LinearDualSettings { tol, max_epochs, seed, threads };
         let intercept = self.intercept;
         let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
         let report = solution.report(Vec::new(), &settings);

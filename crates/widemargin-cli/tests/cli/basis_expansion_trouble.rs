@@ -70,7 +70,7 @@ fn specs_are_checked_before_the_samples_are_read() {
         ("rigid:radius=-1", "radius -1 is not allowed", ""),
         ("match:quadratic=inf", "a finite number at least 0", ""),
         ("match:base=rbf,local=1", "a sum over cells", ""),
-        (">rbf", "'' is not a name", ""),
+        (">rbf", "'>rbf' is not a name", ""),
         ("precomputed --similarity rbf", "stand alone", ""),
     ] {
         for command in ["train basis-expansion none.csv -o m", "cv basis-expansion none.csv", "spectrum none.csv"] {

@@ -4,7 +4,7 @@
 
 Tables of scikit-learn, of the benchmark of Rätsch, Onoda and Müller (`ida13/NAME.npz` in DATA with X and y) and of the
 UCI repository (`tabular/NAME.npz`), at most 150, 400 and 1,000 rows, 70 % to train on, five splits. `SVC` has
-standardized columns, and a grid of 5 C × 5 gamma in 3 folds; ours have the columns as they are and nothing given, the
+standardized columns, and a grid of 5 C × 5 gamma in 3 folds; ours have raw columns and default parameters, the
 random forest and LightGBM (if it is installed) their defaults. CPU seconds are of fits with their search; one thread.
 The last columns compare what a fit expects of itself with its score: a split is *within* if they differ by at most two
 standard errors of the score.

@@ -17,7 +17,7 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
     "options", [{}, {"kernel": "thin_plate"}, {"n_basis": 40, "basis": "index"}, {"standardize": True}]
 )
 def test_it_is_a_fit_of_each_class_against_the_others(options, tmp_path):
-    model = ThinPlateSVC(per_class=True, **{"kernel": "distance", "standardize": False, **options}).fit(X, y)
+    model = ThinPlateSVC(C="auto_per_class", **{"kernel": "distance", "standardize": False, **options}).fit(X, y)
     assert model.C_.shape == (3,)
     decision = model.decision_function(X)
     for problem in range(3):
@@ -33,13 +33,12 @@ def test_it_is_a_fit_of_each_class_against_the_others(options, tmp_path):
     again = load(tmp_path / "model.wm")
     assert (again.decision_function(X) == decision).all()
     assert (again.C_ == model.C_).all()
-    assert again.per_class
-    assert again.get_params()["C"] == "auto"
+    assert again.get_params()["C"] == "auto_per_class"
 
 
 def test_class_weights_and_sample_weights_are_those_of_the_whole():
     counts = np.random.default_rng(0).integers(1, 3, len(X))
-    model = ThinPlateSVC(per_class=True, class_weight="balanced", kernel="distance", standardize=False)
+    model = ThinPlateSVC(C="auto_per_class", class_weight="balanced", kernel="distance", standardize=False)
     by_weight = model.fit(X, y, sample_weight=counts).decision_function(X)
     by_copies = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).decision_function(X)
     np.testing.assert_allclose(by_weight, by_copies, rtol=1e-9, atol=1e-9)
@@ -47,7 +46,7 @@ def test_class_weights_and_sample_weights_are_those_of_the_whole():
 
 def test_two_classes_have_one_problem():
     one, other = (
-        ThinPlateSVC(per_class=yes, kernel="distance", standardize=False).fit(X, y > 0) for yes in (True, False)
+        ThinPlateSVC(C=C, kernel="distance", standardize=False).fit(X, y > 0) for C in ("auto_per_class", "auto")
     )
     assert one.C_ == other.C_
     assert (one.decision_function(X) == other.decision_function(X)).all()
@@ -57,7 +56,7 @@ def test_it_is_as_good_on_digits():
     digits, labels = load_digits(return_X_y=True)
     train, test = slice(0, 800), slice(800, None)
     shared = ThinPlateSVC(kernel="distance", standardize=False).fit(digits[train], labels[train])
-    own = ThinPlateSVC(per_class=True, kernel="distance", standardize=False).fit(digits[train], labels[train])
+    own = ThinPlateSVC(C="auto_per_class", kernel="distance", standardize=False).fit(digits[train], labels[train])
     assert len(set(own.C_)) > 1
     assert own.score(digits[test], labels[test]) > shared.score(digits[test], labels[test]) - 0.01
     assert any("C for each class by itself" in note for note in own.report_["notes"])
@@ -70,9 +69,9 @@ def test_another_similarity_is_answered_with_what_takes_it():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="auto where it is selected for each class"):
-        ThinPlateSVC(per_class=True, C=1.0, kernel="distance", standardize=False).fit(X, y)
-    model = ThinPlateSVC(per_class=True, kernel="distance", standardize=False).fit(X, y)
+    with pytest.raises(ValueError, match="'auto', 'auto_per_class'"):
+        ThinPlateSVC(C="per_class", kernel="distance", standardize=False).fit(X, y)
+    model = ThinPlateSVC(C="auto_per_class", kernel="distance", standardize=False).fit(X, y)
     with pytest.raises(ValueError, match="each class has its own path"):
         PathDisplay.from_estimator(model)
     shown = PathDisplay.from_estimator(model, label=1)

@@ -130,7 +130,7 @@ class PathDisplay:
         estimator : classifier or regressor of widemargin, fitted
             Or a Pipeline that ends in one. Of `AutoSVC` the methods that were compared, and the path of the best.
         label : default=None
-            The class whose path is drawn, where each has its own (``per_class=True``).
+            The class whose path is drawn, where each has its own (``C="auto_per_class"``).
         ax : matplotlib Axes or None, default=None
             Replaced by the panels if there are both candidates and a path.
         **kwargs : passed to ``plot``

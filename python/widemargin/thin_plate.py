@@ -45,8 +45,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ``"multiquadric:gamma=…"`` or ``"inverse_multiquadric:gamma=…"``, or an object of `widemargin.similarity`. The
         smoother kernels come with polynomials, at least one per column; the distances have only the constant, which
         makes them the safest with many columns.
-    C : float or "auto", default="auto"
-        The weight of the losses, above 0; "auto" selects the best of a path by leave-one-out.
+    C : float, "auto" or "auto_per_class", default="auto"
+        The weight of the losses, above 0. "auto" selects the best of a path by leave-one-out. "auto_per_class" selects
+        C, and how the polynomials are treated, for each class separately, by the leave-one-out loss of its own problem;
+        it takes as many two-class fits as there are classes, and no error of the whole is estimated.
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         How the polynomials that the kernel does not penalize are treated: they stay free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
@@ -77,9 +79,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
         more than a factor of 3, selects the variant with the lower leave-one-out loss (with a given C columns stay as
         they are). The model stores the factors.
-    per_class : bool, default=False
-        Select C, and how the polynomials are treated, for each class by itself, by the leave-one-out loss of its own
-        problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
 
     Attributes
     ----------
@@ -90,10 +89,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     estimated_label_scores_ : ndarray of shape (n_labels,)
         The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
     C_ : float or ndarray of shape (n_classes,)
-        The C of the model, given or selected; with ``per_class=True`` and three classes or more that of each class.
+        The C of the model, given or selected; with ``C="auto_per_class"`` and three classes or more that of each class.
     lambda_ : float
         1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
-    path_ : dict of ndarray, or a list of one for each class with ``per_class=True``
+    path_ : dict of ndarray, or a list of one for each class with ``C="auto_per_class"``
         For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps.
         If ``loo_exact`` is 1 the two leave-one-out estimates come from refits without each sample: at the selected C,
         without landmarks, up to 10,000 samples. Otherwise they assume that leaving out a sample lets no other sample
@@ -135,12 +134,11 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
 
     _spelled = ("kernel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), str],
+        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "auto_per_class"})],
         "n_basis": [None, Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
         **SHARED,
         "standardize": ["boolean", StrOptions({"auto"})],
-        "per_class": ["boolean"],
     }
 
     def __init__(
@@ -159,7 +157,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         verbose: int = 0,
         time_limit: float | None = None,
         standardize: bool | str = "auto",
-        per_class: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -174,7 +171,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.verbose = verbose
         self.time_limit = time_limit
         self.standardize = standardize
-        self.per_class = per_class
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateSVC:
@@ -194,7 +190,8 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ThinPlateSVC
             The fitted estimator itself.
         """
-        C, kernel = c_of(self), self._kernel()
+        per_class = isinstance(self.C, str) and self.C == "auto_per_class"
+        C, kernel = None if per_class else c_of(self), self._kernel()
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, LANDMARKS, estimator=self)
         # At a C that is given losses of kernels, and of scalings, have no common scale.
@@ -207,7 +204,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             sample_weight,
             kernel=kernel,
             C=C,
-            per_class=bool(self.per_class),
+            per_class=per_class,
             null_space=null_space,
             standardize=standardize_of(self),
             n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
@@ -251,7 +248,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
         fitted.set_params(standardize=told["standardized"])
         if told.get("per_class"):
-            fitted.set_params(C="auto", per_class=True)
+            fitted.set_params(C="auto_per_class")
         # Files that do not state how landmarks were selected imply it if landmarks are not samples.
         landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
         if landmarks != "none":

@@ -34,7 +34,7 @@ def main() -> int:
     step = QUICK_STEP if study.quick else 1
     train, labels = split.train[::step], split.train_labels[::step]
     n_basis = min(BASES, len(labels) // 3)
-    variants = [("one λ", {}), ("λ for each class", {"per_class": True})]
+    variants = [("one λ", {}), ("λ for each class", {"C": "auto_per_class"})]
     draws = [{"n_basis": n_basis, "basis": "random", "random_state": seed} for seed in range(DRAWS)]
     variants += [(f"{n_basis:,} random bases, draw {at + 1}", draw) for at, draw in enumerate(draws)]
     rows, wrong = [], {}

@@ -34,13 +34,11 @@ pub struct ThinPlateArgs {
     /// rbf:gamma=G, laplacian:gamma=G, inverse-multiquadric:gamma=G
     #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "auto", value_name = "NAME")]
     kernel: Vec<Kernels>,
-    /// Weight of the losses: a number, or auto, which minimizes the leave-one-out loss on a path of values
+    /// Weight of the losses: a number, or auto, which minimizes the leave-one-out loss on a path of values;
+    /// auto-per-class selects C, and the treatment of the polynomials, for each class separately, by as many two-class
+    /// fits as there are classes
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
-    c: Vec<CChoice>,
-    /// Select C, and the treatment of the polynomials, for each class by itself; it takes as many two-class fits as there
-    /// are classes
-    #[arg(long)]
-    per_class: bool,
+    c: Vec<CArg>,
     /// Treatment of the polynomials that the kernel leaves unpenalized: free, penalized, constant (keep only the
     /// constant), none, or auto: free if there are 100 samples per polynomial and they alone do not separate the data,
     /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
@@ -66,6 +64,46 @@ pub struct ThinPlateArgs {
     /// Maximum number of Newton steps per class and C
     #[arg(long, default_value_t = 100, value_name = "N")]
     max_iter: u32,
+}
+
+/// C: one for all classes, or one selected for each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum CArg {
+    Shared(CChoice),
+    AutoPerClass,
+}
+
+impl FromStr for CArg {
+    type Err = widemargin::Error;
+
+    fn from_str(text: &str) -> Result<Self, widemargin::Error> {
+        if text == "auto-per-class" { Ok(CArg::AutoPerClass) } else { text.parse().map(CArg::Shared) }
+    }
+}
+
+impl fmt::Display for CArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CArg::Shared(c) => c.fmt(f),
+            CArg::AutoPerClass => f.write_str("auto-per-class"),
+        }
+    }
+}
+
+impl CArg {
+    fn json(&self) -> Value {
+        match self {
+            CArg::Shared(c) => c_json(c),
+            CArg::AutoPerClass => text(self),
+        }
+    }
+
+    fn set(params: ThinPlateParams, c: CArg) -> ThinPlateParams {
+        match c {
+            CArg::Shared(c) => params.c(c),
+            CArg::AutoPerClass => params.c_auto_per_class(),
+        }
+    }
 }
 
 /// A list of kernels. Specs may contain commas, so that clap cannot split the list.
@@ -169,7 +207,7 @@ impl Method for ThinPlateArgs {
                 KernelArg::Auto => params.kernel_auto(),
                 KernelArg::Given(kernel) => params.kernel(kernel),
             }),
-            Axis::new("C", &self.c, c_json, ThinPlateParams::c),
+            Axis::new("C", &self.c, CArg::json, CArg::set),
             Axis { head: "null space", ..null_space },
             Axis { head: "landmarks", ..size },
             Axis::new("basis", &self.basis, text, ThinPlateParams::landmarks),
@@ -179,7 +217,6 @@ impl Method for ThinPlateArgs {
 
     fn params(&self, common: &Common, memory: Option<u64>) -> ThinPlateParams {
         let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE)
-            .per_class(self.per_class)
             .class_weight(self.class_weight.weights())
             .tol(self.tol)
             .max_steps(self.max_iter)
@@ -192,7 +229,7 @@ impl Method for ThinPlateArgs {
     }
 
     fn json(&self) -> Value {
-        json!({ "per_class": self.per_class, "class_weight": self.class_weight.json(), "tol": self.tol, "max_iter": self.max_iter })
+        json!({ "class_weight": self.class_weight.json(), "tol": self.tol, "max_iter": self.max_iter })
     }
 
     fn check(params: &ThinPlateParams) -> Result<(), Failure> {
@@ -201,7 +238,7 @@ impl Method for ThinPlateArgs {
 
     fn regressions(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
-            ("--per-class", self.per_class),
+            ("-C auto-per-class", self.c.contains(&CArg::AutoPerClass)),
             ("--null-space", self.null_space != [NullSpace::Auto]),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
@@ -216,7 +253,10 @@ impl Method for ThinPlateArgs {
                 KernelArg::Auto => params.kernel_auto(),
                 KernelArg::Given(kernel) => params.kernel(kernel),
             }),
-            Axis::new("C", &self.c, c_json, Params::c),
+            Axis::new("C", &self.c, CArg::json, |params: Params, c| match c {
+                CArg::Shared(c) => params.c(c),
+                CArg::AutoPerClass => params,
+            }),
             Axis { head: "landmarks", ..size },
             Axis::new("basis", &self.basis, text, Params::landmarks),
             Axis::new("standardize", &self.standardize, text, Params::standardize),

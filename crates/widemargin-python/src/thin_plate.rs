@@ -36,9 +36,8 @@ pub(crate) fn fit_thin_plate(
     let (labels, weights) = labeled(&target)?;
     let (chooses, name) = (kernel == "auto", if kernel == "auto" { "distance" } else { kernel });
     let kernel: ConditionalKernel = name.parse().map_err(raise)?;
-    let params = ThinPlateParams::new(kernel)
-        .c(C.map_or(CChoice::Auto, CChoice::Value))
-        .per_class(per_class)
+    let params = ThinPlateParams::new(kernel).c(C.map_or(CChoice::Auto, CChoice::Value));
+    let params = if per_class { params.c_auto_per_class() } else { params }
         .null_space(null_space.parse().map_err(raise)?)
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)

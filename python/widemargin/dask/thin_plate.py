@@ -61,8 +61,6 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
 
     def _checked(self) -> tuple[float | None, str, str, str]:
         check_landmarks(self)
-        if self.per_class:
-            raise ValueError("The 'per_class' parameter of ThinPlateSVC must be False on Dask: it needs all samples")
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
         return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local.LANDMARKS, estimator=self)
 

@@ -325,7 +325,7 @@ fn what_is_no_regression_is_refused_in_words() {
     run("cv thin-plate train.csv --label price --scoring r2").fails(2, &["r2 is of numbers"]);
     run(&format!("{} --folds 150", search("thin-plate"))).fails(2, &["fold 1 of 150 has one sample", "r2 takes two"]);
     run(&format!("{} --intercept penalized", search("basis-expansion"))).fails(2, &["expected free or none"]);
-    run(&format!("train thin-plate {TRAIN} --per-class")).fails(2, &["--per-class is of classes"]);
+    run(&format!("train thin-plate {TRAIN} -C auto-per-class")).fails(2, &["-C auto-per-class is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --loss auto")).fails(2, &["--loss is of classes"]);
     let head = "a,b,price\n1,2,3.5\n4,5,";

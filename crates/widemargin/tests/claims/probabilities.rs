@@ -75,7 +75,7 @@ fn new_samples_have_next_to_the_least_log_loss() {
         let told = |what: &str| format!("{what}, {classes} classes");
         let thin_plate = ThinPlateParams::new(ConditionalKernel::THIN_PLATE);
         check(&thin_plate.fit(&view, &labels).unwrap(), classes, LeftOut, &told("thin plate"));
-        check(&thin_plate.per_class(true).fit(&view, &labels).unwrap(), classes, LeftOut, &told("C per class"));
+        check(&thin_plate.c_auto_per_class().fit(&view, &labels).unwrap(), classes, LeftOut, &told("C per class"));
         let chosen = rbf().c(CChoice::Auto);
         check(&chosen.fit(&train, &labels).unwrap(), classes, LeftOut, &told("basis expansion, C chosen"));
         // All are left out in closed form, whether C is chosen or not.

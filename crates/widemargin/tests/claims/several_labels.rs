@@ -83,7 +83,6 @@ fn thin_plate_problems_are_those_of_each_label() {
                 .c(c)
                 .null_space(NullSpace::Free)
                 .standardize(Standardize::No)
-                .per_class(false)
                 .n_basis(landmarks)
                 .landmarks(LandmarkChoice::Index)
                 .class_weight(class_weight.clone())

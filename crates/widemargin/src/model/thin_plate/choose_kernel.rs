@@ -99,7 +99,7 @@ impl ThinPlateParams {
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
-        let exact = self.clone().n_basis(None).per_class(false);
+        let exact = ThinPlateParams { n_basis: None, per_class: false, ..self.clone() };
         let limited = &monitor.with_part_of_time(TIME).with_strict_limit();
         let best = exact
             .on_scaled(&view, &labels, weights.as_deref(), limited, |fit, taken| fit.best_of(kernels, &taken, limited));

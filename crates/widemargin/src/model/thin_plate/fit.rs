@@ -166,11 +166,8 @@ impl ThinPlateParams {
             return Ok(unseen.assess(model, fit.problems, labels, &distinct.weights));
         }
         if taken.labels.is_several() {
-            return Err(Error::parameter(
-                "per_class",
-                "true",
-                "false where samples have several labels, which share C",
-            ));
+            let expected = "auto or a number where samples have several labels, which share C";
+            return Err(Error::parameter("C", "auto-per-class", expected));
         }
         let (labels, distinct) = (taken.labels, taken.distinct);
         let n_classes = targets.n_classes();

@@ -148,7 +148,7 @@ impl ThinPlateSvc {
     }
 
     /// What was selected for each class, where C was selected for each by itself
-    /// ([`ThinPlateParams::per_class`](crate::model::ThinPlateParams::per_class)); else empty.
+    /// ([`ThinPlateParams::c_auto_per_class`](crate::model::ThinPlateParams::c_auto_per_class)); else empty.
     pub fn per_class(&self) -> &[ClassPath] {
         &self.per_class
     }

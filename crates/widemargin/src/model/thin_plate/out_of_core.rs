@@ -66,8 +66,8 @@ impl ThinPlateParams {
             });
         };
         if self.per_class {
-            let expected = "false for samples in blocks: C for each class by itself needs all samples in memory";
-            return Err(Error::Parameter { name: "per_class", value: "true".into(), expected: expected.into() });
+            let expected = "auto or a number for samples in blocks: C for each class needs all samples in memory";
+            return Err(Error::parameter("C", "auto-per-class", expected));
         }
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let about = About::new(samples, &weights)?;

@@ -135,14 +135,13 @@ impl ThinPlateParams {
 
     /// The weight C of the losses in ½‖f‖² + C Σ loss, a number above 0 or [`CChoice::Auto`].
     pub fn c(self, c: impl Into<CChoice>) -> Self {
-        ThinPlateParams { c: c.into(), ..self }
+        ThinPlateParams { c: c.into(), per_class: false, ..self }
     }
 
-    /// Whether C, and how the polynomials are treated, is selected for each class by itself, by the leave-one-out loss
-    /// of its own problem; false by default. It takes as many two-class fits as there are classes, and no error of the
-    /// whole is estimated.
-    pub fn per_class(self, per_class: bool) -> Self {
-        ThinPlateParams { per_class, ..self }
+    /// Has C, and how the polynomials are treated, selected for each class separately, by the leave-one-out loss of its
+    /// own problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
+    pub fn c_auto_per_class(self) -> Self {
+        ThinPlateParams { c: CChoice::Auto, per_class: true, ..self }
     }
 
     /// How the polynomials of the kernel are treated.
@@ -233,9 +232,6 @@ impl ThinPlateParams {
         }
         if !(0.0..1.0).contains(&self.tol) {
             return wrong("tol", self.tol.to_string(), "at least 0 and below 1");
-        }
-        if self.per_class && self.c != CChoice::Auto {
-            return wrong("C", self.c.to_string(), "auto where it is selected for each class by itself (per_class)");
         }
         if self.max_steps == 0 {
             return wrong("max_iter", "0".into(), "at least 1");

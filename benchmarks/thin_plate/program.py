@@ -41,7 +41,7 @@ class Program:
             "status": report["status"],
             "warnings": report["warnings"],
             "C": known["C"],
-            "null_space": known["null_space"],
+            "polynomials": known["polynomials"],
             "bases": known["n_bases"],
             "loo_error": known["loo_error"],
             "path_points": len(inspected["path"]),

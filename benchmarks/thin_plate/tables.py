@@ -83,7 +83,7 @@ def _table_1(section: Row) -> str:
 
 
 def _usps(section: Row) -> str:
-    head = ["flags", "wrong of 2007", "error %", "fit s", "command CPU s", "null space", "C", "MiB"]
+    head = ["flags", "wrong of 2007", "error %", "fit s", "command CPU s", "polynomials", "C", "MiB"]
     rows = [
         [
             f"`{row['flags'] or '(none)'}`",
@@ -91,7 +91,7 @@ def _usps(section: Row) -> str:
             f"{100 * row['error']:.2f}",
             f"{row['fit_seconds']:.1f}",
             f"{row['command_cpu_seconds']:.1f}",
-            row["null_space"],
+            row["polynomials"],
             f"{row['C']:.3g}",
             f"{row['peak_mib']:,.0f}",
         ]

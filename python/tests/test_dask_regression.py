@@ -220,12 +220,12 @@ def test_several_labels_are_those_of_one_machine(client, labeled, class_weight, 
     assert abs(log_loss(found) - log_loss(alone)) < 0.05
 
 
-@pytest.mark.parametrize("null_space", ["auto", "constant"])
-def test_several_labels_on_landmarks(client, labeled, null_space):
+@pytest.mark.parametrize("polynomials", ["auto", "constant"])
+def test_several_labels_on_landmarks(client, labeled, polynomials):
     X, Y, weights = labeled
-    found = ThinPlateSVC("distance", n_basis=40, basis="index", null_space=null_space)
+    found = ThinPlateSVC("distance", n_basis=40, basis="index", polynomials=polynomials)
     found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
-    parameters = {"n_basis": 40, "basis": "index", "null_space": null_space, "standardize": False}
+    parameters = {"n_basis": 40, "basis": "index", "polynomials": polynomials, "standardize": False}
     alone = wm.ThinPlateSVC("distance", **parameters).fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=2e-3)
     assert found.estimated_score_ == pytest.approx(alone.estimated_score_, abs=0.02)

@@ -37,7 +37,7 @@ def same_machine(found, X, y, sample_weight=None, **parameters):
     scores = alone.decision_function(X)
     np.testing.assert_allclose(found.decision_function(X), scores, atol=1e-6 * np.abs(scores).max())
     np.testing.assert_allclose(found.C_, alone.C_, rtol=1e-7)
-    assert (found.null_space_, found.report_["status"]) == (alone.null_space_, "converged")
+    assert (found.polynomials_, found.report_["status"]) == (alone.polynomials_, "converged")
     for name in ("loo_squared_hinge", "objective", "lambda"):
         np.testing.assert_allclose(found.path_[name], alone.path_[name], rtol=1e-6)
     # The folds are others, dealt within each partition: two estimates of one error.
@@ -58,13 +58,13 @@ def test_the_machine_is_that_of_one_computer_for_any_partitions(client, sizes):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"null_space": "constant", "kernel": "distance", "C": 0.5},
-        {"null_space": "none", "class_weight": "balanced"},
+        {"polynomials": "constant", "kernel": "distance", "C": 0.5},
+        {"polynomials": "none", "class_weight": "balanced"},
         {"kernel": "rbf:gamma=0.3", "C": 1.0},
     ],
     ids=str,
 )
-def test_kernels_null_spaces_and_weights(client, parameters):
+def test_kernels_polynomialss_and_weights(client, parameters):
     X, y = points(500, seed=1)
     weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
     # A partition that counts for nothing.
@@ -90,7 +90,7 @@ def test_sparse_rows_classes_apart_and_a_line_that_separates(client):
     y = (X[:, 0] > 0.2).astype(int)
     parameters = {"kernel": "thin_plate", "C": 2.0}
     found = ThinPlateSVC(n_basis=20, basis="index", **parameters).fit(*cut(X, y, (150, 250)))
-    assert found.null_space_ == "penalized"
+    assert found.polynomials_ == "penalized"
     same_machine(found, X, y, n_basis=20, **parameters)
 
 
@@ -133,8 +133,8 @@ def test_mistakes_are_told(client):
         ThinPlateSVC(n_basis=None).fit(dX, dy)
     with pytest.raises(ValueError, match="'C' parameter"):
         ThinPlateSVC(n_basis=10, C="best").fit(dX, dy)
-    with pytest.raises(ValueError, match="'null_space' parameter"):
-        ThinPlateSVC(n_basis=10, null_space="some").fit(dX, dy)
+    with pytest.raises(ValueError, match="'polynomials' parameter"):
+        ThinPlateSVC(n_basis=10, polynomials="some").fit(dX, dy)
     pieces = zip([X[:60], X[60:, :3]], (60, 40), strict=True)
     ragged = da.concatenate([da.from_delayed(delayed(one), (n, 4), float) for one, n in pieces])
     with pytest.raises(ValueError, match="partition 1 of X has 3 columns, partition 0 has 4"):

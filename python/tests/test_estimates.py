@@ -89,7 +89,7 @@ def test_free_polynomials_without_leave_one_out_are_judged_by_folds():
     rng = np.random.default_rng(4)
     X = rng.integers(0, 2, size=(900, 9)).astype(float)
     y = ((X[:, 0] + X[:, 1] + rng.normal(scale=0.8, size=900)) > 1).astype(int)
-    model = wm.ThinPlateSVC("thin_plate", null_space="free", standardize=False, n_jobs=2).fit(X[:300], y[:300])
+    model = wm.ThinPlateSVC("thin_plate", polynomials="free", standardize=False, n_jobs=2).fit(X[:300], y[:300])
     check(model, X[300:], y[300:])
     assert model.score(X[300:], y[300:]) > 0.65
 

@@ -226,7 +226,7 @@ def test_wrong_parameters_are_named(estimator):
         (wm.BasisExpansionSVC(basis=[5, 100000]), "100000"),
         (wm.BasisExpansionSVC(n_basis=0), "'n_basis' parameter"),
         (wm.ThinPlateSVC(kernel="thinplate"), "Did you mean 'thin_plate'"),
-        (wm.ThinPlateSVC(null_space="fre"), "Did you mean 'free'"),
+        (wm.ThinPlateSVC(polynomials="fre"), "Did you mean 'free'"),
         (wm.ThinPlateSVC(C="best"), "'C' parameter.*'auto'"),
         (wm.ThinPlateSVC(basis="medoids", n_basis=3), "Did you mean 'kmedoids'"),
     ],

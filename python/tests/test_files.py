@@ -407,7 +407,7 @@ def test_precomputed_similarities_and_transformers_go_by_name():
     ("method", "flags", "parameters"),
     [
         ("thin-plate", [], {"standardize": True, "n_basis": "auto"}),
-        ("thin-plate", ["--standardize", "no", "-C", "0.5", "--null-space", "constant"], {"standardize": False}),
+        ("thin-plate", ["--standardize", "no", "-C", "0.5", "--polynomials", "constant"], {"standardize": False}),
         (
             "thin-plate",
             ["--n-basis", "40", "--basis", "random", "--seed", "7", "--kernel", "cubic", "--standardize", "yes"],
@@ -516,6 +516,6 @@ def test_parameters_of_python_survive_a_file(digits, tmp_path):
         wm.save(estimator.fit(X, y), tmp_path / "m")
         again = clone(wm.load(tmp_path / "m"))
         for name, value in estimator.get_params(deep=False).items():
-            if name not in ("random_state", "null_space"):  # what "auto" became is kept
+            if name not in ("random_state", "polynomials"):  # what "auto" became is kept
                 assert again.get_params()[name] == value, name
         np.testing.assert_array_equal(again.fit(X, y).decision_function(X), estimator.decision_function(X))

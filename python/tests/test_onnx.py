@@ -134,13 +134,13 @@ def test_every_kernel_of_the_power_mean(kernel, approximation, scaled, histogram
 
 
 @pytest.mark.parametrize("n_basis", [None, 20])
-@pytest.mark.parametrize("null_space", ["auto", "free", "constant", "none"])
+@pytest.mark.parametrize("polynomials", ["auto", "free", "constant", "none"])
 @pytest.mark.parametrize("kernel", [*RADIAL, *WITH_SCALE])
-def test_every_kernel_of_the_thin_plate(kernel, null_space, n_basis, histograms):
+def test_every_kernel_of_the_thin_plate(kernel, polynomials, n_basis, histograms):
     X, y, X_test = histograms
     # Few features: polynomials of degree 2 are then fewer than the samples.
     for classes in (y, y == 1):
-        fitted = wm.ThinPlateSVC(kernel, null_space=null_space, n_basis=n_basis, C=100.0, standardize=False).fit(
+        fitted = wm.ThinPlateSVC(kernel, polynomials=polynomials, n_basis=n_basis, C=100.0, standardize=False).fit(
             X[:, :4], classes
         )
         agree(fitted, X_test[:, :4].astype(np.float64))

@@ -66,7 +66,7 @@ def test_polynomials_of_a_matrix_and_of_a_callable_are_those_of_the_kernel():
     expected = by_matrix.decision_function(cubic(B, A))
     np.testing.assert_allclose(by_call.decision_function(B), expected, atol=2e-2)
     # The thin plate SVM on r³ with penalized linear functions is the same but for how much these are penalized.
-    exact = ThinPlateSVC(kernel="cubic", null_space="penalized", standardize=False).fit(A, a)
+    exact = ThinPlateSVC(kernel="cubic", polynomials="penalized", standardize=False).fit(A, a)
     chosen = BasisExpansionSVC("precomputed:polynomials=2", **(options | {"C": "auto"})).fit(cubic(A, A), a)
     found, truth = chosen.score(cubic(B, A), b), exact.score(B, b)
     assert found >= truth - 0.03

@@ -27,7 +27,7 @@ SOME = np.where(np.random.default_rng(0).random(Y.shape) < 0.25, np.nan, Y.astyp
 
 MADE = {
     "thin plate": lambda **given: wm.ThinPlateSVC(
-        "thin-plate", null_space="free", standardize=False, tol=1e-10, n_jobs=1, **given
+        "thin-plate", polynomials="free", standardize=False, tol=1e-10, n_jobs=1, **given
     ),
     "basis expansion": lambda **given: wm.BasisExpansionSVC(
         "features", normalization="none", tol=1e-7, n_jobs=1, **given
@@ -71,7 +71,7 @@ def test_each_label_is_as_by_itself(name, answers, class_weight):
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_left_out_errors_are_those_of_refits(class_weight):
     def made(**given):
-        return wm.ThinPlateSVC("distance", null_space="free", standardize=False, n_jobs=1, **given)
+        return wm.ThinPlateSVC("distance", polynomials="free", standardize=False, n_jobs=1, **given)
 
     few, answers = X[:80], SOME[:80]
     fitted = made(class_weight=class_weight).fit(few, answers)

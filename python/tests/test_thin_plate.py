@@ -29,10 +29,10 @@ def test_every_kernel_is_near_svc_with_few_rows_for_the_columns(kernel, n_basis)
     wanted = SVC().fit(X[:300], y[:300]).score(X[300:], y[300:])
     fitted = wm.ThinPlateSVC(kernel, n_basis=n_basis, standardize=False).fit(X[:300], y[:300])
     if kernel == "distance":
-        assert fitted.null_space_ == "free"
+        assert fitted.polynomials_ == "free"
     else:
         # The exact solver takes whichever has the lower leave-one-out loss.
-        assert fitted.null_space_ == "penalized" or (n_basis is None and fitted.null_space_ == "constant")
+        assert fitted.polynomials_ == "penalized" or (n_basis is None and fitted.polynomials_ == "constant")
     assert fitted.score(X[300:], y[300:]) >= wanted - 0.02
     chosen = fitted.path_["C"] == fitted.C_
     estimate = fitted.path_["loo_error" if n_basis is None else "fold_error"][chosen]

@@ -107,7 +107,7 @@ def model_of(
 def _facts(told: dict[str, Any], name: str) -> dict[str, str]:
     """Metadata of the model."""
     specs = told["similarity"] if "similarity" in told else [told["kernel"]]
-    known = ("approximation", "normalization", "null_space", "loss", "C")
+    known = ("approximation", "normalization", "polynomials", "loss", "C")
     facts = {"estimator": name or told["method"], "similarity": " | ".join(specs)}
     return facts | {fact: str(told[fact]) for fact in known if fact in told}
 

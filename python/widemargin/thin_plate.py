@@ -21,7 +21,7 @@ _ON_ANY = (
     "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
     "BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
 )
-_NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
+_POLYNOMIALS = ("auto", "free", "penalized", "constant", "none")
 LANDMARKS = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
 _TRIED = ("kernel", "loo_squared_hinge", "problem", "loo_error", "n_samples", "seconds")
@@ -49,7 +49,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         The weight of the losses, above 0. "auto" selects the best of a path by leave-one-out. "auto_per_class" selects
         C, and how the polynomials are treated, for each class separately, by the leave-one-out loss of its own problem;
         it takes as many two-class fits as there are classes, and no error of the whole is estimated.
-    null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
+    polynomials : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         How the polynomials that the kernel does not penalize are treated: they stay free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
         are at least 100 samples for each and they alone do not separate the data. Otherwise it penalizes them or drops
@@ -99,7 +99,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         cross the margin, which serves to compare values of C but does not estimate the error. On landmarks
         ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by refits on
         the same landmarks without each fifth of the samples.
-    null_space_ : str
+    polynomials_ : str
     kernel_ : str
         The kernel, given or chosen.
     tried_ : list of dict
@@ -146,7 +146,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         kernel: Any = "auto",
         *,
         C: float | str = "auto",
-        null_space: str = "auto",
+        polynomials: str = "auto",
         n_basis: int | str | None = "auto",
         basis: str = "kmeans",
         class_weight: dict[Any, float] | str | None = None,
@@ -160,7 +160,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     ) -> None:
         self.kernel = kernel
         self.C = C
-        self.null_space = null_space
+        self.polynomials = polynomials
         self.n_basis = n_basis
         self.basis = basis
         self.class_weight = class_weight
@@ -192,7 +192,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         """
         per_class = isinstance(self.C, str) and self.C == "auto_per_class"
         C, kernel = None if per_class else c_of(self), self._kernel()
-        null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
+        polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
         basis = one_of("basis", self.basis, LANDMARKS, estimator=self)
         # At a C that is given losses of kernels, and of scalings, have no common scale.
         if kernel == "auto" and C is not None:
@@ -205,7 +205,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             kernel=kernel,
             C=C,
             per_class=per_class,
-            null_space=null_space,
+            polynomials=polynomials,
             standardize=standardize_of(self),
             n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
             auto_basis=self.n_basis == "auto",
@@ -220,7 +220,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
-        self.C_, self.lambda_, self.null_space_ = told["C"], told["lambda"], told["null_space"]
+        self.C_, self.lambda_, self.polynomials_ = told["C"], told["lambda"], told["polynomials"]
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_, self.kernel_ = told["n_bases"], told["kernel"].replace("-", "_")
         self.path_: Any = path_of(told["path"])
@@ -245,7 +245,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     @classmethod
     def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateSVC:
         name, colon, rest = told["kernel"].partition(":")
-        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
+        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], polynomials=told["polynomials"])
         fitted.set_params(standardize=told["standardized"])
         if told.get("per_class"):
             fitted.set_params(C="auto_per_class")

@@ -89,12 +89,12 @@ def steps_section(study: Study) -> None:
     rows, alone, on_paths = [], 0, 0
     for name in QUICK_SETS if study.quick else data_sets.TABLE_1:
         split = next(data_sets.splits(study.data, name))
-        path = machine("thin_plate", null_space="free").fit(split.train, split.train_labels).path_
+        path = machine("thin_plate", polynomials="free").fit(split.train, split.train_labels).path_
         # C and λ of one point give the unit of all of them.
         unit = 0.5 / path["C"][0] / path["lambda"][0]
         counts = []
         for lam in LAMBDAS:
-            fitted = machine("thin_plate", C=0.5 / (lam * unit), null_space="free").fit(split.train, split.train_labels)
+            fitted = machine("thin_plate", C=0.5 / (lam * unit), polynomials="free").fit(split.train, split.train_labels)
             counts.append(int(fitted.path_["steps"][0]))
         along = int(path["steps"][path["lambda"] >= min(LAMBDAS)].max())
         alone, on_paths = max(alone, *counts), max(on_paths, along)

@@ -52,7 +52,7 @@ def as_printed(study: Study) -> None:
     import matplotlib.pyplot as plt
 
     points, labels = blobs(0)
-    middle = machine("thin_plate", null_space="free").fit(points, labels)
+    middle = machine("thin_plate", polynomials="free").fit(points, labels)
     # λ = 1/(2C), in units that one fit tells.
     unit = 1 / (2 * middle.C_) / middle.lambda_
     side = np.linspace(-1.1, 1.1, 160)
@@ -61,7 +61,7 @@ def as_printed(study: Study) -> None:
     figure, panels = plt.subplots(1, len(LAMBDAS), figsize=(14, 3.0), layout="constrained")
     rows = []
     for axes, at in zip(panels, LAMBDAS, strict=True):
-        fitted = machine("thin_plate", null_space="free", C=1 / (2 * at * unit)).fit(points, labels)
+        fitted = machine("thin_plate", polynomials="free", C=1 / (2 * at * unit)).fit(points, labels)
         scores = fitted.decision_function(grid)
         wrong = 100 * float(np.mean(fitted.predict(points) != labels))
         # How far the surface is from a plane: nothing for infinite λ.

@@ -61,8 +61,8 @@ def changes(columns: int) -> dict[str, tuple[Callable[[Array], Array], float]]:
     }
 
 
-def decisions(kernel: str, X: Array, y: Array, seen: Array, C: float | str, null_space: str) -> Array:
-    return machine(kernel, C=C, null_space=null_space).fit(X, y).decision_function(seen)
+def decisions(kernel: str, X: Array, y: Array, seen: Array, C: float | str, polynomials: str) -> Array:
+    return machine(kernel, C=C, polynomials=polynomials).fit(X, y).decision_function(seen)
 
 
 def relative(truth: Array, found: Array) -> float:
@@ -70,7 +70,7 @@ def relative(truth: Array, found: Array) -> float:
 
 
 def measure(study: Study, columns: tuple[int, ...]) -> None:
-    """The largest change over the dimensions, for every kernel, null space and kind of change."""
+    """The largest change over the dimensions, for every kernel, polynomials and kind of change."""
     spaces = ("free", "constant", "none")
     worst: dict[tuple[str, str, str], float] = {}
     for d in columns:
@@ -78,7 +78,7 @@ def measure(study: Study, columns: tuple[int, ...]) -> None:
         for kernel, power in (*KERNELS.items(), (f"rbf:gamma={1 / d!r}", 0)):
             for space in spaces if power else ("none",):
                 # In the middle of where the path of C leads.
-                chosen = machine(kernel, null_space=space).fit(X, y).C_
+                chosen = machine(kernel, polynomials=space).fit(X, y).C_
                 truth = decisions(kernel, X, y, seen, chosen, space)
                 for name, (change, stretch) in changes(d).items():
                     C = chosen * stretch**-power

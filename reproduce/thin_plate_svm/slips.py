@@ -129,7 +129,7 @@ def stop_section(study: Study) -> None:
     points, y = table[:, :-1], table[:, -1]
     problem = Problem(cubic(distances(points)), linear(points), y, CASE_LAMBDA)
     (printed, printed_steps), (right, steps) = problem.newton(full_step=False), problem.newton(full_step=True)
-    fitted = machine("cubic", C=0.5 / CASE_LAMBDA, null_space="free").fit(points, y.astype(int))
+    fitted = machine("cubic", C=0.5 / CASE_LAMBDA, polynomials="free").fit(points, y.astype(int))
     ours = 2 * CASE_LAMBDA * fitted.report_["objective"]
     study.found("% above the minimum: the stop rule as printed", 100 * (printed / right - 1))
     study.found("relative distance from the minimum: the library", abs(ours / right - 1))

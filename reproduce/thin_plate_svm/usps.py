@@ -32,10 +32,10 @@ GAMMA_TIMES_COLUMNS = (1.0, 2.0, 4.0)
 
 # The name of each machine in expected.toml and its parameters.
 VARIANTS: dict[str, dict[str, Any]] = {
-    "r² log r, no polynomials": {"kernel": "thin_plate", "null_space": "none"},
-    "r² log r, constant kept": {"kernel": "thin_plate", "null_space": "constant"},
-    "r² log r, polynomials free": {"kernel": "thin_plate", "null_space": "free"},
-    "r³, no polynomials": {"kernel": "cubic", "null_space": "none"},
+    "r² log r, no polynomials": {"kernel": "thin_plate", "polynomials": "none"},
+    "r² log r, constant kept": {"kernel": "thin_plate", "polynomials": "constant"},
+    "r² log r, polynomials free": {"kernel": "thin_plate", "polynomials": "free"},
+    "r³, no polynomials": {"kernel": "cubic", "polynomials": "none"},
 }
 
 

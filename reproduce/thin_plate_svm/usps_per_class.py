@@ -40,7 +40,7 @@ def main() -> int:
     rows, wrong = [], {}
     for name, parameters in variants:
         with Stopwatch() as watch:
-            fitted = machine("thin_plate", null_space="constant", **parameters).fit(train, labels)
+            fitted = machine("thin_plate", polynomials="constant", **parameters).fit(train, labels)
         wrong[name] = int((fitted.predict(split.test) != split.test_labels).sum())
         values = " ".join(f"{C:.3g}" for C in np.ravel(fitted.C_))
         percent = f"{100 * wrong[name] / len(split.test_labels):.2f}"

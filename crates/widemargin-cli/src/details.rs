@@ -69,7 +69,7 @@ pub fn findings(model: &dyn Classifier) -> Option<String> {
         "{}{estimate}; polynomials of rank {} ({}); {} violators, {} bases{}",
         c,
         model.rank(),
-        model.null_space(),
+        model.polynomials(),
         HumanCount(model.n_violators()),
         HumanCount(model.n_bases() as u64),
         if model.scale().is_some() { "; standardized columns" } else { "" },

@@ -13,7 +13,7 @@ use widemargin::model::{
 use widemargin::monitor::Monitor;
 use widemargin::select::RegressionScoring;
 use widemargin::similarity::ConditionalKernel;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
@@ -44,7 +44,7 @@ pub struct ThinPlateArgs {
     /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
     /// penalized)
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
-    null_space: Vec<NullSpace>,
+    polynomials: Vec<Polynomials>,
     /// Number of landmarks, or none for the exact solver; auto is none for up to 5,000 samples of two classes (2,300 of ten),
     /// otherwise 1000
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "N")]
@@ -196,7 +196,7 @@ impl Method for ThinPlateArgs {
     type Params = ThinPlateParams;
 
     fn axes(&self) -> Vec<Axis<ThinPlateParams>> {
-        let null_space = Axis::new("null_space", &self.null_space, text, ThinPlateParams::null_space);
+        let polynomials = Axis::new("polynomials", &self.polynomials, text, ThinPlateParams::polynomials);
         let size = Axis::new("n_basis", &self.n_basis, size_json, |params: ThinPlateParams, size| match size {
             BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
             BasisSize::Exact => params,
@@ -208,7 +208,7 @@ impl Method for ThinPlateArgs {
                 KernelArg::Given(kernel) => params.kernel(kernel),
             }),
             Axis::new("C", &self.c, CArg::json, CArg::set),
-            Axis { head: "null space", ..null_space },
+            Axis { head: "polynomials", ..polynomials },
             Axis { head: "landmarks", ..size },
             Axis::new("basis", &self.basis, text, ThinPlateParams::landmarks),
             Axis::new("standardize", &self.standardize, text, ThinPlateParams::standardize),
@@ -239,7 +239,7 @@ impl Method for ThinPlateArgs {
     fn regressions(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
             ("-C auto-per-class", self.c.contains(&CArg::AutoPerClass)),
-            ("--null-space", self.null_space != [NullSpace::Auto]),
+            ("--polynomials", self.polynomials != [Polynomials::Auto]),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
         type Params = ThinPlateRegressorParams;

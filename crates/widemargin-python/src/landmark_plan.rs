@@ -12,7 +12,7 @@ use widemargin::model::{
 use widemargin::partition::{Executor, Remote, SampleRows};
 use widemargin::problem::OneVsRest;
 use widemargin::similarity::ConditionalKernel;
-use widemargin::solve::thin_plate::{self, NullSpace, RemoteRowSums, RowsShape};
+use widemargin::solve::thin_plate::{self, Polynomials, RemoteRowSums, RowsShape};
 
 use crate::convert::{self, Common, row_numbers, shaped};
 use crate::errors::raise;
@@ -67,7 +67,7 @@ impl LandmarkPlan {
 /// Trains on landmarks: first sums over the samples that `samples` stands for, then the path over the features that
 /// `features(plan, lift)` makes of them.
 #[pyfunction]
-#[pyo3(signature = (samples, features, labels, *, kernel, bases, support, null_space, C, basis, stages, common))]
+#[pyo3(signature = (samples, features, labels, *, kernel, bases, support, polynomials, C, basis, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
 pub(crate) fn fit_thin_plate_remote(
@@ -78,14 +78,14 @@ pub(crate) fn fit_thin_plate_remote(
     kernel: &str,
     bases: PyReadonlyArray2<'_, f64>,
     support: Vec<u64>,
-    null_space: &str,
+    polynomials: &str,
     C: Option<f64>,
     basis: String,
     mut stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let (kernel, null_space): (ConditionalKernel, NullSpace) =
-        (kernel.parse().map_err(raise)?, null_space.parse().map_err(raise)?);
+    let (kernel, polynomials): (ConditionalKernel, Polynomials) =
+        (kernel.parse().map_err(raise)?, polynomials.parse().map_err(raise)?);
     let (bases, samples, started) = (bases.as_slice()?.to_vec(), Arc::new(samples), Instant::now());
     let (plan, sums) = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&samples, to_caller));
@@ -98,7 +98,7 @@ pub(crate) fn fit_thin_plate_remote(
     let (n_rows, total) = (labels.n_present(), labels.total());
     let targets = OneVsRest::of(&labels.labels);
     let (n_problems, mean_weight) = (targets.n_problems(), targets.uneven_weight(&labels.weights));
-    let settle = |null_space, separates| plan.settle(&sums, null_space, n_rows, total, separates).map_err(raise);
+    let settle = |polynomials, separates| plan.settle(&sums, polynomials, n_rows, total, separates).map_err(raise);
     let shared = Py::new(py, LandmarkPlan(plan.clone()))?;
     let rows_of = |settled: &SettledPolynomials, only_polynomials: bool| -> PyResult<_> {
         let cross = (!only_polynomials).then(|| settled.cross());
@@ -108,8 +108,8 @@ pub(crate) fn fit_thin_plate_remote(
         Ok((Arc::new(features.call1((&shared, lift))?.unbind()), shape))
     };
     let mut separates = false;
-    if null_space == NullSpace::Auto {
-        let free = settle(NullSpace::Free, false)?;
+    if polynomials == Polynomials::Auto {
+        let free = settle(Polynomials::Free, false)?;
         if free.n_free() > 1 {
             let (rows, shape) = rows_of(&free, true)?;
             separates = conduct(py, &Patience::default(), |monitor, to_caller| {
@@ -118,7 +118,7 @@ pub(crate) fn fit_thin_plate_remote(
             })?;
         }
     }
-    let settled = settle(null_space, separates)?;
+    let settled = settle(polynomials, separates)?;
     stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));
     let started = Instant::now();
     let (rows, shape) = rows_of(&settled, false)?;

@@ -15,7 +15,7 @@ type KernelFacts = (String, Option<f64>, Option<String>, Option<f64>, usize, f64
 
 /// Trains a thin plate SVM; with the kernel "auto" that of the least leave-one-out loss.
 #[pyfunction]
-#[pyo3(signature = (samples, target, *, kernel, C, per_class, null_space, standardize,
+#[pyo3(signature = (samples, target, *, kernel, C, per_class, polynomials, standardize,
     n_basis, auto_basis, basis, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
@@ -26,7 +26,7 @@ pub(crate) fn fit_thin_plate(
     kernel: &str,
     C: Option<f64>,
     per_class: bool,
-    null_space: &str,
+    polynomials: &str,
     standardize: &str,
     n_basis: Option<usize>,
     auto_basis: bool,
@@ -38,7 +38,7 @@ pub(crate) fn fit_thin_plate(
     let kernel: ConditionalKernel = name.parse().map_err(raise)?;
     let params = ThinPlateParams::new(kernel).c(C.map_or(CChoice::Auto, CChoice::Value));
     let params = if per_class { params.c_auto_per_class() } else { params }
-        .null_space(null_space.parse().map_err(raise)?)
+        .polynomials(polynomials.parse().map_err(raise)?)
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)
         .exact_up_to(if auto_basis { EXACT_UP_TO } else { usize::MAX })

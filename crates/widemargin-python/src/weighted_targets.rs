@@ -13,7 +13,7 @@ use widemargin::partition::{Executor, Remote, SampleRows};
 use widemargin::problem::RegressionLoss;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::ridge::RidgeRows;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 use crate::convert::{self, Common};
 use crate::errors::raise;
@@ -140,7 +140,7 @@ pub(crate) fn fit_thin_plate_regressor_remote(
         let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
         let plan = model::LandmarkPlan::for_regression(kernel, bases, columns)?;
         let sums = plan.first_sums_of(&mut samples, monitor)?;
-        let settled = plan.settle(&sums, NullSpace::Free, targets.n_present(), targets.total(), false)?;
+        let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
         Ok((plan, settled))
     })?;
     stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));

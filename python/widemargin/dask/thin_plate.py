@@ -61,11 +61,11 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
 
     def _checked(self) -> tuple[float | None, str, str, str]:
         check_landmarks(self)
-        null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
-        return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local.LANDMARKS, estimator=self)
+        polynomials = one_of("polynomials", self.polynomials, _local._POLYNOMIALS, estimator=self)
+        return c_of(self), self._kernel(), polynomials, one_of("basis", self.basis, _local.LANDMARKS, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        C, kernel, null_space, basis = asked
+        C, kernel, polynomials, basis = asked
         self._name_columns(given)
         self.tried_ = []
         if kernel == "auto":
@@ -83,7 +83,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
             kernel=kernel,
             bases=bases,
             support=support.tolist(),
-            null_space=null_space,
+            polynomials=polynomials,
             C=C,
             basis=basis,
             stages=clock.stages,

@@ -22,7 +22,7 @@ pub enum Choice<T: Task> {
     PowerMean(Chosen<T, PowerMeanArgs>),
     /// Thin plate SVM: nothing to tune, for a few to some thousand numeric columns
     ///
-    /// In `cv`, --kernel, -C, --null-space, --n-basis, --basis and --standardize take lists.
+    /// In `cv`, --kernel, -C, --polynomials, --n-basis, --basis and --standardize take lists.
     ThinPlate(Chosen<T, ThinPlateArgs>),
 }
 

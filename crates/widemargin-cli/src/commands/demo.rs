@@ -11,7 +11,7 @@ use widemargin::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinP
 use widemargin::monitor::Monitor;
 use widemargin::select::{Evaluation, cross_validate};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 use crate::context::Context;
 use crate::demo::digits::{Digits, N_PIXELS, digits};
@@ -121,7 +121,7 @@ fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<Trained, 
 
 fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<Trained, Error> {
     let sink = |progress| context.bar.fit("", progress);
-    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).null_space(NullSpace::Constant).threads(1);
+    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).polynomials(Polynomials::Constant).threads(1);
     params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
 }
 

@@ -56,14 +56,14 @@ fn inspect_shows_the_path_and_what_was_chosen() {
     let inspected = folder.run("inspect m --json").json();
     let (parameters, path) = (&inspected["parameters"], inspected["path"].as_array().unwrap());
     assert_eq!((&parameters["rank"], &parameters["n_polynomials"]), (&3.into(), &3.into()));
-    assert_eq!((&parameters["kernel"], &parameters["null_space"]), (&"thin-plate".into(), &"penalized".into()));
+    assert_eq!((&parameters["kernel"], &parameters["polynomials"]), (&"thin-plate".into(), &"penalized".into()));
     assert_eq!(parameters["C_by_leave_one_out"], true);
     assert!(parameters["violators"].as_u64().unwrap() > 0 && path.len() > 5);
     let loss = |point: &serde_json::Value| point["loo_squared_hinge"].as_f64().unwrap();
     let best = path.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
     assert_eq!(best["C"], parameters["C"]);
     let text = folder.run("inspect m").well().out;
-    for words in ["rank ", "violators", "left-out loss", "* chosen", "null_space", "Newton steps"] {
+    for words in ["rank ", "violators", "left-out loss", "* chosen", "polynomials", "Newton steps"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert_eq!(text.matches("* chosen").count(), 1);
@@ -75,9 +75,9 @@ fn every_flag_of_the_method_is_taken() {
     folder.write("train.csv", circle(150, plain));
     for flags in [
         "--kernel distance -C 10",
-        "--kernel cubic --null-space constant",
-        "--kernel rbf:gamma=2 --null-space none",
-        "--kernel spline:order=2,dims=3 --null-space free",
+        "--kernel cubic --polynomials constant",
+        "--kernel rbf:gamma=2 --polynomials none",
+        "--kernel spline:order=2,dims=3 --polynomials free",
         "--kernel thin-plate:order=3 --class-weight balanced",
         "--n-basis 20 --basis index",
         "--n-basis 20 --basis random --seed 3",
@@ -136,9 +136,9 @@ fn lists_are_searched() {
     assert_eq!(found["points"][0]["parameters"]["C"], "auto");
     assert_eq!(found["points"][1]["parameters"]["C"], 1.0);
     assert!(found["points"].as_array().unwrap().iter().all(|point| point["mean"].as_f64().unwrap() > 0.8));
-    let table = folder.run("cv thin-plate train.csv --n-basis 10,none --null-space auto,none").well().out;
+    let table = folder.run("cv thin-plate train.csv --n-basis 10,none --polynomials auto,none").well().out;
     assert_eq!((table.lines().count(), table.matches("* best").count()), (5, 1), "{table}");
-    assert!(table.contains("landmarks") && table.contains("null space") && !table.contains("basis  "), "{table}");
+    assert!(table.contains("landmarks") && table.contains("polynomials") && !table.contains("basis  "), "{table}");
     folder.run("train thin-plate train.csv -o m -C auto,1").fails(2, &["-C", "2 values"]);
     folder.run("train thin-plate train.csv -o m --kernel cubic,distance").fails(2, &["--kernel", "2 values"]);
 }
@@ -154,7 +154,7 @@ fn parameters_outside_their_domain() {
         ("--kernel chi2", "chi2"),
         ("--kernel polyharmonic:exponent=2", "even"),
         ("--kernel rbf:gamma=0", "above 0"),
-        ("--null-space some", "some"),
+        ("--polynomials some", "some"),
         ("--n-basis 0", "--n-basis 0"),
         ("--n-basis -5", "-5"),
         ("--n-basis few", "few"),
@@ -234,7 +234,7 @@ fn awkward_data_are_solved_and_told() {
     let separated = folder.run("evaluate m a.csv --json").json()["accuracy"].as_f64().unwrap();
     // The summary shortens the note.
     let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
-    assert!(separated > 0.98 && notes.contains("(null_space = "), "{separated} {notes} {}", run.err);
+    assert!(separated > 0.98 && notes.contains("(polynomials = "), "{separated} {notes} {}", run.err);
     let both = circle(60, plain);
     let (half, _) = accuracy(&(both.clone() + &both.replace("in", "x").replace("out", "in").replace('x', "out")));
     assert!((0.49..0.51).contains(&half), "{half}");

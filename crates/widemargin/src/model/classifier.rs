@@ -518,7 +518,7 @@ impl Classifier for ThinPlateSvc {
             "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
             "C_per_class": self.per_class.iter().map(|one| one.c).collect::<Vec<f64>>(),
             "lambda": self.lambda,
-            "null_space": self.null_space.to_string(),
+            "polynomials": self.polynomials.to_string(),
             "n_polynomials": self.polynomial.len() / self.n_problems(),
             "rank": self.rank,
             "standardized": self.scale.is_some(),

@@ -441,7 +441,7 @@ impl AutoParams {
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };
-                let params = params.kernel(model.kernel()).c(model.c()).null_space(model.null_space());
+                let params = params.kernel(model.kernel()).c(model.c()).polynomials(model.polynomials());
                 Ok(Fitted {
                     chosen: model.kernel().to_string(),
                     params: Chosen::ThinPlate(params.standardize(is_scaled)),

@@ -8,7 +8,7 @@ use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, ThinPl
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Intercept, SmoothLoss};
 use widemargin::similarity::{AnySimilarity, ConditionalKernel, Similarity};
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 fn vectors(values: &[f64], d: usize) -> Vectors {
     let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
@@ -144,7 +144,7 @@ fn a_centered_expansion_of_a_distance_is_the_thin_plate_machine() {
             let found = params.c(c).fit(&all, &Labels::new(labels.clone())).unwrap();
             let kernel: ConditionalKernel = spec.parse().unwrap();
             let single: Vec<f64> = values.iter().map(|&x| f64::from(x as f32)).collect();
-            let exact = ThinPlateParams::new(kernel).c(c).null_space(NullSpace::Free);
+            let exact = ThinPlateParams::new(kernel).c(c).polynomials(Polynomials::Free);
             let exact = exact.fit(&view(&single, d), &Labels::new(labels)).unwrap();
             let truth = exact.decision_values(&view(&single, d), 1).unwrap();
             let scores = found.decision_function(&all, 1).unwrap();

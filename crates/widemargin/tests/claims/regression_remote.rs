@@ -20,7 +20,7 @@ use widemargin::partition::{self, Asked, Remote, Workers};
 use widemargin::problem::RegressionLoss;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
-use widemargin::solve::thin_plate::{FirstSums, NullSpace};
+use widemargin::solve::thin_plate::{FirstSums, Polynomials};
 
 /// Features as they are, with an intercept or without; or features times the roots of weights, and how many are penalized.
 enum Features {
@@ -281,7 +281,7 @@ proptest! {
         let sums = sums.fold(FirstSums::default(), |all, next| all.merged(&next));
         let targets = PartedTargets::new(&targets, Some(&weights), true).unwrap();
         let (n_present, total) = (targets.n_present(), targets.total());
-        let settled = plan.settle(&sums, NullSpace::Free, n_present, total, false).unwrap();
+        let settled = plan.settle(&sums, Polynomials::Free, n_present, total, false).unwrap();
         let features = parts().map(|(rows, weights)| {
             plan.features(&rows, weights, settled.penalized(), settled.columns(), settled.cross()).unwrap()
         });

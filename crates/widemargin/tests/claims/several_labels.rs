@@ -14,7 +14,7 @@ use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::solve::Status;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 const N: usize = 160;
 const D: usize = 6;
@@ -81,7 +81,7 @@ fn thin_plate_problems_are_those_of_each_label() {
         for landmarks in [None, Some(30)] {
             let params = ThinPlateParams::new(kernel())
                 .c(c)
-                .null_space(NullSpace::Free)
+                .polynomials(Polynomials::Free)
                 .standardize(Standardize::No)
                 .n_basis(landmarks)
                 .landmarks(LandmarkChoice::Index)
@@ -270,7 +270,7 @@ fn out_of_core_they_are_those_of_memory() {
         let params = ThinPlateParams::new(kernel())
             .n_basis(Some(30))
             .landmarks(LandmarkChoice::Index)
-            .null_space(NullSpace::Free)
+            .polynomials(Polynomials::Free)
             .standardize(Standardize::No)
             .class_weight(class_weight.clone());
         let AnySamples::Vectors(Vectors::Dense(rows)) = &samples else { unreachable!() };

@@ -12,7 +12,7 @@ use widemargin::data::{
 };
 use widemargin::model::{LandmarkChoice, Standardize, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::{Monitor, Progress};
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 use widemargin::solve::{EstimateMethod, Status};
 use widemargin::{Error, Result};
 
@@ -99,8 +99,8 @@ fn fit(params: &ThinPlateParams, rows: &Rows, labels: &Labels, weights: Option<&
 fn agree(found: &ThinPlateSvc, memory: &ThinPlateSvc, x: &DenseView<'_, f64>, what: &str) {
     assert_eq!((found.report().status, memory.report().status), (Status::Converged, Status::Converged), "{what}");
     assert_eq!(
-        (found.null_space(), found.rank(), found.n_bases()),
-        (memory.null_space(), memory.rank(), memory.n_bases())
+        (found.polynomials(), found.rank(), found.n_bases()),
+        (memory.polynomials(), memory.rank(), memory.n_bases())
     );
     assert!((found.c() - memory.c()).abs() <= 1e-7 * memory.c(), "{what}: C {} {}", found.c(), memory.c());
     let (a, b) = (found.decision_values(x, 1).unwrap(), memory.decision_values(x, 1).unwrap());
@@ -128,12 +128,12 @@ fn fold_of(row: usize) -> usize {
 
 #[test]
 fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
-    for (null_space, classes) in
-        [(NullSpace::Free, 2), (NullSpace::Penalized, 4), (NullSpace::Constant, 2), (NullSpace::None, 2)]
+    for (polynomials, classes) in
+        [(Polynomials::Free, 2), (Polynomials::Penalized, 4), (Polynomials::Constant, 2), (Polynomials::None, 2)]
     {
         let (values, labels) = blobs(150, 3, classes, 12);
         let (rows, labels) = (Rows::new(&values, 3), Labels::new(labels));
-        let params = params(25).null_space(null_space).c(0.05);
+        let params = params(25).polynomials(polynomials).c(0.05);
         let model = fit(&params, &rows, &labels, None);
         let point = &model.path()[0];
         assert!(!point.loo_exact && model.left_out().is_empty());
@@ -156,7 +156,7 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
             })
             .sum();
         let error = wrong as f64 / (150 - model.support().len()) as f64;
-        assert!((point.fold_error.unwrap() - error).abs() < 1e-12, "{null_space}: {point:?} {error}");
+        assert!((point.fold_error.unwrap() - error).abs() < 1e-12, "{polynomials}: {point:?} {error}");
         let estimate = model.report().estimate.clone().unwrap();
         assert_eq!(estimate.method, EstimateMethod::Folds);
         // Classes count by their samples, landmarks among them.
@@ -166,28 +166,28 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
 
 #[test]
 fn the_machine_is_that_of_the_fit_in_memory() {
-    for (spec, null_space, classes, n, d) in [
-        ("thin-plate", NullSpace::Free, 4, 4700, 3),
-        ("thin-plate", NullSpace::Constant, 2, 1100, 2),
-        ("distance", NullSpace::None, 3, 600, 2),
-        ("thin-plate:order=3", NullSpace::Auto, 2, 5000, 2),
-        ("rbf:gamma=0.3", NullSpace::Auto, 3, 513, 2),
+    for (spec, polynomials, classes, n, d) in [
+        ("thin-plate", Polynomials::Free, 4, 4700, 3),
+        ("thin-plate", Polynomials::Constant, 2, 1100, 2),
+        ("distance", Polynomials::None, 3, 600, 2),
+        ("thin-plate:order=3", Polynomials::Auto, 2, 5000, 2),
+        ("rbf:gamma=0.3", Polynomials::Auto, 3, 513, 2),
     ] {
         let (values, labels) = blobs(n, d, classes, 41);
         let (rows, labels) = (Rows::new(&values, d), Labels::new(labels));
         let wide = rows.wide();
-        let params = params(25).null_space(null_space);
+        let params = params(25).polynomials(polynomials);
         let params = match spec {
             "thin-plate" => params,
             other => ThinPlateParams::new(kernel(other))
                 .n_basis(Some(25))
                 .landmarks(LandmarkChoice::Index)
-                .null_space(null_space)
+                .polynomials(polynomials)
                 .threads(2),
         };
         let memory = params.fit(&view(&wide, d), &labels).unwrap();
         let found = fit(&params, &rows, &labels, None);
-        agree(&found, &memory, &view(&wide, d), &format!("{spec} {null_space} {classes}"));
+        agree(&found, &memory, &view(&wide, d), &format!("{spec} {polynomials} {classes}"));
         assert_eq!(found.support(), memory.support());
         assert!(found.left_out().is_empty() && !memory.left_out().is_empty());
     }
@@ -203,7 +203,7 @@ fn weights_classes_of_weight_and_scalings() {
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 2.0, 0.0, 3.0][i % 4]).collect();
     for standardize in [Standardize::No, Standardize::Yes, Standardize::Auto] {
         let params =
-            params(20).class_weight(ClassWeight::Balanced).standardize(standardize).null_space(NullSpace::Free);
+            params(20).class_weight(ClassWeight::Balanced).standardize(standardize).polynomials(Polynomials::Free);
         let memory = params.fit_with(&view(&wide, d), &labels, Some(&weights), &Monitor::none()).unwrap();
         let found = fit(&params, &rows, &labels, Some(&weights));
         agree(&found, &memory, &view(&wide, d), &standardize.to_string());
@@ -317,11 +317,11 @@ fn awkward_samples() {
     let params = params(20).c(3.0);
     let memory = params.fit(&view(&wide, 3), &labels).unwrap();
     let found = fit(&params, &rows, &labels, None);
-    assert_eq!(found.null_space(), NullSpace::Penalized);
+    assert_eq!(found.polynomials(), Polynomials::Penalized);
     agree(&found, &memory, &view(&wide, 3), "separated");
     assert_eq!(found.report().warnings, memory.report().warnings);
     // Fewer landmarks than polynomials: a polynomial classifier, said so.
-    let few = params.clone().n_basis(Some(3)).null_space(NullSpace::Free);
+    let few = params.clone().n_basis(Some(3)).polynomials(Polynomials::Free);
     let found = fit(&few, &rows, &labels, None);
     assert!(found.report().warnings.iter().any(|w| w.contains("nothing is left")), "{:?}", found.report().warnings);
 }

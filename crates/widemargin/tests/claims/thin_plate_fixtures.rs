@@ -5,7 +5,7 @@ use serde_json::Value;
 use widemargin::model::ThinPlateParams;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::Status;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 fn expected() -> Value {
     let path = format!("{}/tests/data/cpd_expected.json", env!("CARGO_MANIFEST_DIR"));
@@ -65,7 +65,7 @@ fn solved_problems() {
         let test: Vec<f64> = read_csv(case["test_file"].as_str().unwrap()).concat();
         let lambda = case["lam"].as_f64().unwrap();
         let c = 0.5 / lambda;
-        let params = ThinPlateParams::new(named(case["kernel"].as_str().unwrap())).c(c).null_space(NullSpace::Free);
+        let params = ThinPlateParams::new(named(case["kernel"].as_str().unwrap())).c(c).polynomials(Polynomials::Free);
         let model = params.fit(&view(&values, d), &labels).unwrap();
         let report = model.report();
         assert_eq!(report.status, Status::Converged);
@@ -101,7 +101,7 @@ fn the_printed_stop_rule_stops_too_early_and_ours_does_not() {
     let case = &expected()["premature_stop"];
     let (values, d, labels, _) = read_labeled(case["file"].as_str().unwrap());
     let c = 0.5 / case["lam"].as_f64().unwrap();
-    let params = ThinPlateParams::new(named(case["kernel"].as_str().unwrap())).c(c).null_space(NullSpace::Free);
+    let params = ThinPlateParams::new(named(case["kernel"].as_str().unwrap())).c(c).polynomials(Polynomials::Free);
     let model = params.fit(&view(&values, d), &labels).unwrap();
     assert_eq!(model.report().status, Status::Converged);
     close(model.report().objective, c * case["optimal_objective"].as_f64().unwrap(), 1e-6);

@@ -4,11 +4,11 @@ use crate::thin_plate_common::{blobs, kernel, relative, rotation, view};
 use proptest::prelude::*;
 use widemargin::data::Labels;
 use widemargin::model::{Standardize, ThinPlateParams};
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
-fn decisions(spec: &str, values: &[f64], d: usize, labels: &[i64], c: f64, null_space: NullSpace) -> Vec<f64> {
+fn decisions(spec: &str, values: &[f64], d: usize, labels: &[i64], c: f64, polynomials: Polynomials) -> Vec<f64> {
     let n = labels.len();
-    let params = ThinPlateParams::new(kernel(spec)).c(c).null_space(null_space).threads(1);
+    let params = ThinPlateParams::new(kernel(spec)).c(c).polynomials(polynomials).threads(1);
     let model = params.fit(&view(&values[..n * d], d), &Labels::new(labels.iter().copied())).unwrap();
     model.decision_values(&view(values, d), 1).unwrap()
 }
@@ -27,16 +27,16 @@ proptest! {
         log_scale in -4.0f64..4.0,
     ) {
         let spec = ["thin-plate", "distance", "cubic", "polyharmonic:exponent=2.5"][at];
-        let null_space = if constant { NullSpace::Constant } else { NullSpace::Free };
+        let polynomials = if constant { Polynomials::Constant } else { Polynomials::Free };
         let n = 60 + 2 * d;
         // The last samples are for decisions only.
         let (values, labels) = blobs(n + 20, d, 2, seed);
         let labels = &labels[..n];
         let c = 10f64.powf(log_c);
-        let truth = decisions(spec, &values, d, labels, c, null_space);
+        let truth = decisions(spec, &values, d, labels, c, polynomials);
 
         let shifted: Vec<f64> = values.iter().enumerate().map(|(i, x)| x + shift * (1.0 + (i % d) as f64)).collect();
-        let moved = relative(&truth, &decisions(spec, &shifted, d, labels, c, null_space));
+        let moved = relative(&truth, &decisions(spec, &shifted, d, labels, c, polynomials));
         prop_assert!(moved <= 1e-8, "translation {} d = {}: {}", spec, d, moved);
 
         let turn = rotation(d, seed);
@@ -44,13 +44,13 @@ proptest! {
             .chunks(d)
             .flat_map(|row| turn.chunks(d).map(|axis| axis.iter().zip(row).map(|(a, x)| a * x).sum::<f64>()).collect::<Vec<_>>())
             .collect();
-        let moved = relative(&truth, &decisions(spec, &turned, d, labels, c, null_space));
+        let moved = relative(&truth, &decisions(spec, &turned, d, labels, c, polynomials));
         prop_assert!(moved <= 1e-8, "rotation {} d = {}: {}", spec, d, moved);
 
         let scale = 10f64.powf(log_scale);
         let stretched: Vec<f64> = values.iter().map(|x| x * scale).collect();
         let b = kernel(spec).dilation_exponent().unwrap();
-        let moved = relative(&truth, &decisions(spec, &stretched, d, labels, c * scale.powf(-b), null_space));
+        let moved = relative(&truth, &decisions(spec, &stretched, d, labels, c * scale.powf(-b), polynomials));
         prop_assert!(moved <= 1e-8, "dilation {} d = {} by {}: {}", spec, d, scale, moved);
     }
 }

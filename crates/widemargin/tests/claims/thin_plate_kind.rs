@@ -8,7 +8,7 @@ use widemargin::data::{ClassWeight, CsrView, DenseView, Labels};
 use widemargin::model::{CChoice, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::Status;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 fn thin_plate() -> ThinPlateParams {
     ThinPlateParams::new(kernel("thin-plate")).threads(1)
@@ -70,14 +70,14 @@ fn duplicates_and_contradictions() {
     let (mut values, mut labels) = blobs(60, 2, 2, 4);
     values.extend(values.clone());
     labels.extend(labels.clone().iter().map(|label| 1 - label));
-    for null_space in [NullSpace::Free, NullSpace::Constant, NullSpace::None] {
-        let params = thin_plate().null_space(null_space);
+    for polynomials in [Polynomials::Free, Polynomials::Constant, Polynomials::None] {
+        let params = thin_plate().polynomials(polynomials);
         let model = params.fit(&view(&values, 2), &Labels::new(labels.clone())).unwrap();
         assert_eq!(model.report().status, Status::Converged, "{:?}", model.report());
         assert!(model.n_bases() <= 60);
         // Every point has both labels: there is nothing to learn.
         let f = model.decision_values(&view(&values, 2), 1).unwrap();
-        assert!(f.iter().all(|f| f.abs() < 0.5), "{null_space}: {f:?}");
+        assert!(f.iter().all(|f| f.abs() < 0.5), "{polynomials}: {f:?}");
     }
 }
 
@@ -89,13 +89,13 @@ fn few_samples_many_features() {
         labels[1] = 1;
         let model = fit(&values, 20, &labels);
         // Of two samples, leave-one-out cannot tell the ways to keep polynomials from overfitting.
-        let kept = if n == 2 { model.null_space() } else { NullSpace::Penalized };
-        assert_ne!(kept, NullSpace::Free);
-        let told = format!("null_space = {kept}");
+        let kept = if n == 2 { model.polynomials() } else { Polynomials::Penalized };
+        assert_ne!(kept, Polynomials::Free);
+        let told = format!("polynomials = {kept}");
         assert!(model.report().notes.iter().any(|note| note.contains(&told)), "{n}: {:?}", model.report().notes);
-        assert_eq!(model.null_space(), kept);
-        for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant, NullSpace::None] {
-            let params = thin_plate().null_space(null_space).c(2.0);
+        assert_eq!(model.polynomials(), kept);
+        for polynomials in [Polynomials::Free, Polynomials::Penalized, Polynomials::Constant, Polynomials::None] {
+            let params = thin_plate().polynomials(polynomials).c(2.0);
             let model = params.fit(&view(&values, 20), &Labels::new(labels.clone())).unwrap();
             assert!(model.decision_values(&view(&values, 20), 1).unwrap().iter().all(|f| f.is_finite()));
         }
@@ -117,18 +117,21 @@ fn one_dimension_and_data_that_a_line_separates() {
     let loss = |model: &ThinPlateSvc| {
         model.path().iter().filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min)
     };
-    let of = |null_space| {
-        let params = thin_plate().null_space(null_space);
+    let of = |polynomials| {
+        let params = thin_plate().polynomials(polynomials);
         loss(&params.fit(&view(&values, 1), &Labels::new(labels.clone())).unwrap())
     };
-    let (penalized, constant) = (of(NullSpace::Penalized), of(NullSpace::Constant));
-    let best = if constant < penalized { NullSpace::Constant } else { NullSpace::Penalized };
-    assert_eq!((model.null_space(), loss(&model)), (best, constant.min(penalized)));
+    let (penalized, constant) = (of(Polynomials::Penalized), of(Polynomials::Constant));
+    let best = if constant < penalized { Polynomials::Constant } else { Polynomials::Penalized };
+    assert_eq!((model.polynomials(), loss(&model)), (best, constant.min(penalized)));
     assert!(warned(&model, "alone separate a class"), "{:?}", model.report().warnings);
     assert!(errors(&model, &values, 1, &labels) <= 1);
     // Free, the violators run out: still an answer.
-    let free =
-        thin_plate().null_space(NullSpace::Free).c(1e3).fit(&view(&values, 1), &Labels::new(labels.clone())).unwrap();
+    let free = thin_plate()
+        .polynomials(Polynomials::Free)
+        .c(1e3)
+        .fit(&view(&values, 1), &Labels::new(labels.clone()))
+        .unwrap();
     assert_eq!((free.report().status, errors(&free, &values, 1, &labels)), (Status::Converged, 0));
 }
 
@@ -243,7 +246,7 @@ fn classes_of_unlike_size() {
     let (values, _) = blobs(200, 2, 2, 2);
     let labels: Vec<i64> = values.chunks(2).map(|row| i64::from(row[0] + row[1] > 2.0)).collect();
     let labels = Labels::new(labels);
-    let params = thin_plate().null_space(NullSpace::Constant).c(0.01);
+    let params = thin_plate().polynomials(Polynomials::Constant).c(0.01);
     let count = |params: &ThinPlateParams| {
         let model = params.fit(&view(&values, 2), &labels).unwrap();
         model.predict(&view(&values, 2), 1).unwrap().iter().filter(|label| label.to_string() == "1").count()
@@ -278,8 +281,8 @@ fn no_fit_is_said_to_have_converged_without_a_gap() {
     for (weight, c) in [(1e50, 1.0), (1e30, 1e3), (1e12, 1e9), (1.0, 1e14)] {
         let mut weights = vec![1.0; 120];
         weights[3] = weight;
-        for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant] {
-            let params = thin_plate().null_space(null_space).c(c).threads(1);
+        for polynomials in [Polynomials::Free, Polynomials::Penalized, Polynomials::Constant] {
+            let params = thin_plate().polynomials(polynomials).c(c).threads(1);
             let labels = Labels::new(labels.clone());
             let fitted = params.fit_with(&view(&values, 3), &labels, Some(&weights), &Monitor::none());
             let Ok(model) = fitted else { continue };

@@ -9,7 +9,7 @@ use widemargin::data::Labels;
 use widemargin::model::{LandmarkChoice, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::Status;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 fn params(spec: &str) -> ThinPlateParams {
     ThinPlateParams::new(kernel(spec)).threads(1)
@@ -28,14 +28,14 @@ fn doubled(n: usize, d: usize, classes: usize) -> (Vec<f64>, Labels) {
 #[test]
 fn every_place_a_landmark_is_the_exact_solution() {
     for spec in ["thin-plate", "distance", "cubic", "rbf:gamma=0.4"] {
-        for null_space in [NullSpace::Free, NullSpace::Constant, NullSpace::None] {
+        for polynomials in [Polynomials::Free, Polynomials::Constant, Polynomials::None] {
             let (n, d) = (70, 3);
             let (values, labels) = doubled(n, d, 3);
-            let params = params(spec).null_space(null_space).c(2.0);
+            let params = params(spec).polynomials(polynomials).c(2.0);
             let exact = params.fit(&view(&values, d), &labels).unwrap();
             let landmarks = params.landmarks(LandmarkChoice::Index).n_basis(Some(n));
             let model = landmarks.fit(&view(&values, d), &labels).unwrap();
-            let what = format!("{spec} {null_space} {:?}", model.report());
+            let what = format!("{spec} {polynomials} {:?}", model.report());
             // Of samples that are alike one is a landmark.
             let distinct: BTreeSet<Vec<u64>> =
                 values.chunks(d).map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
@@ -46,7 +46,7 @@ fn every_place_a_landmark_is_the_exact_solution() {
             let decisions = |model: &ThinPlateSvc| model.decision_values(&view(&values, d), 1).unwrap();
             assert!(relative(&decisions(&exact), &decisions(&model)) <= 1e-6, "{what}");
             // Where polynomials are dropped, the exact machine loses a function with a sample; a landmark stays.
-            if null_space == NullSpace::Free {
+            if polynomials == Polynomials::Free {
                 assert!(relative(exact.left_out(), model.left_out()) <= 1e-6, "{what}");
             }
             assert!((exact.lambda() - model.lambda()).abs() <= 1e-6 * exact.lambda(), "{what}");
@@ -60,7 +60,7 @@ fn left_out_values_are_those_of_refits() {
     let (values, labels) = blobs(n, d, 2, 3);
     let labels = Labels::new(labels);
     let params =
-        params("thin-plate").null_space(NullSpace::Free).landmarks(LandmarkChoice::Index).n_basis(Some(12)).c(3.0);
+        params("thin-plate").polynomials(Polynomials::Free).landmarks(LandmarkChoice::Index).n_basis(Some(12)).c(3.0);
     let model = params.fit(&view(&values, d), &labels).unwrap();
     let signs: Vec<f64> = labels.codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
     let violators = |model: &ThinPlateSvc| -> Vec<bool> {
@@ -116,9 +116,9 @@ fn features_computed_anew_are_those_held() {
     let (n, d) = (9000, 2);
     let (values, labels) = blobs(n, d, 2, 13);
     let labels = Labels::new(labels);
-    for null_space in [NullSpace::Free, NullSpace::Constant] {
+    for polynomials in [Polynomials::Free, Polynomials::Constant] {
         let params =
-            params("thin-plate").null_space(null_space).c(0.1).n_basis(Some(25)).landmarks(LandmarkChoice::Random);
+            params("thin-plate").polynomials(polynomials).c(0.1).n_basis(Some(25)).landmarks(LandmarkChoice::Random);
         let held = params.clone().fit(&view(&values, d), &labels).unwrap();
         assert!(held.report().warnings.is_empty(), "{:?}", held.report().warnings);
         // Just more than what it cannot do without, and half of the rest.

@@ -4,7 +4,7 @@ use crate::thin_plate_common::{blobs, kernel, view};
 use widemargin::data::{ClassWeight, Label, Labels};
 use widemargin::model::{ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 use widemargin::solve::{ErrorEstimate, EstimateMethod};
 
 const KERNELS: [&str; 9] = [
@@ -40,7 +40,7 @@ impl Case {
     /// Mean squared hinge and error of refits at the model's C without one copy of each sample; `factors` are those of
     /// the classes.
     fn refits(&self, params: &ThinPlateParams, model: &ThinPlateSvc, factors: &[f64]) -> (f64, f64) {
-        let params = params.clone().c(model.c()).null_space(model.null_space());
+        let params = params.clone().c(model.c()).polynomials(model.polynomials());
         let classes = model.classes().to_vec();
         let k = if classes.len() == 2 { 1 } else { classes.len() };
         let (mut hinge, mut wrong, mut total) = (0.0, 0.0, 0.0);
@@ -84,18 +84,18 @@ fn same((hinge, wrong, exact): (f64, f64, bool), (hinge_of_refits, wrong_of_refi
 }
 
 #[test]
-fn the_estimate_is_that_of_refits_for_every_kernel_and_null_space() {
+fn the_estimate_is_that_of_refits_for_every_kernel_and_polynomials() {
     for spec in KERNELS {
-        for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant, NullSpace::None] {
+        for polynomials in [Polynomials::Free, Polynomials::Penalized, Polynomials::Constant, Polynomials::None] {
             for (classes, c) in [(2, 3.0), (4, 0.3)] {
                 let case = Case::new(64, 2, classes, 5 + classes as u64);
-                let params = ThinPlateParams::new(kernel(spec)).null_space(null_space).c(c).threads(1);
+                let params = ThinPlateParams::new(kernel(spec)).polynomials(polynomials).c(c).threads(1);
                 let model = case.fit(&params, &case.weights);
                 // Penalized polynomials have a length of the samples in them unless the kernel is r² log r, which a
                 // refit measures anew.
-                let length = null_space == NullSpace::Penalized
+                let length = polynomials == Polynomials::Penalized
                     && kernel(spec).dilation_exponent().is_some_and(|exponent| exponent > 1.0 && exponent != 2.0);
-                let what = format!("{spec} {null_space} {classes}");
+                let what = format!("{spec} {polynomials} {classes}");
                 let refits = case.refits(&params, &model, &vec![1.0; classes]);
                 if length {
                     let (hinge, _, exact) = told(&model);
@@ -114,7 +114,7 @@ fn the_estimate_at_a_chosen_c_is_that_of_refits() {
         let case = Case::new(n, d, 2, 31);
         let params = ThinPlateParams::new(kernel(spec)).threads(1);
         let model = case.fit(&params, &case.weights);
-        let what = format!("{spec} {d}: {}", model.null_space());
+        let what = format!("{spec} {d}: {}", model.polynomials());
         same(told(&model), case.refits(&params, &model, &[1.0, 1.0]), &what);
         let confirmed = model.path().iter().filter(|point| point.loo_exact);
         let least = confirmed.filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
@@ -124,8 +124,8 @@ fn the_estimate_at_a_chosen_c_is_that_of_refits() {
 
 #[test]
 fn weights_are_left_out_whole_and_classes_keep_their_weights() {
-    for (spec, null_space) in
-        [("distance", NullSpace::Free), ("thin-plate", NullSpace::Penalized), ("cubic", NullSpace::Constant)]
+    for (spec, polynomials) in
+        [("distance", Polynomials::Free), ("thin-plate", Polynomials::Penalized), ("cubic", Polynomials::Constant)]
     {
         let mut case = Case::new(48, 2, 2, 77);
         case.weights = (0..48).map(|i| [1.0, 3.0, 0.5, 2.0][i % 4]).collect();
@@ -134,9 +134,10 @@ fn weights_are_left_out_whole_and_classes_keep_their_weights() {
         case.values[10..12].copy_from_slice(&copy);
         (case.labels[0], case.labels[5]) = (0, 1);
         let weights = ClassWeight::PerClass([(Label::from(0), 1.0), (Label::from(1), 2.5)].into());
-        let params = ThinPlateParams::new(kernel(spec)).null_space(null_space).c(2.0).class_weight(weights).threads(1);
+        let params =
+            ThinPlateParams::new(kernel(spec)).polynomials(polynomials).c(2.0).class_weight(weights).threads(1);
         let model = case.fit(&params, &case.weights);
-        same(told(&model), case.refits(&params, &model, &[1.0, 2.5]), &format!("{spec} {null_space}"));
+        same(told(&model), case.refits(&params, &model, &[1.0, 2.5]), &format!("{spec} {polynomials}"));
     }
 }
 
@@ -147,10 +148,11 @@ fn many_columns_for_few_rows_are_told_as_they_are() {
         let case = Case::new(n, d, classes, 9);
         let params = ThinPlateParams::new(kernel("thin-plate")).threads(1);
         let model = case.fit(&params, &case.weights);
-        let losses = [NullSpace::Constant, NullSpace::Penalized]
-            .map(|null_space| (told(&case.fit(&params.clone().null_space(null_space), &case.weights)).0, null_space));
+        let losses = [Polynomials::Constant, Polynomials::Penalized].map(|polynomials| {
+            (told(&case.fit(&params.clone().polynomials(polynomials), &case.weights)).0, polynomials)
+        });
         let best = if losses[0].0 < losses[1].0 { losses[0] } else { losses[1] };
-        assert_eq!((told(&model).0, model.null_space()), best, "{losses:?}");
+        assert_eq!((told(&model).0, model.polynomials()), best, "{losses:?}");
         same(told(&model), case.refits(&params, &model, &vec![1.0; classes]), &format!("{d}"));
         assert!(model.report().notes.iter().any(|note| note.contains("100 samples")));
     }
@@ -159,7 +161,7 @@ fn many_columns_for_few_rows_are_told_as_they_are() {
 #[test]
 fn free_polynomials_that_separate_are_judged_by_folds() {
     let case = Case::new(40, 60, 2, 3);
-    let params = ThinPlateParams::new(kernel("thin-plate")).null_space(NullSpace::Free).threads(1);
+    let params = ThinPlateParams::new(kernel("thin-plate")).polynomials(Polynomials::Free).threads(1);
     let model = case.fit(&params, &case.weights);
     assert!(model.left_out().is_empty() && model.path().iter().any(|point| point.loo_squared_hinge.is_some()));
     let ErrorEstimate { method, n_samples, .. } = model.report().estimate.clone().unwrap();

@@ -11,7 +11,7 @@ use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
-    FirstSums, LANDMARK_QUERIES, NullSpace, PartRows, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
+    FirstSums, LANDMARK_QUERIES, PartRows, Polynomials, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
 };
 
 /// The rows of one place.
@@ -74,9 +74,9 @@ fn fit(
     d: usize,
     labels: &Labels,
     ends: &[usize],
-    params: (NullSpace, &ThinPlateParams),
+    params: (Polynomials, &ThinPlateParams),
 ) -> ThinPlateSvc {
-    let (null_space, params) = params;
+    let (polynomials, params) = params;
     let parts: Vec<(&[f64], &[u32])> = ends
         .iter()
         .scan(0, |first, &end| {
@@ -107,10 +107,10 @@ fn fit(
         n_classes: labels.classes().len(),
         n_penalized,
     };
-    let free = plan.settle(&sums, NullSpace::Free, n, n as f64, false).unwrap();
-    let polynomials = |part: &[f64]| plan.polynomial_features(&view(part, d), &ones(part), free.columns()).unwrap();
-    let separates = rows_separate(&mut places(&polynomials, 0).sums(), n as f64, 1, &Monitor::none()).unwrap();
-    let settled = plan.settle(&sums, null_space, n, n as f64, separates).unwrap();
+    let free = plan.settle(&sums, Polynomials::Free, n, n as f64, false).unwrap();
+    let monomials = |part: &[f64]| plan.polynomial_features(&view(part, d), &ones(part), free.columns()).unwrap();
+    let separates = rows_separate(&mut places(&monomials, 0).sums(), n as f64, 1, &Monitor::none()).unwrap();
+    let settled = plan.settle(&sums, polynomials, n, n as f64, separates).unwrap();
     let features = |part: &[f64]| {
         let (penalized, columns) = (settled.penalized(), settled.columns());
         plan.features(&view(part, d), &ones(part), penalized, columns, settled.cross()).unwrap()
@@ -131,22 +131,22 @@ fn fit(
 
 #[test]
 fn places_give_the_machine_of_one() {
-    for (classes, null_space, n) in [
-        (3, NullSpace::Auto, 700),
-        (2, NullSpace::Constant, 1500),
-        (2, NullSpace::None, 400),
-        (3, NullSpace::Penalized, 500),
+    for (classes, polynomials, n) in [
+        (3, Polynomials::Auto, 700),
+        (2, Polynomials::Constant, 1500),
+        (2, Polynomials::None, 400),
+        (3, Polynomials::Penalized, 500),
     ] {
         let d = 2;
         let (values, labels) = blobs(n, d, classes, 23);
         let labels = Labels::new(labels);
-        let params = ThinPlateParams::new(kernel("thin-plate")).threads(1).null_space(null_space);
+        let params = ThinPlateParams::new(kernel("thin-plate")).threads(1).polynomials(polynomials);
         let memory = params.clone().n_basis(Some(20)).landmarks(LandmarkChoice::Index);
         let memory = memory.fit(&view(&values, d), &labels).unwrap();
         for ends in [vec![n], vec![1, 30, n / 2, n]] {
-            let found = fit(&values, d, &labels, &ends, (null_space, &params));
-            let what = format!("{classes} {null_space} {ends:?}");
-            assert_eq!((found.null_space(), found.support()), (memory.null_space(), memory.support()), "{what}");
+            let found = fit(&values, d, &labels, &ends, (polynomials, &params));
+            let what = format!("{classes} {polynomials} {ends:?}");
+            assert_eq!((found.polynomials(), found.support()), (memory.polynomials(), memory.support()), "{what}");
             assert!((found.c() - memory.c()).abs() <= 1e-7 * memory.c(), "{what}: {} {}", found.c(), memory.c());
             let scores = |model: &ThinPlateSvc| model.decision_values(&view(&values, d), 1).unwrap();
             assert!(relative(&scores(&memory), &scores(&found)) <= 1e-6, "{what}");

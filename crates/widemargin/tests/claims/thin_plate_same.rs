@@ -5,7 +5,7 @@ use widemargin::Error;
 use widemargin::data::{ClassWeight, Labels};
 use widemargin::model::{PowerMeanSvc, ThinPlateParams, ThinPlateSvc, method_of};
 use widemargin::monitor::Monitor;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 #[test]
 fn weights_are_copies_and_zero_is_absence() {
@@ -17,13 +17,13 @@ fn weights_are_copies_and_zero_is_absence() {
         let rows: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, copies[i])).collect();
         let copied: Vec<f64> = rows.iter().flat_map(|&i| values[i * d..(i + 1) * d].to_vec()).collect();
         let copied_labels = Labels::new(rows.iter().map(|&i| labels[i]));
-        for (null_space, class_weight) in [
-            (NullSpace::Free, ClassWeight::Uniform),
-            (NullSpace::Constant, ClassWeight::Uniform),
-            (NullSpace::None, ClassWeight::Balanced),
+        for (polynomials, class_weight) in [
+            (Polynomials::Free, ClassWeight::Uniform),
+            (Polynomials::Constant, ClassWeight::Uniform),
+            (Polynomials::None, ClassWeight::Balanced),
         ] {
             for c in [None, Some(2.0)] {
-                let mut params = ThinPlateParams::new(kernel("thin-plate")).null_space(null_space);
+                let mut params = ThinPlateParams::new(kernel("thin-plate")).polynomials(polynomials);
                 params = params.class_weight(class_weight.clone());
                 if let Some(c) = c {
                     params = params.c(c);
@@ -31,7 +31,7 @@ fn weights_are_copies_and_zero_is_absence() {
                 let labels = Labels::new(labels.clone());
                 let weighted = params.fit_with(&view(&values, d), &labels, Some(&weights), &Monitor::none()).unwrap();
                 let repeated = params.fit(&view(&copied, d), &copied_labels).unwrap();
-                let what = format!("{null_space} {c:?} {} {}", weighted.c(), repeated.c());
+                let what = format!("{polynomials} {c:?} {} {}", weighted.c(), repeated.c());
                 assert!((weighted.c() - repeated.c()).abs() <= 1e-8 * repeated.c(), "{what}");
                 let a = weighted.decision_values(&view(&values, d), 1).unwrap();
                 let b = repeated.decision_values(&view(&values, d), 1).unwrap();

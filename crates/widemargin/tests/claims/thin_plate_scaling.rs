@@ -5,7 +5,7 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::Labels;
 use widemargin::model::{Standardize, ThinPlateParams, ThinPlateSvc};
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 fn params(standardize: Standardize) -> ThinPlateParams {
     ThinPlateParams::new(kernel("thin-plate")).threads(1).standardize(standardize)
@@ -110,7 +110,7 @@ fn a_tolerance_is_a_bound_and_names_its_domain() {
     let labels = Labels::new(labels);
     let decisions = |tol: f64| {
         let model = params(Standardize::No)
-            .null_space(NullSpace::Free)
+            .polynomials(Polynomials::Free)
             .c(30.0)
             .tol(tol)
             .fit(&view(&values, 2), &labels)

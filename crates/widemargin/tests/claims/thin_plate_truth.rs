@@ -5,7 +5,7 @@ use crate::thin_plate_common::{alpha, blobs, eliminate, gram, kernel, view};
 use widemargin::data::Labels;
 use widemargin::model::{ThinPlateParams, ThinPlateSvc};
 use widemargin::solve::Status;
-use widemargin::solve::thin_plate::NullSpace;
+use widemargin::solve::thin_plate::Polynomials;
 
 const KERNELS: [(&str, usize); 9] = [
     ("thin-plate", 1),
@@ -60,7 +60,7 @@ fn free_polynomials_solve_the_bordered_system() {
         for (d, c) in [(1, 0.5), (2, 100.0), (3, 5.0), (7, 1e4)] {
             let (values, labels) = blobs(160, d, 2, 11 + d as u64);
             let y = signs(&labels);
-            let params = ThinPlateParams::new(kernel(spec)).c(c).null_space(NullSpace::Free);
+            let params = ThinPlateParams::new(kernel(spec)).c(c).polynomials(Polynomials::Free);
             let model = params.fit(&view(&values, d), &Labels::new(labels)).unwrap();
             let what = format!("{spec} d = {d} C = {c}: {:?}", model.report());
             assert_eq!(model.report().status, Status::Converged, "{what}");
@@ -120,15 +120,15 @@ fn free_polynomials_solve_the_bordered_system() {
 #[test]
 fn without_polynomials_it_is_a_machine_on_the_reduced_kernel() {
     for (spec, degree) in KERNELS {
-        for (null_space, d) in
-            [(NullSpace::None, 2), (NullSpace::Constant, 2), (NullSpace::None, 5), (NullSpace::Constant, 5)]
+        for (polynomials, d) in
+            [(Polynomials::None, 2), (Polynomials::Constant, 2), (Polynomials::None, 5), (Polynomials::Constant, 5)]
         {
             let (values, labels) = blobs(70, d, 2, 5);
             let y = signs(&labels);
             let (n, c) = (y.len(), 3.0);
-            let params = ThinPlateParams::new(kernel(spec)).c(c).null_space(null_space);
+            let params = ThinPlateParams::new(kernel(spec)).c(c).polynomials(polynomials);
             let model = params.fit(&view(&values, d), &Labels::new(labels)).unwrap();
-            let what = format!("{spec} {null_space} d = {d}: {:?}", model.report());
+            let what = format!("{spec} {polynomials} d = {d}: {:?}", model.report());
             assert!(model.report().gap() <= 1e-8, "{what}");
 
             // K₀ = Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, as printed.
@@ -152,7 +152,7 @@ fn without_polynomials_it_is_a_machine_on_the_reduced_kernel() {
 
             let f = model.decision_values(&view(&values, d), 1).unwrap();
             let s: Vec<usize> = (0..n).filter(|&i| y[i] * f[i] < 1.0).collect();
-            let free = usize::from(null_space == NullSpace::Constant);
+            let free = usize::from(polynomials == Polynomials::Constant);
             let m = s.len();
             let mut system = vec![vec![0.0; m + free]; m + free];
             let mut right = vec![0.0; m + free];
@@ -185,15 +185,15 @@ fn without_polynomials_it_is_a_machine_on_the_reduced_kernel() {
 
 #[test]
 fn left_out_values_are_those_of_refits() {
-    for (spec, null_space, c) in [
-        ("thin-plate", NullSpace::Free, 10.0),
-        ("distance", NullSpace::Free, 1.0),
-        ("cubic", NullSpace::Free, 3.0),
-        ("rbf:gamma=0.7", NullSpace::None, 20.0),
+    for (spec, polynomials, c) in [
+        ("thin-plate", Polynomials::Free, 10.0),
+        ("distance", Polynomials::Free, 1.0),
+        ("cubic", Polynomials::Free, 3.0),
+        ("rbf:gamma=0.7", Polynomials::None, 20.0),
     ] {
         let (d, n) = (2, 60);
         let (values, labels) = blobs(n, d, 2, 21);
-        let params = ThinPlateParams::new(kernel(spec)).c(c).null_space(null_space);
+        let params = ThinPlateParams::new(kernel(spec)).c(c).polynomials(polynomials);
         let model = params.fit(&view(&values, d), &Labels::new(labels.clone())).unwrap();
         let mut compared = 0;
         for i in 0..n {
@@ -222,7 +222,7 @@ fn a_weight_is_left_out_whole() {
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 3.0, 0.5, 2.0][i % 4]).collect();
     let labels = Labels::new(labels);
     let monitor = widemargin::monitor::Monitor::none();
-    let params = ThinPlateParams::new(kernel("thin-plate")).c(4.0).null_space(NullSpace::Free);
+    let params = ThinPlateParams::new(kernel("thin-plate")).c(4.0).polynomials(Polynomials::Free);
     let fit = |weights: &[f64]| params.fit_with(&view(&values, d), &labels, Some(weights), &monitor).unwrap();
     let model = fit(&weights);
     let mut compared = 0;

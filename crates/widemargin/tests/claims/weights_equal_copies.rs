@@ -193,7 +193,7 @@ proptest! {
             for model in models {
                 let first = first.get_or_insert_with(|| model.clone());
                 prop_assert_eq!(model.decision_values(&test, 1).unwrap(), first.decision_values(&test, 1).unwrap());
-                prop_assert_eq!((model.c(), model.null_space(), model.n_bases()), (first.c(), first.null_space(), first.n_bases()));
+                prop_assert_eq!((model.c(), model.polynomials(), model.n_bases()), (first.c(), first.polynomials(), first.n_bases()));
                 let losses = |model: &ThinPlateSvc| model.path().iter().map(|at| at.loo_squared_hinge).collect::<Vec<_>>();
                 prop_assert_eq!(losses(&model), losses(first));
                 // Every row has its left-out value, a copy that of the sample it is of.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::solve::thin_plate::{NullSpace, PathPoint};
+use crate::solve::thin_plate::{PathPoint, Polynomials};
 
 /// What was selected for one class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,23 +14,23 @@ pub struct ClassPath {
     pub lambda: f64,
     /// How the polynomials were treated.
     #[serde(with = "named")]
-    pub null_space: NullSpace,
+    pub polynomials: Polynomials,
     /// The results at every C that was tried, by descending λ.
     pub path: Vec<PathPoint>,
 }
 
-/// A null space by its name.
+/// A polynomials by its name.
 mod named {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::NullSpace;
+    use super::Polynomials;
 
-    pub fn serialize<S: Serializer>(null_space: &NullSpace, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(null_space.as_str())
+    pub fn serialize<S: Serializer>(polynomials: &Polynomials, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(polynomials.as_str())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NullSpace, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Polynomials, D::Error> {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }

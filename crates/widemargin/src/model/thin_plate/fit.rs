@@ -25,7 +25,7 @@ use crate::par::Pool;
 use crate::problem::{OneVsRest, UnseenScores, count};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
+    BLOCK, FitSettings, Fitted, LOWEST, Means, PathPoint, Polynomials, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
@@ -254,7 +254,7 @@ impl ThinPlateParams {
             kernel: self.kernel,
             c: point.c,
             lambda: point.lambda,
-            null_space: fitted.null_space,
+            polynomials: fitted.polynomials,
             rank: fitted.rank,
             n_features: space.center().len(),
             classes,
@@ -286,7 +286,7 @@ impl ThinPlateParams {
 
     pub(crate) fn settings(&self) -> FitSettings {
         FitSettings {
-            null_space: self.null_space,
+            polynomials: self.polynomials,
             c: self.c.given(),
             lowest: LOWEST,
             near: self.near,
@@ -338,7 +338,7 @@ impl ThinPlateParams {
                 "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
                  noise if they were free: {}",
                 fitted.rank,
-                instead(fitted.null_space),
+                instead(fitted.polynomials),
             ));
         }
         if report.status == Status::TimeLimit && solved == Status::Converged {
@@ -634,12 +634,12 @@ pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
 }
 
 /// How polynomials that are not left free were treated.
-fn instead(null_space: NullSpace) -> String {
-    let done = match null_space {
-        NullSpace::Constant => "all but the constant were dropped, for the lower leave-one-out loss",
+fn instead(polynomials: Polynomials) -> String {
+    let done = match polynomials {
+        Polynomials::Constant => "all but the constant were dropped, for the lower leave-one-out loss",
         _ => "they are penalized",
     };
-    format!("{done} (null_space = {null_space})")
+    format!("{done} (polynomials = {polynomials})")
 }
 
 /// The warnings of a fit.
@@ -648,7 +648,7 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     let (rank, columns) = (fitted.rank, fitted.beta.first().map_or(0, Vec::len));
     warnings.extend(dependent(kernel, columns, rank));
     if fitted.flat {
-        let effect = if fitted.null_space == NullSpace::Penalized { "" } else { ", and C has no effect" };
+        let effect = if fitted.polynomials == Polynomials::Penalized { "" } else { ", and C has no effect" };
         warnings.push(format!(
             "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial{effect}",
         ));
@@ -656,7 +656,7 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     if fitted.why == Some(WhyNotFree::Separated) {
         warnings.push(format!(
             "the polynomials alone separate a class from the others, so that free ones would ignore C: {}",
-            instead(fitted.null_space),
+            instead(fitted.polynomials),
         ));
     }
     let best = &fitted.outcome.best;
@@ -664,7 +664,7 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     if converged && best.point.loo_error.is_none() {
         warnings.push(
             "leave-one-out says nothing: the samples inside the margin leave the polynomials open, so that C was not chosen by \
-             it, nor is the error estimated (null_space = penalized closes them)"
+             it, nor is the error estimated (polynomials = penalized closes them)"
                 .into(),
         );
     }

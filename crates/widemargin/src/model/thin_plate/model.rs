@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
-use crate::solve::thin_plate::{NullSpace, PathPoint};
+use crate::solve::thin_plate::{PathPoint, Polynomials};
 
 /// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct ThinPlateSvc {
     pub(crate) kernel: ConditionalKernel,
     pub(crate) c: f64,
     pub(crate) lambda: f64,
-    pub(crate) null_space: NullSpace,
+    pub(crate) polynomials: Polynomials,
     pub(crate) rank: usize,
     pub(crate) n_features: usize,
     pub(crate) classes: Vec<Label>,
@@ -163,9 +163,9 @@ impl ThinPlateSvc {
         self.lambda
     }
 
-    /// How the polynomials were treated; never [`NullSpace::Auto`].
-    pub fn null_space(&self) -> NullSpace {
-        self.null_space
+    /// How the polynomials were treated; never [`Polynomials::Auto`].
+    pub fn polynomials(&self) -> Polynomials {
+        self.polynomials
     }
 
     /// Rank of the polynomials at the training samples.

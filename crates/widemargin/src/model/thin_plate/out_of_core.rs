@@ -183,9 +183,9 @@ impl ThinPlateParams {
             CChoice::Auto => "auto".to_owned(),
             CChoice::Value(c) => format!("{:x}", c.to_bits()),
         };
-        let ThinPlateParams { kernel, null_space, standardize, n_basis, landmarks, seed, tol, max_steps, .. } = self;
+        let ThinPlateParams { kernel, polynomials, standardize, n_basis, landmarks, seed, tol, max_steps, .. } = self;
         let text = format!(
-            "{kernel} {c} {null_space} {standardize} {n_basis:?} {landmarks} {seed} {:x} {max_steps} {:?}",
+            "{kernel} {c} {polynomials} {standardize} {n_basis:?} {landmarks} {seed} {:x} {max_steps} {:?}",
             tol.to_bits(),
             labels.classes(),
         );

@@ -12,7 +12,7 @@ use crate::data::ClassWeight;
 use crate::error::{Error, Result};
 use crate::model::CChoice;
 use crate::similarity::ConditionalKernel;
-use crate::solve::thin_plate::NullSpace;
+use crate::solve::thin_plate::Polynomials;
 
 /// Whether each column is first divided by its standard deviation.
 ///
@@ -74,7 +74,7 @@ pub struct ThinPlateParams {
     /// What the kernel is chosen among, where C is too.
     pub(crate) among: Vec<ConditionalKernel>,
     pub(crate) c: CChoice,
-    pub(crate) null_space: NullSpace,
+    pub(crate) polynomials: Polynomials,
     pub(crate) standardize: Standardize,
     pub(crate) n_basis: Option<usize>,
     pub(crate) exact_up_to: usize,
@@ -100,7 +100,7 @@ impl ThinPlateParams {
             kernel,
             among: Vec::new(),
             c: CChoice::Auto,
-            null_space: NullSpace::Auto,
+            polynomials: Polynomials::Auto,
             standardize: Standardize::No,
             n_basis: None,
             exact_up_to: usize::MAX,
@@ -145,8 +145,8 @@ impl ThinPlateParams {
     }
 
     /// How the polynomials of the kernel are treated.
-    pub fn null_space(self, null_space: NullSpace) -> Self {
-        ThinPlateParams { null_space, ..self }
+    pub fn polynomials(self, polynomials: Polynomials) -> Self {
+        ThinPlateParams { polynomials, ..self }
     }
 
     /// Whether each column is first divided by its standard deviation.

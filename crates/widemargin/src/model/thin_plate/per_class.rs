@@ -15,7 +15,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     let paths = models.iter().map(|model| ClassPath {
         c: model.c,
         lambda: model.lambda,
-        null_space: model.null_space,
+        polynomials: model.polynomials,
         path: model.path.clone(),
     });
     let per_class: Vec<ClassPath> = paths.collect();

@@ -23,7 +23,7 @@ use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, NullSpace, RowSums, Settled, WhyNotFree, feature_map_of, first_sums, fit_remote,
+    FeatureMap, FirstSums, Polynomials, RowSums, Settled, WhyNotFree, feature_map_of, first_sums, fit_remote,
 };
 
 /// Samples that k-means uses per landmark.
@@ -139,7 +139,7 @@ pub struct LandmarkPlan {
 /// The treatment of the polynomials, determined from the first sums.
 #[derive(Clone, Debug)]
 pub struct SettledPolynomials {
-    null_space: NullSpace,
+    polynomials: Polynomials,
     why: Option<WhyNotFree>,
     pub(super) settled: Settled,
 }
@@ -261,15 +261,15 @@ impl LandmarkPlan {
     pub fn settle(
         &self,
         sums: &FirstSums,
-        asked: NullSpace,
+        asked: Polynomials,
         n: usize,
         total: f64,
         separates: bool,
     ) -> Result<SettledPolynomials> {
         let mut settled = Settled::new(sums, &self.feature_map, total)?;
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
-        let (null_space, why) = settled.settle(asked, n, &spreads, || Ok(separates))?;
-        Ok(SettledPolynomials { null_space, why, settled })
+        let (polynomials, why) = settled.settle(asked, n, &spreads, || Ok(separates))?;
+        Ok(SettledPolynomials { polynomials, why, settled })
     }
 
     /// Tᵀp of the samples of weight above 0, times √w: row-major.
@@ -341,11 +341,11 @@ impl LandmarkPlan {
         facts: ModelFacts<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
-        let SettledPolynomials { null_space, why, settled } = settled;
+        let SettledPolynomials { polynomials, why, settled } = settled;
         let LandmarkPlan { bases, space, feature_map, .. } = self;
         let pool = Pool::new(params.threads)?;
         let started = Instant::now();
-        let fitted = fit_remote(rows, feature_map, settled, (null_space, why), &params.settings(), (&pool, monitor))?;
+        let fitted = fit_remote(rows, feature_map, settled, (polynomials, why), &params.settings(), (&pool, monitor))?;
         let mut facts = facts;
         facts.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let warnings = space.warnings();

@@ -122,7 +122,7 @@ pub(crate) fn fit_blocks<R: RawRows>(
     let mut settled = Settled::new(&sums, &feature_map, total)?;
     let all = settled.columns.clone();
     let n = facts.roots.iter().filter(|root| **root > 0.0).count();
-    let (null_space, why) = settled.settle(settings.null_space, n, spreads, || {
+    let (polynomials, why) = settled.settle(settings.polynomials, n, spreads, || {
         let feature_map = feature_map.only_polynomials(all.clone());
         let blocks = Passes { raw, feature_map, held: &held, lifts: false, only_polynomials: true };
         rows_separate(&mut Local::new(blocks, facts, false, pool, monitor), total, pool.threads(), monitor)
@@ -141,7 +141,7 @@ pub(crate) fn fit_blocks<R: RawRows>(
     let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
     let (outcome, flat) = fit_rows(&mut rows, &settled, settings, log, (pool, monitor))?;
     let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
-    Ok(Fitted { alpha, beta, null_space, why, rank: settled.rank, flat, outcome })
+    Ok(Fitted { alpha, beta, polynomials, why, rank: settled.rank, flat, outcome })
 }
 
 fn first_pass<R: RawRows>(

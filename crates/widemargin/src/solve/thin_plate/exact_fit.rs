@@ -8,8 +8,8 @@ use super::exact::Exact;
 use super::exact_visits::ExactVisits;
 use super::linear::separates;
 use super::newton::Stop;
-use super::null_space::{Definite, NullSpace, Projected, overflow, project, span, trace};
 use super::path::{Outcome, PathSettings, Problems, Solved, walk};
+use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
 use super::system::{System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
@@ -22,7 +22,7 @@ pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 100;
 
 /// The settings of a fit.
 pub(crate) struct FitSettings {
-    pub null_space: NullSpace,
+    pub polynomials: Polynomials,
     pub c: Option<f64>,
     /// The smallest λ of the path in scale-free units, in half decades.
     pub lowest: i32,
@@ -62,7 +62,7 @@ pub(crate) struct Fitted {
     /// β on the columns of P, one vector per problem.
     pub beta: Vec<Vec<f64>>,
     /// How the polynomials were treated.
-    pub null_space: NullSpace,
+    pub polynomials: Polynomials,
     /// Why `auto` did not leave the polynomials free, if so.
     pub why: Option<WhyNotFree>,
     /// Rank of P at the samples.
@@ -72,17 +72,17 @@ pub(crate) struct Fitted {
     pub outcome: Outcome,
 }
 
-/// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`polynomials`, samples × monomials, the
+/// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`values`, samples × monomials, the
 /// constant first); `spreads` has the weight of each monomial in the kernel of penalized polynomials, Σ weight p(x) p(y).
 pub(crate) fn fit_exact(
     phi: Matrix,
-    (polynomials, spreads): (&Matrix, &[f64]),
+    (values, spreads): (&Matrix, &[f64]),
     problems: &Problems<'_>,
     settings: &FitSettings,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Fitted> {
-    let basis = span(polynomials)?;
+    let basis = span(values)?;
     let rank = basis.s.len();
     let n = phi.n_rows();
     let mut projected = project(phi, &basis.u)?;
@@ -94,20 +94,20 @@ pub(crate) fn fit_exact(
     let total: f64 = problems.weights.iter().sum();
     let mut unit = if flat { 1.0 } else { trace(&projected.kernel) / total };
 
-    let (null_space, why) = settle(settings.null_space, &basis, problems, monitor)?;
+    let (polynomials, why) = settle(settings.polynomials, &basis, problems, monitor)?;
     // Polynomials of degree 0 are the constant: kept or free is the same.
-    let reduced = rank > 0 && (null_space == NullSpace::None || polynomials.n_cols() > 1);
-    let tried = match null_space {
-        NullSpace::Penalized if reduced && why.is_some() && !monitor.has_time_limit() => {
-            vec![NullSpace::Constant, NullSpace::Penalized]
+    let reduced = rank > 0 && (polynomials == Polynomials::None || values.n_cols() > 1);
+    let tried = match polynomials {
+        Polynomials::Penalized if reduced && why.is_some() && !monitor.has_time_limit() => {
+            vec![Polynomials::Constant, Polynomials::Penalized]
         }
-        NullSpace::Penalized | NullSpace::Constant | NullSpace::None if reduced => vec![null_space],
+        Polynomials::Penalized | Polynomials::Constant | Polynomials::None if reduced => vec![polynomials],
         _ => {
             let Projected { kernel, cross, .. } = projected;
             let system = Exact::new(kernel, basis.u.clone(), None);
             let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
             let form = Form::Free(cross);
-            return Ok(fitted(&form, &basis, polynomials, problems, (null_space, why, flat, outcome)));
+            return Ok(fitted(&form, &basis, values, problems, (polynomials, why, flat, outcome)));
         }
     };
     let (definite, mut kernel, mut removals) = if flat {
@@ -117,28 +117,28 @@ pub(crate) fn fit_exact(
         (definite, kernel, Some(removals))
     };
     monitor.go_on("project")?;
-    let mut best: Option<(NullSpace, Outcome)> = None;
-    for null_space in tried {
-        if null_space == NullSpace::Penalized {
-            let scaled = scaled_columns(polynomials, spreads);
+    let mut best: Option<(Polynomials, Outcome)> = None;
+    for polynomials in tried {
+        if polynomials == Polynomials::Penalized {
+            let scaled = scaled_columns(values, spreads);
             if flat {
                 unit = scaled.values().iter().map(|x| x * x).sum::<f64>() / total;
             }
             add_product(&mut kernel, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
         }
-        let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
+        let kept = if polynomials == Polynomials::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
         let system = Exact::new(kernel, kept, removals);
         let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
         // In a tie the later one: penalized rather than dropped.
         if best.as_ref().is_none_or(|(_, best)| outcome.is_at_most(best)) {
-            best = Some((null_space, outcome));
+            best = Some((polynomials, outcome));
         }
         (kernel, removals) = (system.kernel, system.removals);
     }
-    let (null_space, outcome) = best.ok_or_else(overflow)?;
-    let penalized = if null_space == NullSpace::Penalized { spreads.to_vec() } else { Vec::new() };
+    let (polynomials, outcome) = best.ok_or_else(overflow)?;
+    let penalized = if polynomials == Polynomials::Penalized { spreads.to_vec() } else { Vec::new() };
     let form = Form::Definite { definite, penalized };
-    Ok(fitted(&form, &basis, polynomials, problems, (null_space, why, flat, outcome)))
+    Ok(fitted(&form, &basis, values, problems, (polynomials, why, flat, outcome)))
 }
 
 /// Walks the path of one system.
@@ -162,25 +162,25 @@ fn solve(
 fn fitted(
     form: &Form,
     basis: &Svd,
-    polynomials: &Matrix,
+    values: &Matrix,
     problems: &Problems<'_>,
-    (null_space, why, flat, outcome): (NullSpace, Option<WhyNotFree>, bool, Outcome),
+    (polynomials, why, flat, outcome): (Polynomials, Option<WhyNotFree>, bool, Outcome),
 ) -> Fitted {
     let one = |solution: &Solved| {
         let (v, gamma) = (&solution.point.coefficients, &solution.point.free);
-        form.translate(basis, v, gamma, polynomials, problems.weights)
+        form.translate(basis, v, gamma, values, problems.weights)
     };
     let (alpha, beta) = outcome.best.solutions.iter().map(one).unzip();
-    Fitted { alpha, beta, null_space, why, rank: basis.s.len(), flat, outcome }
+    Fitted { alpha, beta, polynomials, why, rank: basis.s.len(), flat, outcome }
 }
 
 /// Resolves `auto`, and says why if the polynomials are not left free.
 pub(crate) fn settle(
-    asked: NullSpace,
+    asked: Polynomials,
     basis: &Svd,
     problems: &Problems<'_>,
     monitor: &Monitor<'_>,
-) -> Result<(NullSpace, Option<WhyNotFree>)> {
+) -> Result<(Polynomials, Option<WhyNotFree>)> {
     let n = problems.weights.len();
     settle_auto(asked, n, basis.s.len(), || {
         let targets = problems.targets;
@@ -203,23 +203,23 @@ pub(crate) fn settle(
 /// The same for `n` samples and polynomials of a given rank, with a function that tells whether they separate a
 /// problem.
 pub(super) fn settle_auto(
-    asked: NullSpace,
+    asked: Polynomials,
     n: usize,
     rank: usize,
     separates: impl FnOnce() -> Result<bool>,
-) -> Result<(NullSpace, Option<WhyNotFree>)> {
-    if asked != NullSpace::Auto {
+) -> Result<(Polynomials, Option<WhyNotFree>)> {
+    if asked != Polynomials::Auto {
         return Ok((asked, None));
     }
     if rank <= 1 {
-        return Ok((NullSpace::Free, None));
+        return Ok((Polynomials::Free, None));
     }
     let why = if n < SAMPLES_A_FREE_POLYNOMIAL * rank {
         Some(WhyNotFree::FewSamples)
     } else {
         separates()?.then_some(WhyNotFree::Separated)
     };
-    Ok((if why.is_some() { NullSpace::Penalized } else { NullSpace::Free }, why))
+    Ok((if why.is_some() { Polynomials::Penalized } else { Polynomials::Free }, why))
 }
 
 /// Multiplies rows by the square roots of their weights.

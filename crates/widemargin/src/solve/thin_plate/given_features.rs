@@ -13,8 +13,8 @@ use super::feature_map::FeatureMap;
 use super::local::BLOCK;
 use super::memory::landmark_bytes;
 use super::newton::Stop;
-use super::null_space::NullSpace;
 use super::path::{Outcome, Problems};
+use super::polynomials::Polynomials;
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_gram, add_scaled};
 use crate::linalg::single::SingleMatrix;
@@ -246,8 +246,8 @@ pub(crate) fn left_out_path(
 
 fn settings_of(intercept: Intercept, path: GivenPath) -> FitSettings {
     let GivenPath { c, near, refines, confirms } = path;
-    let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
-    FitSettings { null_space, c, lowest: LOWEST, near, stays: false, refines, confirms, stop: STOP }
+    let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
+    FitSettings { polynomials, c, lowest: LOWEST, near, stays: false, refines, confirms, stop: STOP }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.
@@ -261,7 +261,7 @@ fn by_gram_matrix(
     let all = 0..rows.n_rows();
     let ones = rows.polynomials(&(), all).transposed();
     // Without a free intercept nothing is projected out.
-    let ones = if settings.null_space == NullSpace::Free { ones } else { Matrix::zeros(ones.n_rows(), 0) };
+    let ones = if settings.polynomials == Polynomials::Free { ones } else { Matrix::zeros(ones.n_rows(), 0) };
     let gram = rows.gram(pool);
     let spreads = vec![0.0; ones.n_cols()];
     let fitted = fit_exact(gram, (&ones, &spreads), problems, settings, pool, monitor)?;

@@ -2,8 +2,8 @@
 //! becomes of the polynomials.
 
 use super::feature_map::{FeatureMap, Lift};
-use super::null_space::{NullSpace, filled_factor, overflow, project, span};
 use super::path::Outcome;
+use super::polynomials::{Polynomials, filled_factor, overflow, project, span};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 
@@ -32,15 +32,15 @@ pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f6
 
 /// T of the unpenalized features Tᵀp, for √W P = U diag(s) Vᵀ; and whether these are all the polynomials, which are
 /// then projected out of the penalized features.
-pub(crate) fn unpenalized(null_space: NullSpace, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
+pub(crate) fn unpenalized(polynomials: Polynomials, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
     let (n, rank) = (v.n_rows(), s.len());
-    match null_space {
-        NullSpace::Constant | NullSpace::Penalized if rank > 0 => {
+    match polynomials {
+        Polynomials::Constant | Polynomials::Penalized if rank > 0 => {
             let mut constant = Matrix::zeros(n, 1);
             constant.set(0, 0, 1.0 / total.sqrt());
             (constant, false)
         }
-        NullSpace::None => (Matrix::zeros(n, 0), rank == 0),
+        Polynomials::None => (Matrix::zeros(n, 0), rank == 0),
         _ => {
             let mut all = v.clone();
             for (k, s) in s.iter().enumerate() {
@@ -53,9 +53,9 @@ pub(crate) fn unpenalized(null_space: NullSpace, s: &[f64], v: &Matrix, total: f
 
 /// S of the penalized polynomials Sᵀp: all but the constant, times the root of their weights; empty unless they are
 /// penalized.
-pub(crate) fn penalized(null_space: NullSpace, spreads: &[f64]) -> Matrix {
-    let kept: Vec<usize> = match null_space {
-        NullSpace::Penalized => (0..spreads.len()).filter(|&k| spreads[k] > 0.0).collect(),
+pub(crate) fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
+    let kept: Vec<usize> = match polynomials {
+        Polynomials::Penalized => (0..spreads.len()).filter(|&k| spreads[k] > 0.0).collect(),
         _ => Vec::new(),
     };
     let mut out = Matrix::zeros(spreads.len(), kept.len());

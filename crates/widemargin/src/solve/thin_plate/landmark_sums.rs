@@ -10,8 +10,8 @@ use super::landmark_visits::LandmarkVisits;
 use super::linear::{NOTHING, STOP};
 use super::log::Log;
 use super::newton::Lambdas;
-use super::null_space::{NullSpace, span};
 use super::path::{Outcome, walk};
+use super::polynomials::{Polynomials, span};
 use super::row_sums::RowSums;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
@@ -95,7 +95,7 @@ impl Settled {
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
         let mut cross = sums.cross(feature_map.n_landmarks())?;
         feature_map.penalize(&mut cross);
-        let (columns, is_free) = unpenalized(NullSpace::Free, &basis.s, &basis.v, total);
+        let (columns, is_free) = unpenalized(Polynomials::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
         let along = cross.values().iter().map(|x| x * x).sum();
         let penalized = Matrix::zeros(columns.n_rows(), 0);
@@ -105,15 +105,15 @@ impl Settled {
     /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalized.
     pub fn settle(
         &mut self,
-        asked: NullSpace,
+        asked: Polynomials,
         n: usize,
         spreads: &[f64],
         separates: impl FnOnce() -> Result<bool>,
-    ) -> Result<(NullSpace, Option<WhyNotFree>)> {
-        let (null_space, why) = settle_auto(asked, n, self.rank, separates)?;
-        self.penalized = penalized(null_space, spreads);
-        (self.columns, self.is_free) = unpenalized(null_space, &self.basis.s, &self.basis.v, self.total);
-        Ok((null_space, why))
+    ) -> Result<(Polynomials, Option<WhyNotFree>)> {
+        let (polynomials, why) = settle_auto(asked, n, self.rank, separates)?;
+        self.penalized = penalized(polynomials, spreads);
+        (self.columns, self.is_free) = unpenalized(polynomials, &self.basis.s, &self.basis.v, self.total);
+        Ok((polynomials, why))
     }
 
     /// Σ over the samples of the squares of their penalized polynomials, from PᵀWP = V diag(s²) Vᵀ.
@@ -175,11 +175,11 @@ pub(crate) fn fit_remote(
     rows: &mut dyn RowSums,
     feature_map: FeatureMap,
     settled: Settled,
-    (null_space, why): (NullSpace, Option<WhyNotFree>),
+    (polynomials, why): (Polynomials, Option<WhyNotFree>),
     settings: &FitSettings,
     work: (&Pool, &Monitor<'_>),
 ) -> Result<Fitted> {
     let (outcome, flat) = fit_rows(rows, &settled, settings, None, work)?;
     let (alpha, beta) = translated(&outcome, &settled.feature_map(feature_map));
-    Ok(Fitted { alpha, beta, null_space, why, rank: settled.rank, flat, outcome })
+    Ok(Fitted { alpha, beta, polynomials, why, rank: settled.rank, flat, outcome })
 }

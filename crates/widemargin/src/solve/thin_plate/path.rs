@@ -224,7 +224,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the leave-one-out loss is at most that of another null space: by refits if both have them, else by the
+    /// Whether the leave-one-out loss is at most that of another polynomials: by refits if both have them, else by the
     /// closed form of both.
     pub fn is_at_most(&self, other: &Outcome) -> bool {
         match (&self.best.point, &other.best.point) {
@@ -324,7 +324,7 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
         }
         lambda *= 10.0;
         if lambda > 1e12 {
-            return Err(super::null_space::overflow());
+            return Err(super::polynomials::overflow());
         }
     }
 }
@@ -367,7 +367,7 @@ fn whole(
                 cut = true;
                 break;
             }
-            let (best_at, best) = best.as_ref().ok_or_else(super::null_space::overflow)?;
+            let (best_at, best) = best.as_ref().ok_or_else(super::polynomials::overflow)?;
             let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
             if has_risen || is_steep(&losses, loss_of(best)) || (direction < 0 && is_level(&losses)) {
                 break;
@@ -393,7 +393,7 @@ fn whole(
             }
         }
     }
-    let (_, mut best) = best.ok_or_else(super::null_space::overflow)?;
+    let (_, mut best) = best.ok_or_else(super::polynomials::overflow)?;
     let closed_form = loss_of(&best);
     if !cut && settings.confirms {
         best = confirmed(visits, best, &mut path, monitor)?;

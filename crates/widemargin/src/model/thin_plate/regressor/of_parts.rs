@@ -30,7 +30,7 @@ pub struct SplineFacts {
 
 impl LandmarkPlan {
     /// Fits a smoothing spline to features of all partitions with free polynomials (of [`LandmarkPlan::features`] with the
-    /// [`SettledPolynomials`] of [`NullSpace::Free`](crate::solve::thin_plate::NullSpace::Free)), and to their standardized targets. The leave-one-out errors are exact with
+    /// [`SettledPolynomials`] of [`Polynomials::Free`](crate::solve::thin_plate::Polynomials::Free)), and to their standardized targets. The leave-one-out errors are exact with
     /// the landmarks as they are.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::similarity::PolynomialSpace;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
-use crate::solve::thin_plate::{FeatureMap, FirstSums, NullSpace};
+use crate::solve::thin_plate::{FeatureMap, FirstSums, Polynomials};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -125,7 +125,7 @@ impl ThinPlateRegressorParams {
             sums = sums.merged(&next);
             Ok::<_, Error>(())
         })?;
-        let settled = plan.settle(&sums, NullSpace::Free, parted.n_present(), parted.total(), false)?;
+        let settled = plan.settle(&sums, Polynomials::Free, parted.n_present(), parted.total(), false)?;
         clock.end("polynomials")?;
 
         let spline_rows = SplineRows {

@@ -17,11 +17,11 @@ const FLAT: f64 = 1e-10;
 /// How the polynomials of a kernel are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NullSpace {
-    /// [`NullSpace::Free`] if there are at least a hundred samples per polynomial and the polynomials alone do not
+pub enum Polynomials {
+    /// [`Polynomials::Free`] if there are at least a hundred samples per polynomial and the polynomials alone do not
     /// separate a class from the others. Otherwise free polynomials would fit the noise, or ignore C altogether: the
-    /// exact solver then uses [`NullSpace::Penalized`] or [`NullSpace::Constant`], whichever has the lower
-    /// leave-one-out loss; on landmarks and under a time limit it is [`NullSpace::Penalized`].
+    /// exact solver then uses [`Polynomials::Penalized`] or [`Polynomials::Constant`], whichever has the lower
+    /// leave-one-out loss; on landmarks and under a time limit it is [`Polynomials::Penalized`].
     #[default]
     Auto,
     /// Unpenalized, as in the paper.
@@ -36,34 +36,34 @@ pub enum NullSpace {
     None,
 }
 
-impl NullSpace {
+impl Polynomials {
     /// The name as written in files and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
-            NullSpace::Auto => "auto",
-            NullSpace::Free => "free",
-            NullSpace::Penalized => "penalized",
-            NullSpace::Constant => "constant",
-            NullSpace::None => "none",
+            Polynomials::Auto => "auto",
+            Polynomials::Free => "free",
+            Polynomials::Penalized => "penalized",
+            Polynomials::Constant => "constant",
+            Polynomials::None => "none",
         }
     }
 }
 
-impl fmt::Display for NullSpace {
+impl fmt::Display for Polynomials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for NullSpace {
+impl FromStr for Polynomials {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        [NullSpace::Auto, NullSpace::Free, NullSpace::Penalized, NullSpace::Constant, NullSpace::None]
+        [Polynomials::Auto, Polynomials::Free, Polynomials::Penalized, Polynomials::Constant, Polynomials::None]
             .into_iter()
             .find(|known| known.as_str() == name)
             .ok_or_else(|| Error::UnknownName {
-                what: "null space",
+                what: "polynomials",
                 given: name.to_owned(),
                 expected: "known are auto, free, penalized, constant, none".into(),
             })
@@ -238,9 +238,9 @@ mod tests {
     #[test]
     fn names() {
         for name in ["auto", "free", "penalized", "constant", "none"] {
-            assert_eq!(name.parse::<NullSpace>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<Polynomials>().unwrap().to_string(), name);
         }
-        assert!("full".parse::<NullSpace>().is_err());
+        assert!("full".parse::<Polynomials>().is_err());
     }
 
     #[test]

@@ -52,7 +52,7 @@ def models(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
     yield "basis expansion, series", wm.BasisExpansionSVC("dtw", n_basis=6).fit(series, two[:24]), series
     yield "basis expansion, Python code", wm.BasisExpansionSVC(rbf_kernel, n_basis=6).fit(X.tolist(), y), X.tolist()
     yield "thin plate, exact", wm.ThinPlateSVC(C=1.0).fit(X, y), X
-    yield "thin plate, landmarks", wm.ThinPlateSVC("cubic", n_basis=9, C=1.0).fit(X, two), X
+    yield "thin plate, bases", wm.ThinPlateSVC("cubic", n_basis=9, C=1.0).fit(X, two), X
 
 
 def positions(n_bits: int, n_flips: int, rng: np.random.Generator) -> list[int]:

@@ -150,7 +150,7 @@ def tasks(only: set[str]) -> Iterator[Task]:
             f"{basis} points.npy --label -1 -o {{out}} --n-basis 500 --memory 120MB",
         ),
         ("train", "thin plate", f"{plate} few.npy --label -1 -o {{model}}/thin-plate"),
-        ("train", "thin plate, landmarks", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200"),
+        ("train", "thin plate, bases", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200"),
         ("train", "thin plate, out of core", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200 --memory 120MB"),
         ("predict", "power mean", "predict {model}/power-mean long.svm --scores"),
         ("predict", "basis expansion", "predict {model}/basis-expansion points.npy --label -1 --scores"),

@@ -153,7 +153,7 @@ def measured(make: Callable[[], Any], X: Any, y: Any, X_test: Any, y_test: Any) 
 
 
 def nystroem() -> Any:
-    """1,000 landmarks, with gamma and alpha chosen on 4,000 rows."""
+    """1,000 bases, with gamma and alpha chosen on 4,000 rows."""
     grid = {"nystroem__gamma": np.geomspace(1e-3, 1, 7) * 0.4, "ridge__alpha": np.geomspace(1e-5, 10, 7)}
     return Chosen(searched(make_pipeline(StandardScaler(), Nystroem(n_components=1000, random_state=0), Ridge()), grid))
 

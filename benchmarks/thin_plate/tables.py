@@ -119,7 +119,7 @@ def _ijcnn1(section: Row) -> str:
         ]
         for row in section["rows"]
     ]
-    text = "49,990 rows of 22 columns, 1,000 landmarks, one thread; tested on the 91,701 test rows."
+    text = "49,990 rows of 22 columns, 1,000 bases, one thread; tested on the 91,701 test rows."
     return f"## ijcnn1\n\n{text}\n\n{table(head, rows)}"
 
 
@@ -139,7 +139,7 @@ def _million(section: Row) -> str:
     ]
     text = (
         "Made data: 20 columns, a curved border, one label in twenty wrong (an error of 5 % is the least there is). "
-        "The second line has the features of the landmarks computed anew at every pass instead of held."
+        "The second line has the features of the bases computed anew at every pass instead of held."
     )
     return f"## A million rows\n\n{text}\n\n{table(head, rows)}"
 

@@ -171,7 +171,7 @@ def test_wrong_targets_and_parameters_are_told(client, numbers):
     X, Y, _ = numbers
     with pytest.raises(ValueError, match="epsilon = 0 is not allowed"):
         BasisExpansionRegressor("rbf", loss="huber", epsilon=0).fit(*cut(X, Y))
-    with pytest.raises(ValueError, match="must be a number of landmarks on Dask"):
+    with pytest.raises(ValueError, match="must be a number of bases on Dask"):
         ThinPlateRegressor(n_basis=None).fit(*cut(X, Y))
     wrong = Y.copy()
     wrong[200, 1] = np.inf
@@ -221,7 +221,7 @@ def test_several_labels_are_those_of_one_machine(client, labeled, class_weight, 
 
 
 @pytest.mark.parametrize("polynomials", ["auto", "constant"])
-def test_several_labels_on_landmarks(client, labeled, polynomials):
+def test_several_labels_on_bases(client, labeled, polynomials):
     X, Y, weights = labeled
     found = ThinPlateSVC("distance", n_basis=40, basis="index", polynomials=polynomials)
     found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))

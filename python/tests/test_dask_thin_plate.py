@@ -1,4 +1,4 @@
-"""The thin plate SVM on Dask: the machine of one computer on the same landmarks, whatever the partitions."""
+"""The thin plate SVM on Dask: the machine of one computer on the same bases, whatever the partitions."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def cut(X, y, sizes):
 
 
 def same_machine(found, X, y, sample_weight=None, **parameters):
-    """One machine has the same landmarks, and the same weights to 1e-6."""
+    """One machine has the same bases, and the same weights to 1e-6."""
     alone = wm.ThinPlateSVC(basis="index", **parameters).fit(X, y, sample_weight)
     order = [np.lexsort(one.bases_.T) for one in (found, alone)]
     np.testing.assert_array_equal(found.bases_[order[0]], alone.bases_[order[1]])
@@ -94,7 +94,7 @@ def test_sparse_rows_classes_apart_and_a_line_that_separates(client):
     same_machine(found, X, y, n_basis=20, **parameters)
 
 
-def test_landmarks_of_every_choice_do_about_as_well(client):
+def test_bases_of_every_choice_do_about_as_well(client):
     X, y = make_moons(1000, noise=0.25, random_state=0)
     for basis in ("kmeans", "kmedoids", "random"):
         parameters = {"C": 10.0, "n_basis": 30, "basis": basis, "random_state": 0}
@@ -129,7 +129,7 @@ def test_mistakes_are_told(client):
     svc = ThinPlateSVC(n_basis=10)
     with pytest.raises(TypeError, match=r"widemargin\.ThinPlateSVC trains in memory"):
         svc.fit(X, y)
-    with pytest.raises(ValueError, match="'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask"):
+    with pytest.raises(ValueError, match="'n_basis' parameter of ThinPlateSVC must be a number of bases on Dask"):
         ThinPlateSVC(n_basis=None).fit(dX, dy)
     with pytest.raises(ValueError, match="'C' parameter"):
         ThinPlateSVC(n_basis=10, C="best").fit(dX, dy)

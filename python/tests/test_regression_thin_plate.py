@@ -91,19 +91,19 @@ def test_leave_one_out_is_that_of_refits(seed: int, n: int, outputs: int, C: flo
     np.testing.assert_allclose(found.predict(X), spline(X, Y, weights, C, X), rtol=1e-7, atol=1e-9)
 
 
-def test_landmarks_leave_out_as_refits_on_the_same_landmarks() -> None:
+def test_bases_leave_out_as_refits_on_the_same_bases() -> None:
     X, y = table(n=30, d=2)
-    # The first ten samples are the landmarks of every fit.
+    # The first ten samples are the bases of every fit.
     C, some = 2.0, np.arange(10)
 
-    def on_landmarks(rows: Any) -> Any:
+    def on_bases(rows: Any) -> Any:
         return ThinPlateRegressor("distance", C=C, n_basis=10, basis="index").fit(X[rows], y[rows])
 
-    found = on_landmarks(np.arange(30))
+    found = on_bases(np.arange(30))
     assert (found.support_ == some).all()
     assert found.n_bases_ == 10
-    errors = [y[i] - on_landmarks(np.delete(np.arange(30), i)).predict(X[i : i + 1])[0] for i in range(10, 30)]
-    # Leaving out a landmark's sample would move the landmarks: those are left out by the normal equations.
+    errors = [y[i] - on_bases(np.delete(np.arange(30), i)).predict(X[i : i + 1])[0] for i in range(10, 30)]
+    # Leaving out a basis's sample would move the bases: those are left out by the normal equations.
     for i in some:
         errors.append(y[i] - normal_equations(X, y, some, C, np.arange(30) != i)(X[i : i + 1])[0])
     assert found.loo_error_ == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
@@ -125,7 +125,7 @@ def normal_equations(X: Any, y: Any, some: Any, C: float, kept: Any) -> Any:
     return lambda at: kernel(at) @ off @ solved[:-1] + solved[-1]
 
 
-def test_nearly_all_samples_as_landmarks_are_nearly_exact() -> None:
+def test_nearly_all_samples_as_bases_are_nearly_exact() -> None:
     X, y = table(n=40)
     exact = ThinPlateRegressor("distance", C=1.0, n_basis=None).fit(X, y)
     almost = ThinPlateRegressor("distance", C=1.0, n_basis=39, basis="index").fit(X, y)

@@ -19,7 +19,7 @@ def unit_length(n, d, classes, spread, seed):
     return X / np.linalg.norm(X, axis=1, keepdims=True), y
 
 
-# On landmarks the 2,144 quadratic polynomials of order 3 would be as many features.
+# On bases the 2,144 quadratic polynomials of order 3 would be as many features.
 CASES = [(kernel, None) for kernel in KERNELS] + [(kernel, 150) for kernel in KERNELS if "order=3" not in kernel]
 
 
@@ -97,9 +97,9 @@ def test_the_kernel_with_the_least_loss_is_taken_and_told(tmp_path):
     # At a C that is given, losses have no common scale.
     assert wm.ThinPlateSVC(C=1.0).fit(X, y).kernel_ == "distance"
     assert wm.ThinPlateSVC("cubic").fit(X, y).tried_ == []
-    landmarks = wm.ThinPlateSVC(n_basis=40, random_state=0).fit(X, y)
-    assert landmarks.kernel_ == auto.kernel_
-    assert len(landmarks.bases_) == 40
+    bases = wm.ThinPlateSVC(n_basis=40, random_state=0).fit(X, y)
+    assert bases.kernel_ == auto.kernel_
+    assert len(bases.bases_) == 40
     # Of so few samples none but those without a weight are left out.
     exact = wm.ThinPlateSVC(n_basis=None).fit(X, y)
     np.testing.assert_array_equal(exact.support_, auto.support_)

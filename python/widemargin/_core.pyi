@@ -64,7 +64,7 @@ class _Common(TypedDict):
 
 __all__ = [
     "Chosen",
-    "LandmarkPlan",
+    "BasisPlan",
     "Model",
     "Part",
     "State",
@@ -73,7 +73,7 @@ __all__ = [
     "canonical",
     "check_regression_loss",
     "choose_bases",
-    "choose_landmarks",
+    "choose_thin_plate_bases",
     "choose_power_mean",
     "class_score",
     "curves",
@@ -391,8 +391,8 @@ class WeightedLabels:
     def sample_weights(self) -> _Floats:
         """The weights of the samples alone."""
 
-    def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
-        """Rows that landmarks are chosen among, of weight above 0, ascending."""
+    def basis_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
+        """Rows that bases are chosen among, of weight above 0, ascending."""
 
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
     def rows_to_choose_on(self, seed: int) -> _Rows:
@@ -419,8 +419,8 @@ class WeightedTargets:
     def units(self) -> _Floats:
         """What leave-one-out takes away: one copy of each."""
 
-    def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
-        """Rows that landmarks are chosen among, of weight above 0, ascending."""
+    def basis_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
+        """Rows that bases are chosen among, of weight above 0, ascending."""
 
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
 
@@ -468,10 +468,10 @@ class Part:
     ) -> Part:
         """v(x) of the samples of weight above 0, with their classes or labels and costs."""
 
-    def on_landmarks(self, known: _Known, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
-        """Features on landmarks of the samples of weight above 0, with their classes or labels."""
+    def on_bases(self, known: _Known, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
+        """Features on bases of the samples of weight above 0, with their classes or labels."""
 
-    def spline(self, targets: _Floats, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
+    def spline(self, targets: _Floats, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
         """The same with standardized targets."""
 
     def __reduce__(self) -> tuple[Any, tuple[int, Any, bytes]]: ...
@@ -526,22 +526,22 @@ def scale_and_reduce(
     """What features are multiplied by, where they are scaled, and the reduced kernel, for the samples that `rows`
     stands for; a value other than finite and at least 0 is a ValueError."""
 
-def choose_landmarks(
+def choose_thin_plate_bases(
     samples: _Samples, weights: _Floats, basis: str, n_basis: int, seed: int, threads: int
 ) -> tuple[_Floats, _Rows]:
-    """Landmarks (landmarks, features), and the indices of these samples; none if they are means."""
+    """Bases (bases, features), and the indices of these samples; none if they are means."""
 
 @final
-class LandmarkPlan:
-    """A kernel on landmarks, with which workers make features."""
+class BasisPlan:
+    """A kernel on bases, with which workers make features."""
 
     @staticmethod
-    def from_bytes(data: bytes) -> LandmarkPlan: ...
+    def from_bytes(data: bytes) -> BasisPlan: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
 def fit_thin_plate_remote(
     samples: object,
-    features: Callable[[LandmarkPlan, _Lift], object],
+    features: Callable[[BasisPlan, _Lift], object],
     labels: WeightedLabels,
     *,
     kernel: str,
@@ -553,12 +553,12 @@ def fit_thin_plate_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """Trains on landmarks (landmarks, features), for the samples that `samples` stands for as for `normalized`:
+    """Trains on bases (bases, features), for the samples that `samples` stands for as for `normalized`:
     `features` makes what stands for features of them, those of polynomials alone and at last all."""
 
 def fit_thin_plate_regressor_remote(
     samples: object,
-    features: Callable[[LandmarkPlan, _Lift], object],
+    features: Callable[[BasisPlan, _Lift], object],
     targets: WeightedTargets,
     *,
     kernel: str,
@@ -569,7 +569,7 @@ def fit_thin_plate_regressor_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A smoothing spline on landmarks (landmarks, features), for the samples that `samples` stands for as for
+    """A smoothing spline on bases (bases, features), for the samples that `samples` stands for as for
     `normalized`: `features` makes what stands for features of them."""
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:

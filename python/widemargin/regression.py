@@ -23,7 +23,7 @@ from ._regresses import FittedRegressor
 from ._samples import from_vectors, pick
 from ._specs import any_kind, is_auto, n_polynomials_of
 from .similarity import resolve
-from .thin_plate import LANDMARKS, kernel_of, standardize_of
+from .thin_plate import BASIS_NAMES, kernel_of, standardize_of
 
 LOSSES = ("squared", "huber", "squared_epsilon_insensitive", "quantile")
 _TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seconds")
@@ -343,14 +343,14 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the least leave-one-out squared
         error; of several outputs, the one C with the largest mean R².
     n_basis : int, "auto" or None, default="auto"
-        Number of landmarks; None is exact: every sample is a basis, memory grows with their square and time with their
+        Number of bases; None is exact: every sample is a basis, memory grows with their square and time with their
         cube; the fit raises an error if it does not fit. "auto" is exact for up to 3,000 samples, otherwise 1,000.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        How landmarks are selected.
+        How bases are selected.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the selection of landmarks.
+        Seed of the selection of bases.
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which no further kernel or scaling is tried. If the limit does not allow a fit on all samples, the
@@ -371,7 +371,7 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         given the same, for it alone.
     loo_error_ : float or ndarray of shape (n_outputs,)
         The root of the mean squared error of each sample by the fit without one copy of it, at `C_`, in the unit of the
-        targets: exact; on landmarks with the landmarks as they are. NaN where it says nothing.
+        targets: exact; on bases with the bases as they are. NaN where it says nothing.
     estimated_score_ : float
         R² of the same predictions, the mean over the outputs that are not constant.
     kernel_ : str
@@ -453,7 +453,7 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         ThinPlateRegressor
             The fitted estimator itself.
         """
-        kernel, basis = kernel_of(self, _ON_ANY), one_of("basis", self.basis, LANDMARKS, estimator=self)
+        kernel, basis = kernel_of(self, _ON_ANY), one_of("basis", self.basis, BASIS_NAMES, estimator=self)
         X, y = self._validated(X, y, reset=True)
         targets = self._targets(y, X.shape[0])
         with self._watched(X=X, y=y) as progress:
@@ -505,8 +505,8 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateRegressor:
         name, colon, rest = told["kernel"].partition(":")
         fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], standardize=told["standardized"])
-        if (landmarks := told["training"]["landmarks"]) != "none":
-            fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
+        if (bases := told["training"]["basis"]) != "none":
+            fitted.set_params(n_basis=told["n_bases"], basis=bases)
         fitted._restore(model, told)
         fitted.n_features_in_ = told["n_features"]
         return fitted

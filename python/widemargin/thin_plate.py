@@ -22,7 +22,7 @@ _ON_ANY = (
     "BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
 )
 _POLYNOMIALS = ("auto", "free", "penalized", "constant", "none")
-LANDMARKS = ("kmeans", "kmedoids", "random", "index")
+BASIS_NAMES = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
 _TRIED = ("kernel", "loo_squared_hinge", "problem", "loo_error", "n_samples", "seconds")
 
@@ -53,14 +53,14 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         How the polynomials that the kernel does not penalize are treated: they stay free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
         are at least 100 samples for each and they alone do not separate the data. Otherwise it penalizes them or drops
-        all but the constant, whichever has the lower leave-one-out loss; on landmarks, in passes over partitions and
+        all but the constant, whichever has the lower leave-one-out loss; on bases, in passes over partitions and
         under a time limit it penalizes them.
     n_basis : int, "auto" or None, default="auto"
-        Number of landmarks; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
+        Number of bases; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
         error if it does not fit. "auto" is exact for up to 5,000 samples of two classes (of more, divided by the
         cube root of their number: 2,300 of ten), otherwise 1,000.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        How landmarks are selected.
+        How bases are selected.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-10
         The largest violation of the optimality conditions, in units of the margin.
@@ -69,7 +69,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the selection of landmarks.
+        Seed of the selection of bases.
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
@@ -95,10 +95,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     path_ : dict of ndarray, or a list of one for each class with ``C="auto_per_class"``
         For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps.
         If ``loo_exact`` is 1 the two leave-one-out estimates come from refits without each sample: at the selected C,
-        without landmarks, up to 10,000 samples. Otherwise they assume that leaving out a sample lets no other sample
-        cross the margin, which serves to compare values of C but does not estimate the error. On landmarks
+        without bases, up to 10,000 samples. Otherwise they assume that leaving out a sample lets no other sample
+        cross the margin, which serves to compare values of C but does not estimate the error. On bases
         ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by refits on
-        the same landmarks without each fifth of the samples.
+        the same bases without each fifth of the samples.
     polynomials_ : str
     kernel_ : str
         The kernel, given or chosen.
@@ -193,7 +193,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         per_class = isinstance(self.C, str) and self.C == "auto_per_class"
         C, kernel = None if per_class else c_of(self), self._kernel()
         polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
-        basis = one_of("basis", self.basis, LANDMARKS, estimator=self)
+        basis = one_of("basis", self.basis, BASIS_NAMES, estimator=self)
         # At a C that is given losses of kernels, and of scalings, have no common scale.
         if kernel == "auto" and C is not None:
             kernel = "distance"
@@ -249,10 +249,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         fitted.set_params(standardize=told["standardized"])
         if told.get("per_class"):
             fitted.set_params(C="auto_per_class")
-        # Files that do not state how landmarks were selected imply it if landmarks are not samples.
-        landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
-        if landmarks != "none":
-            fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
+        # Files that do not state how bases were selected imply it if bases are not samples.
+        bases = told.get("training", {}).get("basis", "none" if told["support"] else "kmeans")
+        if bases != "none":
+            fitted.set_params(n_basis=told["n_bases"], basis=bases)
         fitted._restore(model, told)
         return fitted
 

@@ -1,4 +1,4 @@
-"""What it costs: choosing C beside a grid search of a Gaussian SVM, Newton steps, and landmarks for many samples.
+"""What it costs: choosing C beside a grid search of a Gaussian SVM, Newton steps, and bases for many samples.
 
     python costs.py --data DATA
 
@@ -32,7 +32,7 @@ QUICK_SETS = ("breast-cancer", "diabetes", "german", "heart", "thyroid")
 # λ in units of trace(G)/n at which Newton's steps are counted.
 LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
-LANDMARKS = 1000
+DEFAULT_BASES = 1000
 
 
 def tuning_section(study: Study) -> None:
@@ -94,7 +94,9 @@ def steps_section(study: Study) -> None:
         unit = 0.5 / path["C"][0] / path["lambda"][0]
         counts = []
         for lam in LAMBDAS:
-            fitted = machine("thin_plate", C=0.5 / (lam * unit), polynomials="free").fit(split.train, split.train_labels)
+            fitted = machine("thin_plate", C=0.5 / (lam * unit), polynomials="free").fit(
+                split.train, split.train_labels
+            )
             counts.append(int(fitted.path_["steps"][0]))
         along = int(path["steps"][path["lambda"] >= min(LAMBDAS)].max())
         alone, on_paths = max(alone, *counts), max(on_paths, along)
@@ -105,24 +107,22 @@ def steps_section(study: Study) -> None:
     study.table("Newton's method", text, ["set", "samples", *[f"{lam:g}" for lam in LAMBDAS], "path"], rows)
 
 
-def landmarks_section(study: Study) -> None:
+def bases_section(study: Study) -> None:
     split = data_sets.ijcnn1(study.data)
     with Stopwatch() as watch:
-        fitted = machine("thin_plate", n_basis=LANDMARKS, random_state=0).fit(split.train, split.train_labels)
+        fitted = machine("thin_plate", n_basis=DEFAULT_BASES, random_state=0).fit(split.train, split.train_labels)
     wrong = 100 * float(np.mean(fitted.predict(split.test) != split.test_labels))
-    study.found("ijcnn1, 1000 landmarks: % wrong", wrong)
-    study.found("ijcnn1, 1000 landmarks: CPU seconds", watch.cpu_seconds)
+    study.found("ijcnn1, 1000 bases: % wrong", wrong)
+    study.found("ijcnn1, 1000 bases: CPU seconds", watch.cpu_seconds)
     row = [
         f"{len(split.train):,}",
-        LANDMARKS,
+        DEFAULT_BASES,
         len(fitted.path_["C"]),
         f"{watch.seconds:.1f}",
         f"{watch.cpu_seconds:.1f}",
     ]
-    text = f"ijcnn1, landmarks by k-means, the whole path of C with leave-one-out; {len(split.test):,} test samples."
-    study.table(
-        "Landmarks", text, ["samples", "landmarks", "values of C", "s", "CPU s", "% wrong"], [[*row, f"{wrong:.2f}"]]
-    )
+    text = f"ijcnn1, bases by k-means, the whole path of C with leave-one-out; {len(split.test):,} test samples."
+    study.table("Bases", text, ["samples", "bases", "values of C", "s", "CPU s", "% wrong"], [[*row, f"{wrong:.2f}"]])
 
 
 def main() -> int:
@@ -131,7 +131,7 @@ def main() -> int:
     tuning_section(study)
     steps_section(study)
     if not study.quick:
-        landmarks_section(study)
+        bases_section(study)
     return study.finish()
 
 

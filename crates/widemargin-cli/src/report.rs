@@ -158,7 +158,7 @@ fn help(error: &Error) -> Option<&'static str> {
         Error::ModelVersion { .. } => "update widemargin, or train the model again with this version",
         Error::ModelFile { .. } => "give a file that `widemargin train` wrote; if it was copied, copy it again",
         Error::Parameter { name: "n_basis", value, .. } if value == "none" => {
-            "give the number of landmarks, such as --n-basis 1000: memory and time then grow linearly with the samples"
+            "give the number of bases, such as --n-basis 1000: memory and time then grow linearly with the samples"
         }
         Error::Output { hint, .. } => hint,
         Error::Threads { .. } => "ask for fewer threads with --threads",

@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::data::{Labels, Targets};
 use widemargin::model::{
-    CChoice, EXACT_UP_TO, LandmarkChoice, Regressor, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams,
+    CChoice, EXACT_UP_TO, Regressor, SPLINE_EXACT_UP_TO, Standardize, ThinPlateBasis, ThinPlateParams,
     ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
@@ -41,17 +41,17 @@ pub struct ThinPlateArgs {
     c: Vec<CArg>,
     /// Treatment of the polynomials that the kernel leaves unpenalized: free, penalized, constant (keep only the
     /// constant), none, or auto: free if there are 100 samples per polynomial and they alone do not separate the data,
-    /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
+    /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on bases and under a time limit
     /// penalized)
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     polynomials: Vec<Polynomials>,
-    /// Number of landmarks, or none for the exact solver; auto is none for up to 5,000 samples of two classes (2,300 of ten),
+    /// Number of bases, or none for the exact solver; auto is none for up to 5,000 samples of two classes (2,300 of ten),
     /// otherwise 1000
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "N")]
     n_basis: Vec<BasisSize>,
-    /// Selection of the landmarks: index (the first samples), random, kmeans, kmedoids
+    /// Selection of the bases: index (the first samples), random, kmeans, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "kmeans", value_name = "NAME")]
-    basis: Vec<LandmarkChoice>,
+    basis: Vec<ThinPlateBasis>,
     /// Divide each column by its standard deviation: yes, no, or auto: if C is auto and the columns' spreads differ by
     /// more than a factor of 3, try both on up to 1000 samples and use the one with the lower leave-one-out loss
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
@@ -146,12 +146,12 @@ fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
     specs.iter().map(|spec| spec.parse()).collect::<Result<_, _>>().map(Kernels)
 }
 
-/// Number of landmarks.
+/// Number of bases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BasisSize {
     Auto,
     Exact,
-    Landmarks(usize),
+    Bases(usize),
 }
 
 impl FromStr for BasisSize {
@@ -161,7 +161,7 @@ impl FromStr for BasisSize {
         match text {
             "auto" => Ok(BasisSize::Auto),
             "none" => Ok(BasisSize::Exact),
-            _ => text.parse().map(BasisSize::Landmarks).map_err(|_| "not auto, none or a whole number above 0".into()),
+            _ => text.parse().map(BasisSize::Bases).map_err(|_| "not auto, none or a whole number above 0".into()),
         }
     }
 }
@@ -171,14 +171,14 @@ impl fmt::Display for BasisSize {
         match self {
             BasisSize::Auto => f.write_str("auto"),
             BasisSize::Exact => f.write_str("none"),
-            BasisSize::Landmarks(n) => n.fmt(f),
+            BasisSize::Bases(n) => n.fmt(f),
         }
     }
 }
 
 fn size_json(size: &BasisSize) -> Value {
     match size {
-        BasisSize::Landmarks(n) => json!(n),
+        BasisSize::Bases(n) => json!(n),
         named => text(named),
     }
 }
@@ -200,7 +200,7 @@ impl Method for ThinPlateArgs {
         let size = Axis::new("n_basis", &self.n_basis, size_json, |params: ThinPlateParams, size| match size {
             BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
             BasisSize::Exact => params,
-            BasisSize::Landmarks(n) => params.n_basis(Some(n)),
+            BasisSize::Bases(n) => params.n_basis(Some(n)),
         });
         vec![
             Axis::new("kernel", &self.kernels(), text, |params: ThinPlateParams, kernel| match kernel {
@@ -209,8 +209,8 @@ impl Method for ThinPlateArgs {
             }),
             Axis::new("C", &self.c, CArg::json, CArg::set),
             Axis { head: "polynomials", ..polynomials },
-            Axis { head: "landmarks", ..size },
-            Axis::new("basis", &self.basis, text, ThinPlateParams::landmarks),
+            Axis { head: "bases", ..size },
+            Axis::new("basis", &self.basis, text, ThinPlateParams::basis),
             Axis::new("standardize", &self.standardize, text, ThinPlateParams::standardize),
         ]
     }
@@ -246,7 +246,7 @@ impl Method for ThinPlateArgs {
         let size = Axis::new("n_basis", &self.n_basis, size_json, |params: Params, size| match size {
             BasisSize::Auto => params.exact_up_to(SPLINE_EXACT_UP_TO),
             BasisSize::Exact => params,
-            BasisSize::Landmarks(n) => params.n_basis(Some(n)),
+            BasisSize::Bases(n) => params.n_basis(Some(n)),
         });
         let axes = [
             Axis::new("kernel", &self.kernels(), text, |params: Params, kernel| match kernel {
@@ -257,8 +257,8 @@ impl Method for ThinPlateArgs {
                 CArg::Shared(c) => params.c(c),
                 CArg::AutoPerClass => params,
             }),
-            Axis { head: "landmarks", ..size },
-            Axis::new("basis", &self.basis, text, Params::landmarks),
+            Axis { head: "bases", ..size },
+            Axis::new("basis", &self.basis, text, Params::basis),
             Axis::new("standardize", &self.standardize, text, Params::standardize),
         ];
         let params = Params::new(ConditionalKernel::Distance).seed(common.seed).threads(common.threads);

@@ -4,13 +4,13 @@
 
 mod auto;
 mod basis_expansion;
+mod basis_plan;
 mod convert;
 mod errors;
 mod expansion;
 mod explain;
 mod files;
 mod inspection;
-mod landmark_plan;
 mod model;
 mod one_class;
 mod parts;
@@ -38,6 +38,8 @@ mod _core {
     #[pymodule_export]
     use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
+    use crate::basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote};
+    #[pymodule_export]
     use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized};
     #[pymodule_export]
     use crate::explain::{explain, report};
@@ -47,8 +49,6 @@ mod _core {
     use crate::inspection::{
         canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, takes, version, with_payload,
     };
-    #[pymodule_export]
-    use crate::landmark_plan::{LandmarkPlan, choose_landmarks, fit_thin_plate_remote};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

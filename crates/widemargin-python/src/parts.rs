@@ -17,13 +17,13 @@ use widemargin::problem::{
     BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
 };
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
-use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, PartRows, RowSums, RowsState};
+use widemargin::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
 use widemargin::{Error, Result};
 
+use crate::basis_plan::BasisPlan;
 use crate::convert;
 use crate::errors::raise;
 use crate::expansion::ours;
-use crate::landmark_plan::LandmarkPlan;
 use crate::model::Model;
 use crate::power_mean::{MapParts, map_of};
 use crate::samples::Given;
@@ -35,7 +35,7 @@ static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
 #[derive(Serialize, Deserialize)]
 enum Remembered {
     Linear(ObjectiveState),
-    Landmark(RowsState),
+    Basis(RowsState),
 }
 
 /// What a part remembers between queries.
@@ -58,7 +58,7 @@ impl State {
     fn __sizeof__(&self) -> usize {
         match &self.0 {
             Remembered::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
-            Remembered::Landmark(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
+            Remembered::Basis(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
         }
     }
 }
@@ -78,9 +78,9 @@ enum Facts {
     Features { weights: Vec<f64>, is_normalized: AtomicBool },
     /// Features of a linear model.
     Linear { answers: Answers, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
-    /// Features on landmarks; `units` is what leave-one-out takes away.
-    Landmarks { answers: Answers, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
-    /// Features of a regression, with standardized targets, rows × outputs; the weights of those on landmarks are in them
+    /// Features on bases; `units` is what leave-one-out takes away.
+    Bases { answers: Answers, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
+    /// Features of a regression, with standardized targets, rows × outputs; the weights of those on bases are in them
     /// already, and the first `n_penalized` are penalized.
     Ridge { targets: Vec<f64>, weights: Vec<f64>, units: Vec<f64>, of: RidgeKind },
 }
@@ -143,7 +143,7 @@ impl Facts {
         match self {
             Facts::Samples { weights } | Facts::Features { weights, .. } => size_of_val(&weights[..]),
             Facts::Linear { costs, .. } => 12 * costs.len(),
-            Facts::Landmarks { roots, .. } => 20 * roots.len(),
+            Facts::Bases { roots, .. } => 20 * roots.len(),
             Facts::Ridge { targets, weights, .. } => size_of_val(&targets[..]) + 16 * weights.len(),
         }
     }
@@ -207,8 +207,8 @@ impl Part {
         Ok((rows, weights))
     }
 
-    /// Features on landmarks of the samples of weight above 0, or those of the unpenalized polynomials alone, and all weights.
-    fn lifted(&self, py: Python<'_>, plan: &LandmarkPlan, lift: &Lift) -> PyResult<(Py<PyAny>, &[f64])> {
+    /// Features on bases of the samples of weight above 0, or those of the unpenalized polynomials alone, and all weights.
+    fn lifted(&self, py: Python<'_>, plan: &BasisPlan, lift: &Lift) -> PyResult<(Py<PyAny>, &[f64])> {
         let weights = self.weights()?;
         let samples: Given<'_> = self.rows.bind(py).extract()?;
         let plan = &plan.0;
@@ -236,7 +236,7 @@ impl Part {
         let state = match state.map(|state| &state.0) {
             None => &empty,
             Some(Remembered::Linear(state)) => state,
-            Some(Remembered::Landmark(_)) => return Err(wrong("state", "that of rows on landmarks")),
+            Some(Remembered::Basis(_)) => return Err(wrong("state", "that of rows on bases")),
         };
         let features: Given<'_> = self.rows.bind(py).extract()?;
         let block = features.block()?;
@@ -348,19 +348,18 @@ impl Part {
                 let answer = py.detach(|| partition::answer(RIDGE_QUERIES, query, &mut part, &Monitor::none()));
                 (answer.map_err(raise)?, None)
             }
-            Facts::Landmarks { answers, n_penalized, roots, units } => {
+            Facts::Bases { answers, n_penalized, roots, units } => {
                 let state = match state.map(|state| &state.0) {
                     None => RowsState::default(),
-                    Some(Remembered::Landmark(state)) => state.clone(),
+                    Some(Remembered::Basis(state)) => state.clone(),
                     Some(Remembered::Linear(_)) => return Err(wrong("state", "that of rows of a linear model")),
                 };
                 let features: PyReadonlyArray2<'_, f64> = rows.extract()?;
                 let (features, targets) = (features.as_slice()?, answers.targets());
                 let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
-                let answer =
-                    |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, query, rows, &Monitor::none());
+                let answer = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, &Monitor::none());
                 let (answer, state) = py.detach(|| rows.with(state, &Monitor::none(), answer)).map_err(raise)?;
-                (answer, Some(Remembered::Landmark(state)))
+                (answer, Some(Remembered::Basis(state)))
             }
         };
         Ok((PyBytes::new(py, &answer), state.filter(|_| changes_state).map(State)))
@@ -444,18 +443,18 @@ impl Part {
         Ok(Part { number: self.number, rows: features.unbind(), facts })
     }
 
-    /// Features on landmarks of the samples of weight above 0, or those of the unpenalized polynomials alone. `units` is
+    /// Features on bases of the samples of weight above 0, or those of the unpenalized polynomials alone. `units` is
     /// what leave-one-out takes away, a sample.
-    fn on_landmarks(
+    fn on_bases(
         &self,
         py: Python<'_>,
         known: Known<'_>,
         units: Bound<'_, PyAny>,
-        plan: PyRef<'_, LandmarkPlan>,
+        plan: PyRef<'_, BasisPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
         let (features, weights) = self.lifted(py, &plan, &lift)?;
-        let facts = Facts::Landmarks {
+        let facts = Facts::Bases {
             answers: Answers::of(&known)?.present(weights),
             n_penalized: lift.n_penalized,
             units: present(&convert::vector::<f64>(&units)?, weights),
@@ -470,7 +469,7 @@ impl Part {
         py: Python<'_>,
         targets: Bound<'_, PyAny>,
         units: Bound<'_, PyAny>,
-        plan: PyRef<'_, LandmarkPlan>,
+        plan: PyRef<'_, BasisPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
         let (features, weights) = self.lifted(py, &plan, &lift)?;
@@ -497,8 +496,8 @@ pub(crate) fn merge<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let answers: Vec<&[u8]> = answers.iter().map(|answer| answer.as_bytes()).collect();
     let merged: Result<Vec<u8>> = py.detach(|| {
-        if partition::is_about::<LandmarkRows>(query) {
-            partition::merge(LANDMARK_QUERIES, query, &answers)
+        if partition::is_about::<BasisRows>(query) {
+            partition::merge(BASIS_QUERIES, query, &answers)
         } else if partition::is_about::<SampleRows>(query) {
             partition::merge(SAMPLE_QUERIES, query, &answers)
         } else if partition::is_about::<FeatureRows>(query) {

@@ -40,7 +40,7 @@ pub(crate) fn fit_thin_plate_regressor(
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)
         .exact_up_to(if auto_basis { SPLINE_EXACT_UP_TO } else { usize::MAX })
-        .landmarks(basis.parse().map_err(raise)?)
+        .basis(basis.parse().map_err(raise)?)
         .seed(common.seed)
         .threads(common.threads);
     let params = match kernel {

@@ -42,7 +42,7 @@ pub(crate) fn fit_thin_plate(
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)
         .exact_up_to(if auto_basis { EXACT_UP_TO } else { usize::MAX })
-        .landmarks(basis.parse().map_err(raise)?)
+        .basis(basis.parse().map_err(raise)?)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
         .tol(common.tol)
         .max_steps(common.max_iter)

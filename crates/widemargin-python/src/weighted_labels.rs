@@ -92,8 +92,8 @@ impl WeightedLabels {
         PyArray1::from_slice(py, &self.sample_weights)
     }
 
-    /// Rows that landmarks are chosen among.
-    fn landmark_candidates<'py>(
+    /// Rows that bases are chosen among.
+    fn basis_candidates<'py>(
         &self,
         py: Python<'py>,
         basis: &str,
@@ -101,7 +101,7 @@ impl WeightedLabels {
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let choice = basis.parse().map_err(raise)?;
-        Ok(convert::row_numbers(py, model::landmark_candidates(&self.weights, choice, n_basis, seed)))
+        Ok(convert::row_numbers(py, model::basis_candidates(&self.weights, choice, n_basis, seed)))
     }
 
     /// Rows to be brought here to choose p, C and the number of nodes of a power mean SVM.

@@ -15,10 +15,10 @@ use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::ridge::RidgeRows;
 use widemargin::solve::thin_plate::Polynomials;
 
+use crate::basis_plan::BasisPlan;
 use crate::convert::{self, Common};
 use crate::errors::raise;
 use crate::expansion::ours;
-use crate::landmark_plan::LandmarkPlan;
 use crate::model::Model;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
@@ -57,8 +57,8 @@ impl WeightedTargets {
         PyArray1::from_slice(py, self.0.units())
     }
 
-    /// Rows that landmarks are chosen among.
-    fn landmark_candidates<'py>(
+    /// Rows that bases are chosen among.
+    fn basis_candidates<'py>(
         &self,
         py: Python<'py>,
         basis: &str,
@@ -66,7 +66,7 @@ impl WeightedTargets {
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let choice = basis.parse().map_err(raise)?;
-        Ok(convert::row_numbers(py, model::landmark_candidates(self.0.weights(), choice, n_basis, seed)))
+        Ok(convert::row_numbers(py, model::basis_candidates(self.0.weights(), choice, n_basis, seed)))
     }
 
     /// So many rows of weight above 0, to be brought here.
@@ -113,7 +113,7 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     Model::regressor(model, common.feature_names).map_err(raise)
 }
 
-/// A smoothing spline on landmarks: first sums over the samples that `samples` stands for, then a regression on the features
+/// A smoothing spline on bases: first sums over the samples that `samples` stands for, then a regression on the features
 /// that `features(plan, lift)` makes of them.
 #[pyfunction]
 #[pyo3(signature = (samples, features, targets, *, kernel, bases, support, C, basis, stages, common))]
@@ -138,7 +138,7 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     let (plan, settled) = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&samples, to_caller));
         let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
-        let plan = model::LandmarkPlan::for_regression(kernel, bases, columns)?;
+        let plan = model::BasisPlan::for_regression(kernel, bases, columns)?;
         let sums = plan.first_sums_of(&mut samples, monitor)?;
         let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
         Ok((plan, settled))
@@ -146,10 +146,10 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));
     let started = Instant::now();
     let lift = (settled.n_penalized(), settled.penalized(), settled.columns(), Some(settled.cross()));
-    let rows = Arc::new(features.call1((Py::new(py, LandmarkPlan(plan.clone()))?, lift))?.unbind());
+    let rows = Arc::new(features.call1((Py::new(py, BasisPlan(plan.clone()))?, lift))?.unbind());
     stages.push(("features".into(), started.elapsed().as_secs_f64()));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let facts = SplineFacts { c, landmarks: basis, support, seed: common.seed, stages: convert::stages(stages) };
+    let facts = SplineFacts { c, basis: basis, support, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         plan.fit_spline(settled, targets, &mut rows, facts, monitor)

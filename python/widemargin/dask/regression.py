@@ -17,11 +17,11 @@ from .._names import one_of
 from .._precomputed import USUAL_BASES
 from .._progress import Progress
 from .._specs import is_auto
-from ..thin_plate import LANDMARKS, kernel_of
+from ..thin_plate import BASIS_NAMES, kernel_of
 from ._estimator import Clock, Given, grouped
 from ._features import Features, check_similarity
-from ._landmarks import Features as LandmarkFeatures
-from ._landmarks import check_landmarks, landmarks_of
+from ._bases import Features as BasisFeatures
+from ._bases import check_bases, bases_of
 from ._regressor import DaskRegressor
 from ._rows import Rows
 from .basis_expansion import BASES
@@ -131,15 +131,15 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
 
 
 class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
-    """`widemargin.ThinPlateRegressor` on samples that are on several machines, on landmarks (`n_basis` must not be
+    """`widemargin.ThinPlateRegressor` on samples that are on several machines, on bases (`n_basis` must not be
     None).
 
     X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array, series or frame cut at the same rows (or,
-    where the partitions of X have known lengths, an array in memory). Landmarks are chosen here, among 25 samples a
-    landmark; each partition becomes its block of features, 8 bytes × (landmarks + polynomials) a row, which stays on
-    its worker. C and `loo_error_` are those of one machine on the same landmarks.
+    where the partitions of X have known lengths, an array in memory). Bases are chosen here, among 25 samples a
+    basis; each partition becomes its block of features, 8 bytes × (bases + polynomials) a row, which stays on
+    its worker. C and `loo_error_` are those of one machine on the same bases.
 
-    Parameters are those of `widemargin.ThinPlateRegressor`; ``n_basis="auto"`` is 1,000 landmarks, and with
+    Parameters are those of `widemargin.ThinPlateRegressor`; ``n_basis="auto"`` is 1,000 bases, and with
     ``standardize="auto"`` columns stay as they are. Where the kernel is "auto", at most 1,000 samples are brought here
     to choose it.
 
@@ -167,10 +167,10 @@ class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
     plain = _local.ThinPlateRegressor
 
     def _checked(self) -> tuple[str, str]:
-        check_landmarks(self)
+        check_bases(self)
         c_of(self)
         kernel = kernel_of(self, _local._ON_ANY)
-        return kernel, one_of("basis", self.basis, LANDMARKS, estimator=self)
+        return kernel, one_of("basis", self.basis, BASIS_NAMES, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         kernel, basis = asked
@@ -179,9 +179,9 @@ class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
         if kernel == "auto":
             kernel = "distance" if c_of(self) is not None else self._chosen_kernel(given)
             clock.end("kernel")
-        bases, support = landmarks_of(self, given, basis)
-        clock.end("landmarks")
-        features = LandmarkFeatures(given, "spline", [(one.known, one.units) for one in given.present])
+        bases, support = bases_of(self, given, basis)
+        clock.end("bases")
+        features = BasisFeatures(given, "spline", [(one.known, one.units) for one in given.present])
         model = _core.fit_thin_plate_regressor_remote(
             features.looked_at,
             features,

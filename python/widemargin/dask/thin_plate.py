@@ -16,7 +16,7 @@ from .._names import one_of
 from .._progress import Progress
 from ._classifier import DaskClassifier
 from ._estimator import Clock, Given
-from ._landmarks import Features, check_landmarks, landmarks_of
+from ._bases import Features, check_bases, bases_of
 from ._rows import Rows
 
 # Samples that are brought here to choose a kernel on.
@@ -24,15 +24,15 @@ FEW_TO_CHOOSE = 1000
 
 
 class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
-    """`widemargin.ThinPlateSVC` on samples that are on several machines, with landmarks (`n_basis` must not be None).
+    """`widemargin.ThinPlateSVC` on samples that are on several machines, with bases (`n_basis` must not be None).
 
     X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series cut at the same rows (or, where
-    the partitions of X have known lengths, an array in memory). Landmarks are chosen here, among 25 samples a landmark;
-    each partition becomes its block of features, 8 bytes × (landmarks + polynomials) a row, which stays on its worker.
+    the partitions of X have known lengths, an array in memory). Bases are chosen here, among 25 samples a basis;
+    each partition becomes its block of features, 8 bytes × (bases + polynomials) a row, which stays on its worker.
     A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times: for its
-    labels, its landmarks and its features; what is read last is held until the blocks are made.
+    labels, its bases and its features; what is read last is held until the blocks are made.
 
-    Parameters are those of `widemargin.ThinPlateSVC`; ``n_basis="auto"`` is 1,000 landmarks, and with
+    Parameters are those of `widemargin.ThinPlateSVC`; ``n_basis="auto"`` is 1,000 bases, and with
     ``standardize="auto"`` columns stay as they are. Where the kernel is "auto", at most 1,000 samples are brought here
     to choose it. Samples that are equal are not merged, as they are on one machine.
 
@@ -60,9 +60,9 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     plain = _local.ThinPlateSVC
 
     def _checked(self) -> tuple[float | None, str, str, str]:
-        check_landmarks(self)
+        check_bases(self)
         polynomials = one_of("polynomials", self.polynomials, _local._POLYNOMIALS, estimator=self)
-        return c_of(self), self._kernel(), polynomials, one_of("basis", self.basis, _local.LANDMARKS, estimator=self)
+        return c_of(self), self._kernel(), polynomials, one_of("basis", self.basis, _local.BASIS_NAMES, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, polynomials, basis = asked
@@ -71,11 +71,11 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         if kernel == "auto":
             kernel = "distance" if C is not None else self._chosen_kernel(given)
             clock.end("kernel")
-        bases, support = landmarks_of(self, given, basis)
-        clock.end("landmarks")
+        bases, support = bases_of(self, given, basis)
+        clock.end("bases")
 
         known = [(piece.known, piece.units_of_others(support, given.n)) for piece in given.present]
-        features = Features(given, "on_landmarks", known)
+        features = Features(given, "on_bases", known)
         model = _core.fit_thin_plate_remote(
             features.looked_at,
             features,

@@ -138,7 +138,7 @@ fn lists_are_searched() {
     assert!(found["points"].as_array().unwrap().iter().all(|point| point["mean"].as_f64().unwrap() > 0.8));
     let table = folder.run("cv thin-plate train.csv --n-basis 10,none --polynomials auto,none").well().out;
     assert_eq!((table.lines().count(), table.matches("* best").count()), (5, 1), "{table}");
-    assert!(table.contains("landmarks") && table.contains("polynomials") && !table.contains("basis  "), "{table}");
+    assert!(table.contains("bases") && table.contains("polynomials") && !table.contains("basis  "), "{table}");
     folder.run("train thin-plate train.csv -o m -C auto,1").fails(2, &["-C", "2 values"]);
     folder.run("train thin-plate train.csv -o m --kernel cubic,distance").fails(2, &["--kernel", "2 values"]);
 }
@@ -183,18 +183,18 @@ fn what_does_not_fit_in_memory_is_refused_with_its_figure_and_a_way_out() {
     assert!(run.err.contains("\nhelp: ") && run.err.contains("--n-basis 1000"), "{}", run.err);
     folder
         .run("train thin-plate many.csv --label 2 -o m --n-basis 100000")
-        .fails(2, &["--n-basis 100000", "fewer landmarks"]);
+        .fails(2, &["--n-basis 100000", "fewer bases"]);
     assert_eq!(folder.files(), ["many.csv"]);
 }
 
 #[test]
-fn many_samples_go_to_landmarks_by_default_and_are_told() {
+fn many_samples_go_to_bases_by_default_and_are_told() {
     let folder = Folder::new();
     folder.write("many.csv", circle(10_001, plain));
     let run = folder.run("train thin-plate many.csv -o m -C 1").well();
-    assert!(run.err.contains("10001 samples are many") && run.err.contains("1000 landmarks"), "{}", run.err);
+    assert!(run.err.contains("10001 samples are many") && run.err.contains("1000 bases"), "{}", run.err);
     assert_eq!(folder.run("inspect m --json").json()["parameters"]["n_bases"], 1000);
-    // In blocks the machine is the same, on the same landmarks.
+    // In blocks the machine is the same, on the same bases.
     let few = folder.run("train thin-plate many.csv -o m -C 1 --n-basis 50 --basis index").well();
     assert!(!few.err.contains("warning"), "{}", few.err);
     folder.run("train thin-plate many.csv -o m2 -C 1 --n-basis 50 --basis index --memory 200MB").well();

@@ -208,7 +208,7 @@ impl PowerMeanSvc {
 }
 
 impl ThinPlateSvc {
-    /// The decision value of one sample as a sum over the support samples or landmarks and the polynomials; see
+    /// The decision value of one sample as a sum over the support samples or bases and the polynomials; see
     /// [`Explanation`]. The `compared` strongest kernel values for or against a class (or one of several labels; the predicted
     /// one where none is given) tell what they are made of, in columns as they are standardized.
     ///

@@ -14,7 +14,7 @@ use crate::similarity::Comparison;
 ///   normalization is in the weights, Mw for a map φ = Mᵀ(s − c): contribution = weight · (value − reference), where the
 ///   reference is the mean similarity over the training samples that the normalization subtracts, or 0. What a descriptor or a
 ///   similarity does to each sample by itself, such as the division of `tfidf` by the norm, is in its value.
-/// - thin plate: the kernel's values at the support samples or landmarks, and the polynomials, whose constant is the intercept.
+/// - thin plate: the kernel's values at the support samples or bases, and the polynomials, whose constant is the intercept.
 /// - power mean: the columns. The kernel is additive, so that a column contributes g_j(x_j), which is not linear in x_j: there
 ///   are no weights. Columns that are 0 contribute nothing and are left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]

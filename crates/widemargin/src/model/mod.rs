@@ -56,8 +56,8 @@ pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
-    AUTO_KERNELS, ClassPath, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, LandmarkChoice, LandmarkPlan,
-    ModelFacts, SAMPLES_A_LANDMARK, SPLINE_EXACT_UP_TO, SettledPolynomials, SplineFacts, Standardize, ThinPlateParams,
-    ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc, TriedSpline, TriedThinPlate, choose_landmarks,
-    draw_rows, landmark_candidates,
+    AUTO_KERNELS, BasisPlan, ClassPath, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, ModelFacts,
+    SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, SettledPolynomials, SplineFacts, Standardize, ThinPlateBasis,
+    ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc, TriedSpline, TriedThinPlate,
+    basis_candidates, choose_bases, draw_rows,
 };

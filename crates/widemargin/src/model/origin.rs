@@ -131,9 +131,9 @@ pub struct TrainingSettings {
     /// For a power mean SVM, the nodes if they were given rather than chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<f64>>,
-    /// For a thin plate SVM, how its landmarks were chosen, or `none` for the exact solver.
+    /// For a thin plate SVM, how its bases were chosen, or `none` for the exact solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub landmarks: Option<String>,
+    pub basis: Option<String>,
 }
 
 /// Class weights in JSON: null, "balanced", or a list of pairs, since labels can be integers as well as texts.

@@ -36,7 +36,7 @@ const SAMPLES: usize = 1000;
 /// The part of the time limit for the comparison, where not all samples are compared.
 const TIME: f64 = 0.5;
 
-/// Samples beyond which the thin plate SVM has landmarks: its exact solver takes n² numbers and n³ operations.
+/// Samples beyond which the thin plate SVM has bases: its exact solver takes n² numbers and n³ operations.
 const EXACT_UP_TO: usize = 4000;
 
 /// A search on all samples takes about this multiple of one on those compared, with the fit that follows; if less of the

@@ -71,7 +71,7 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
     let (values, labels) = blobs(n, d, 2, 8);
     let bases = vectors(&blobs(12, d, 2, 9).0, d);
     let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
-    // Fewer features than samples inside the margin: the solver on landmarks, with an error in five folds.
+    // Fewer features than samples inside the margin: the solver on bases, with an error in five folds.
     let fitted = params(&bases).c(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
     let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
     assert!(!chosen.loo_exact && chosen.fold_error.is_some(), "{chosen:?}");

@@ -4,7 +4,7 @@ use crate::common::histograms;
 use crate::resources_common::{Disk, MemoryCheckpoint};
 use crate::thin_plate_common::{blobs, kernel};
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Resources, VectorSource, Vectors};
-use widemargin::model::{BasisExpansionParams, LandmarkChoice, PowerMeanParams, ThinPlateParams};
+use widemargin::model::{BasisExpansionParams, PowerMeanParams, ThinPlateBasis, ThinPlateParams};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use widemargin::{Error, Result};
@@ -92,7 +92,7 @@ fn of_the_thin_plate_svm() {
     let (values, labels) = blobs(300, 3, 3, 5);
     let labels = Labels::new(labels);
     let samples = DenseView::new(&values, 300, 3).unwrap();
-    let params = ThinPlateParams::new(kernel("thin-plate")).n_basis(Some(10)).landmarks(LandmarkChoice::Index);
+    let params = ThinPlateParams::new(kernel("thin-plate")).n_basis(Some(10)).basis(ThinPlateBasis::Index);
     let n_files = check(80, PLENTY, |resources| {
         let params = params.clone().threads(1);
         let model = params.fit_blocks(&VectorSource(&samples), &labels, None, resources, &Monitor::none())?;

@@ -97,7 +97,7 @@ fn names_and_parameters_are_kept_and_files_without_them_are_read() {
 
     let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).n_basis(Some(8));
     let model = ThinPlateSvc::from_bytes(&params.fit(&view, &labels).unwrap().to_bytes().unwrap()).unwrap();
-    assert_eq!(model.training().unwrap().landmarks.as_deref(), Some("kmeans"));
+    assert_eq!(model.training().unwrap().basis.as_deref(), Some("kmeans"));
     assert_eq!(model.feature_names(), None);
 }
 

@@ -127,7 +127,7 @@ fn fits_in_blocks_have_the_probabilities_of_fits_in_memory() {
     near(&check(&model, 3, CalibratedOn::HeldOut, "basis expansion in blocks"), &here, "basis expansion");
 
     let params = ThinPlateParams::new(ConditionalKernel::Distance).n_basis(Some(50));
-    let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::LeftOut, "landmarks");
+    let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::LeftOut, "bases");
     let model = params.fit_blocks(&train, &labels, None, &disk.resources(30_000_000), &monitor).unwrap();
-    near(&check(&model, 3, CalibratedOn::LeftOut, "landmarks in blocks"), &here, "landmarks");
+    near(&check(&model, 3, CalibratedOn::LeftOut, "bases in blocks"), &here, "bases");
 }

@@ -12,8 +12,8 @@ use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
 use widemargin::expansion::{Normalization, NystromCut};
 use widemargin::model::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
-    BasisExpansionRegressorParams, CChoice, ColumnSums, LandmarkChoice, LandmarkPlan, OneClassFacts, PartedTargets,
-    RegressionPoint, RegressorFacts, SplineFacts, ThinPlateRegressorParams, choose_landmarks,
+    BasisExpansionRegressorParams, BasisPlan, CChoice, ColumnSums, OneClassFacts, PartedTargets, RegressionPoint,
+    RegressorFacts, SplineFacts, ThinPlateBasis, ThinPlateRegressorParams, choose_bases,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Remote, Workers};
@@ -258,15 +258,15 @@ proptest! {
         // The last two need the constant that they have no polynomials for, and more than a constant.
         let kernel = kernel(["distance", "cityblock", "rbf:gamma=1", "cubic"][at]);
         let samples = view(&values, D);
-        let params = ThinPlateRegressorParams::new(kernel).n_basis(Some(15)).landmarks(LandmarkChoice::Index).threads(1);
+        let params = ThinPlateRegressorParams::new(kernel).n_basis(Some(15)).basis(ThinPlateBasis::Index).threads(1);
         let whole = params.fit_with(&samples, &targets, Some(&weights), &Monitor::none()).unwrap();
 
         let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
         let of_present: Vec<f64> = present.iter().flat_map(|&row| values[row * D..][..D].to_vec()).collect();
         let ones = vec![1.0; present.len()];
-        let (bases, chosen) = choose_landmarks(&view(&of_present, D), &ones, LandmarkChoice::Index, 15, 0, 1).unwrap();
+        let (bases, chosen) = choose_bases(&view(&of_present, D), &ones, ThinPlateBasis::Index, 15, 0, 1).unwrap();
         let support: Vec<u64> = chosen.iter().map(|&at| present[at] as u64).collect();
-        // Of equal samples either may be the landmark.
+        // Of equal samples either may be the basis.
         let row = |at: &u64| values[*at as usize * D..][..D].to_vec();
         prop_assert_eq!(support.iter().map(row).collect::<Vec<_>>(), whole.support().iter().map(row).collect::<Vec<_>>());
 
@@ -275,8 +275,8 @@ proptest! {
         let parts = || rows.iter().map(|rows| view(rows, D)).zip(&parts_of_weights);
         let sums = parts().map(|(rows, weights)| ColumnSums::of(&rows, weights).unwrap());
         let columns = sums.reduce(|a, b| a.merged(&b)).unwrap();
-        let plan = LandmarkPlan::for_regression(kernel, bases, columns).unwrap();
-        let plan = LandmarkPlan::from_bytes(&plan.to_bytes().unwrap()).unwrap();
+        let plan = BasisPlan::for_regression(kernel, bases, columns).unwrap();
+        let plan = BasisPlan::from_bytes(&plan.to_bytes().unwrap()).unwrap();
         let sums = parts().map(|(rows, weights)| plan.first_sums(&rows, weights).unwrap());
         let sums = sums.fold(FirstSums::default(), |all, next| all.merged(&next));
         let targets = PartedTargets::new(&targets, Some(&weights), true).unwrap();
@@ -292,7 +292,7 @@ proptest! {
         let targets_there = targets.present();
         let mut rows = places(features, n_penalized + settled.n_free(), &targets_there, &there);
         let facts = SplineFacts {
-            c: CChoice::Auto, landmarks: "index".into(), support, seed: 0, stages: Vec::new(),
+            c: CChoice::Auto, basis: "index".into(), support, seed: 0, stages: Vec::new(),
         };
         let found = plan.fit_spline(settled, &targets, &mut rows, facts, &Monitor::none()).unwrap();
         same_path(found.path(), whole.path());

@@ -7,7 +7,7 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, DenseView, Label, Labels, SamplesView, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
-    BasisExpansionParams, CChoice, Classifier, LandmarkChoice, PowerMeanParams, Standardize, ThinPlateParams,
+    BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateBasis, ThinPlateParams,
     from_bytes,
 };
 use widemargin::monitor::Monitor;
@@ -78,13 +78,13 @@ fn weights() -> [ClassWeight; 2] {
 #[test]
 fn thin_plate_problems_are_those_of_each_label() {
     for (class_weight, c) in weights().into_iter().zip([3.0, 30.0]) {
-        for landmarks in [None, Some(30)] {
+        for bases in [None, Some(30)] {
             let params = ThinPlateParams::new(kernel())
                 .c(c)
                 .polynomials(Polynomials::Free)
                 .standardize(Standardize::No)
-                .n_basis(landmarks)
-                .landmarks(LandmarkChoice::Index)
+                .n_basis(bases)
+                .basis(ThinPlateBasis::Index)
                 .class_weight(class_weight.clone())
                 .threads(1);
             let fit = |values: &[f64], labels: &Labels| params.fit(&view(values), labels).unwrap();
@@ -105,7 +105,7 @@ fn thin_plate_problems_are_those_of_each_label() {
             for label in 0..K {
                 let (some, labels) = known(&values, &answers, label);
                 let alone = fit(&some, &labels);
-                if landmarks.is_none() {
+                if bases.is_none() {
                     let truth = alone.chosen().unwrap();
                     assert!(point.loo_exact && truth.loo_exact);
                     assert!((point.label_errors[label] - truth.loo_error.unwrap()).abs() < 1e-9, "{point:?} {truth:?}");
@@ -269,7 +269,7 @@ fn out_of_core_they_are_those_of_memory() {
         }
         let params = ThinPlateParams::new(kernel())
             .n_basis(Some(30))
-            .landmarks(LandmarkChoice::Index)
+            .basis(ThinPlateBasis::Index)
             .polynomials(Polynomials::Free)
             .standardize(Standardize::No)
             .class_weight(class_weight.clone());

@@ -1,4 +1,4 @@
-//! The smoothing spline on samples that are read in passes: the model of the fit in memory on the same landmarks, whatever the
+//! The smoothing spline on samples that are read in passes: the model of the fit in memory on the same bases, whatever the
 //! threads, and taken up again where it was killed.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::resources_common::{Disk, MemoryCheckpoint};
 use crate::thin_plate_common::{kernel, relative, view};
 use widemargin::data::{AnySamples, DenseMatrix, Resources, Source, Targets, Vectors};
-use widemargin::model::{CChoice, LandmarkChoice, Standardize, ThinPlateRegressor, ThinPlateRegressorParams};
+use widemargin::model::{CChoice, Standardize, ThinPlateBasis, ThinPlateRegressor, ThinPlateRegressorParams};
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result};
 
@@ -60,7 +60,7 @@ fn case(n: usize) -> (Rows, Targets, Vec<f64>) {
 }
 
 fn params(name: &str) -> ThinPlateRegressorParams {
-    ThinPlateRegressorParams::new(kernel(name)).n_basis(Some(30)).landmarks(LandmarkChoice::Index).threads(2)
+    ThinPlateRegressorParams::new(kernel(name)).n_basis(Some(30)).basis(ThinPlateBasis::Index).threads(2)
 }
 
 fn fit(params: &ThinPlateRegressorParams, (rows, targets, weights): &(Rows, Targets, Vec<f64>)) -> ThinPlateRegressor {
@@ -101,7 +101,7 @@ fn the_model_is_that_of_memory() {
         let told = |model: &ThinPlateRegressor| model.predict(&samples, 2).unwrap().values;
         assert!(relative(&told(&memory), &told(&found)) <= 1e-8, "{params:?}");
     }
-    // Four passes over the samples, one row more to learn their width, and the first ones for the landmarks.
+    // Four passes over the samples, one row more to learn their width, and the first ones for the bases.
     let before = rows.asked.swap(0, Ordering::Relaxed);
     assert!(before > 0);
     fit(&params("distance"), &case);
@@ -113,15 +113,15 @@ fn the_model_is_that_of_memory() {
 #[test]
 fn kernel_and_scaling_are_chosen_and_told() {
     let case = case(2500);
-    for landmarks in [LandmarkChoice::KMeans, LandmarkChoice::KMedoids, LandmarkChoice::Random, LandmarkChoice::Index] {
-        let open = params("distance").kernel_auto().standardize(Standardize::Auto).landmarks(landmarks);
+    for bases in [ThinPlateBasis::KMeans, ThinPlateBasis::KMedoids, ThinPlateBasis::Random, ThinPlateBasis::Index] {
+        let open = params("distance").kernel_auto().standardize(Standardize::Auto).basis(bases);
         let found = fit(&open, &case);
         assert!(found.scale().is_some());
         assert!(found.report().notes.iter().any(|note| note.contains("on 1000 samples: ")), "{:?}", found.report());
         let values: Vec<f64> = case.0.values.iter().map(|&x| x.into()).collect();
         let memory = open.fit_with(&view(&values, D), &case.1, Some(&case.2), &Monitor::none()).unwrap();
         let r2 = |model: &ThinPlateRegressor| model.path().iter().map(|point| point.loo_r2).fold(f64::MIN, f64::max);
-        assert!((r2(&found) - r2(&memory)).abs() < 0.02, "{landmarks}: {} {}", r2(&found), r2(&memory));
+        assert!((r2(&found) - r2(&memory)).abs() < 0.02, "{bases}: {} {}", r2(&found), r2(&memory));
     }
 }
 
@@ -143,7 +143,7 @@ fn a_killed_fit_goes_on_to_the_same_bits() {
         let resources = Resources { memory: PLENTY, scratch: &disk, checkpoint: Some(kept) };
         params.fit_blocks(&case.0, &case.1, Some(&case.2), &resources, &Monitor::none())
     };
-    let (params, kept) = (params("distance").landmarks(LandmarkChoice::KMeans), MemoryCheckpoint::default());
+    let (params, kept) = (params("distance").basis(ThinPlateBasis::KMeans), MemoryCheckpoint::default());
     let truth = bits(&fit(&params, &kept).unwrap(), &case);
     let n_saves = kept.n_saves();
     assert!(n_saves >= 3, "{n_saves}");
@@ -173,7 +173,7 @@ fn what_cannot_be_is_told() {
     let fit = |params: ThinPlateRegressorParams, memory: u64| {
         params.fit_blocks(&rows, &targets, Some(&weights), &disk.resources(memory), &Monitor::none()).unwrap_err()
     };
-    assert!(fit(params("distance").n_basis(None), PLENTY).to_string().contains("a number of landmarks"));
+    assert!(fit(params("distance").n_basis(None), PLENTY).to_string().contains("a number of bases"));
     assert!(matches!(fit(params("distance"), 10_000), Error::Memory { .. }));
     assert!(fit(params("distance").n_basis(Some(0)), PLENTY).to_string().contains("n_basis"));
     let mut bad = case(2500).0;

@@ -1,4 +1,4 @@
-//! The thin plate SVM on samples that are read in passes: the machine of the fit in memory on the same landmarks,
+//! The thin plate SVM on samples that are read in passes: the machine of the fit in memory on the same bases,
 //! whatever the limit of memory, and taken up again where it was killed.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::data::{
     AnySamples, Checkpoint, ClassWeight, DenseMatrix, DenseView, Labels, Resources, Scratch, Source, Vectors,
 };
-use widemargin::model::{LandmarkChoice, Standardize, ThinPlateParams, ThinPlateSvc};
+use widemargin::model::{Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::solve::thin_plate::Polynomials;
 use widemargin::solve::{EstimateMethod, Status};
@@ -88,7 +88,7 @@ fn resources(memory: u64, checkpoint: Option<&dyn Checkpoint>) -> Resources<'_> 
 const PLENTY: u64 = 1 << 32;
 
 fn params(n_basis: usize) -> ThinPlateParams {
-    ThinPlateParams::new(kernel("thin-plate")).n_basis(Some(n_basis)).landmarks(LandmarkChoice::Index).threads(2)
+    ThinPlateParams::new(kernel("thin-plate")).n_basis(Some(n_basis)).basis(ThinPlateBasis::Index).threads(2)
 }
 
 fn fit(params: &ThinPlateParams, rows: &Rows, labels: &Labels, weights: Option<&[f64]>) -> ThinPlateSvc {
@@ -137,12 +137,12 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
         let model = fit(&params, &rows, &labels, None);
         let point = &model.path()[0];
         assert!(!point.loo_exact && model.left_out().is_empty());
-        let is_landmark = |row: usize| model.support().contains(&(row as u64));
+        let is_basis = |row: usize| model.support().contains(&(row as u64));
         let wrong: usize = (0..5)
             .map(|fold| {
-                // Landmarks are not judged: a fifth of them is left out of each fit.
+                // Bases are not judged: a fifth of them is left out of each fit.
                 let weight = |row: usize| match fold_of(row) == fold {
-                    _ if is_landmark(row) => 0.8,
+                    _ if is_basis(row) => 0.8,
                     // Next to nothing, so that there are as many samples.
                     true => 1e-13,
                     false => 1.0,
@@ -152,14 +152,14 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
                 let wide = rows.wide();
                 let told = refit.predict(&view(&wide, 3), 1).unwrap();
                 let right = |row: usize| *told[row] == labels.classes()[labels.codes()[row] as usize];
-                (0..150).filter(|&row| fold_of(row) == fold && !is_landmark(row) && !right(row)).count()
+                (0..150).filter(|&row| fold_of(row) == fold && !is_basis(row) && !right(row)).count()
             })
             .sum();
         let error = wrong as f64 / (150 - model.support().len()) as f64;
         assert!((point.fold_error.unwrap() - error).abs() < 1e-12, "{polynomials}: {point:?} {error}");
         let estimate = model.report().estimate.clone().unwrap();
         assert_eq!(estimate.method, EstimateMethod::Folds);
-        // Classes count by their samples, landmarks among them.
+        // Classes count by their samples, bases among them.
         assert!((estimate.error - error).abs() < 0.03, "{estimate:?}");
     }
 }
@@ -181,7 +181,7 @@ fn the_machine_is_that_of_the_fit_in_memory() {
             "thin-plate" => params,
             other => ThinPlateParams::new(kernel(other))
                 .n_basis(Some(25))
-                .landmarks(LandmarkChoice::Index)
+                .basis(ThinPlateBasis::Index)
                 .polynomials(polynomials)
                 .threads(2),
         };
@@ -283,7 +283,7 @@ fn a_fit_that_is_killed_goes_on_to_the_same_bits() {
 }
 
 #[test]
-fn landmarks_of_every_choice_do_about_as_well() {
+fn bases_of_every_choice_do_about_as_well() {
     let (n, d) = (3000, 3);
     let (values, labels) = blobs(n, d, 3, 29);
     let (rows, labels) = (Rows::new(&values, d), Labels::new(labels));
@@ -292,12 +292,12 @@ fn landmarks_of_every_choice_do_about_as_well() {
         let predicted = model.predict(&view(&wide, d), 1).unwrap();
         predicted.iter().enumerate().filter(|(i, label)| **label != labels.get(*i)).count() as f64 / n as f64
     };
-    for choice in [LandmarkChoice::Index, LandmarkChoice::Random, LandmarkChoice::KMeans, LandmarkChoice::KMedoids] {
-        let params = params(30).landmarks(choice).seed(3);
+    for choice in [ThinPlateBasis::Index, ThinPlateBasis::Random, ThinPlateBasis::KMeans, ThinPlateBasis::KMedoids] {
+        let params = params(30).basis(choice).seed(3);
         let memory = wrong(&params.fit(&view(&wide, d), &labels).unwrap());
         let model = fit(&params, &rows, &labels, None);
         assert!(wrong(&model) <= memory + 0.04, "{choice}: {} {memory}", wrong(&model));
-        let means = choice == LandmarkChoice::KMeans;
+        let means = choice == ThinPlateBasis::KMeans;
         assert_eq!((model.n_bases(), model.support().len()), (30, if means { 0 } else { 30 }));
         for (base, &row) in model.bases().chunks(d).zip(model.support()) {
             assert_eq!(base, &wide[row as usize * d..(row as usize + 1) * d]);
@@ -320,7 +320,7 @@ fn awkward_samples() {
     assert_eq!(found.polynomials(), Polynomials::Penalized);
     agree(&found, &memory, &view(&wide, 3), "separated");
     assert_eq!(found.report().warnings, memory.report().warnings);
-    // Fewer landmarks than polynomials: a polynomial classifier, said so.
+    // Fewer bases than polynomials: a polynomial classifier, said so.
     let few = params.clone().n_basis(Some(3)).polynomials(Polynomials::Free);
     let found = fit(&few, &rows, &labels, None);
     assert!(found.report().warnings.iter().any(|w| w.contains("nothing is left")), "{:?}", found.report().warnings);
@@ -334,7 +334,7 @@ fn mistakes_are_told() {
         params.fit_blocks(rows, labels, None, &resources(PLENTY, None), &Monitor::none()).unwrap_err().to_string()
     };
     let told = error(params(5).n_basis(None), &rows, &labels);
-    assert!(told.starts_with("n_basis = none is not allowed: a number of landmarks"), "{told}");
+    assert!(told.starts_with("n_basis = none is not allowed: a number of bases"), "{told}");
     let told = error(params(0), &rows, &labels);
     assert!(told.starts_with("n_basis = 0"), "{told}");
     let mut bad = values.clone();
@@ -347,5 +347,5 @@ fn mistakes_are_told() {
     let told = error(params(5), &Rows::new(&values[..2000], 2), &labels);
     assert!(told.contains("5000") && told.contains("1000"), "{told}");
     let memory = params(5).fit_blocks(&rows, &labels, None, &resources(10_000, None), &Monitor::none()).unwrap_err();
-    assert!(memory.to_string().contains("5000 samples on 5 landmarks"), "{memory}");
+    assert!(memory.to_string().contains("5000 samples on 5 bases"), "{memory}");
 }

@@ -169,7 +169,7 @@ fn free_polynomials_that_separate_are_judged_by_folds() {
 }
 
 #[test]
-fn on_landmarks_the_estimate_is_of_folds_and_near_the_error_of_new_samples() {
+fn on_bases_the_estimate_is_of_folds_and_near_the_error_of_new_samples() {
     let (all, few) = (Case::new(2400, 3, 4, 21), 400);
     let case = Case {
         values: all.values[..few * 3].to_vec(),

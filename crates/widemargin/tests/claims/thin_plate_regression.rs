@@ -4,7 +4,7 @@
 use crate::thin_plate_common::{eliminate, gram, kernel, view};
 use widemargin::data::Targets;
 use widemargin::model::{
-    AnyModel, CChoice, LandmarkChoice, Regressor, Standardize, ThinPlateRegressor, ThinPlateRegressorParams,
+    AnyModel, CChoice, Regressor, Standardize, ThinPlateBasis, ThinPlateRegressor, ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
 
@@ -78,15 +78,15 @@ fn predictions_and_left_out_errors_are_those_of_the_full_system() {
 }
 
 #[test]
-fn landmarks_at_all_places_are_exact() {
+fn bases_at_all_places_are_exact() {
     // All places but one: the last sample shares that of the first.
     let (values, y) = case(40);
     let targets = Targets::single(y).unwrap();
     for spec in ["distance", "cubic"] {
         let params = ThinPlateRegressorParams::new(kernel(spec)).c(2.0);
         let exact = params.fit(&view(&values, D), &targets).unwrap();
-        let landmarks = params.clone().n_basis(Some(39)).landmarks(LandmarkChoice::Random);
-        let model = landmarks.fit(&view(&values, D), &targets).unwrap();
+        let bases = params.clone().n_basis(Some(39)).basis(ThinPlateBasis::Random);
+        let model = bases.fit(&view(&values, D), &targets).unwrap();
         assert_eq!((model.n_bases(), exact.n_bases()), (39, 39));
         let (a, b) = (exact.predict(&view(&values, D), 1).unwrap(), model.predict(&view(&values, D), 1).unwrap());
         let off = a.values.iter().zip(&b.values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -140,7 +140,7 @@ fn what_cannot_be_fitted_is_refused_in_words() {
     assert!(refused(&params, 12, &y[..11]).contains("11 targets for 12 samples"));
     assert!(refused(&params.clone().n_basis(Some(0)), 12, &y).contains("n_basis"));
     assert!(refused(&params.clone().c(CChoice::Value(-1.0)), 12, &y).contains('C'));
-    assert!(refused(&params.clone().memory_limit(1000), 12, &y).contains("landmarks"));
+    assert!(refused(&params.clone().memory_limit(1000), 12, &y).contains("bases"));
     // Three polynomials meet three samples.
     let cubic = ThinPlateRegressorParams::new(kernel("cubic"));
     let refused = refused(&cubic, 3, &y[..3]);

@@ -5,13 +5,13 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Result;
 use widemargin::data::Labels;
 use widemargin::model::{
-    ColumnSums, LandmarkChoice, LandmarkPlan, ModelFacts, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
+    BasisPlan, ColumnSums, ModelFacts, ThinPlateBasis, ThinPlateParams, ThinPlateSvc, choose_bases, draw_rows,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
-    FirstSums, LANDMARK_QUERIES, PartRows, Polynomials, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
+    BASIS_QUERIES, FirstSums, PartRows, Polynomials, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
 };
 
 /// The rows of one place.
@@ -29,7 +29,7 @@ struct Places {
     n_penalized: usize,
 }
 
-const N_LANDMARKS: i32 = 20;
+const N_BASES: i32 = 20;
 
 impl Places {
     fn sums(self) -> RemoteRowSums<Places> {
@@ -46,15 +46,14 @@ impl Workers for Places {
         let (n_classes, n_penalized) = (self.n_classes, self.n_penalized);
         let mut first = 0;
         let one = |place: &mut Place| {
-            // The first samples are landmarks, which are not judged.
+            // The first samples are bases, which are not judged.
             let units: Vec<f64> =
-                (first..).take(place.roots.len()).map(|row: i32| f64::from(u8::from(row >= N_LANDMARKS))).collect();
+                (first..).take(place.roots.len()).map(|row: i32| f64::from(u8::from(row >= N_BASES))).collect();
             first += place.roots.len() as i32;
             let targets = OneVsRest::new(&place.codes, n_classes);
             let (features, roots) = (&place.features, &place.roots);
             let rows = PartRows { features, n_penalized, targets, roots, units: &units, threads: 1 };
-            let work =
-                |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, asked.query, rows, &Monitor::none());
+            let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, asked.query, rows, &Monitor::none());
             let (answer, state) = rows.with(place.state.clone(), &Monitor::none(), work)?;
             if asked.changes_state {
                 place.state = state;
@@ -64,11 +63,11 @@ impl Workers for Places {
             Ok(answer)
         };
         let answers = self.places.iter_mut().map(one).collect::<Result<Vec<_>>>()?;
-        partition::merge(LANDMARK_QUERIES, asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        partition::merge(BASIS_QUERIES, asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
-/// The fit over parts of the samples, on landmarks among the first of them.
+/// The fit over parts of the samples, on bases among the first of them.
 fn fit(
     values: &[f64],
     d: usize,
@@ -89,8 +88,8 @@ fn fit(
     let columns = parts.iter().map(|(part, _)| ColumnSums::of(&view(part, d), &ones(part)).unwrap());
     let columns = columns.reduce(|a, b| a.merged(&b)).unwrap();
     let (bases, chosen) =
-        choose_landmarks(&view(&values[..20 * d], d), &[1.0; 20], LandmarkChoice::Index, 20, 0, 1).unwrap();
-    let plan = LandmarkPlan::new(kernel("thin-plate"), bases, columns).unwrap();
+        choose_bases(&view(&values[..20 * d], d), &[1.0; 20], ThinPlateBasis::Index, 20, 0, 1).unwrap();
+    let plan = BasisPlan::new(kernel("thin-plate"), bases, columns).unwrap();
     let sums = parts.iter().map(|(part, _)| plan.first_sums(&view(part, d), &ones(part)).unwrap());
     let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
     let n = values.len() / d;
@@ -141,7 +140,7 @@ fn places_give_the_machine_of_one() {
         let (values, labels) = blobs(n, d, classes, 23);
         let labels = Labels::new(labels);
         let params = ThinPlateParams::new(kernel("thin-plate")).threads(1).polynomials(polynomials);
-        let memory = params.clone().n_basis(Some(20)).landmarks(LandmarkChoice::Index);
+        let memory = params.clone().n_basis(Some(20)).basis(ThinPlateBasis::Index);
         let memory = memory.fit(&view(&values, d), &labels).unwrap();
         for ends in [vec![n], vec![1, 30, n / 2, n]] {
             let found = fit(&values, d, &labels, &ends, (polynomials, &params));

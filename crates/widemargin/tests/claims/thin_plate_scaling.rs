@@ -1,5 +1,5 @@
 //! Standardized columns are the columns divided by hand; `auto` takes the scaling that leave-one-out prefers; many
-//! samples go to landmarks where the caller wants that.
+//! samples go to bases where the caller wants that.
 
 use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
@@ -92,16 +92,16 @@ fn constant_columns_are_passed_over() {
 }
 
 #[test]
-fn many_samples_go_to_landmarks_where_asked() {
+fn many_samples_go_to_bases_where_asked() {
     let (values, labels) = blobs(1100, 2, 2, 5);
     let labels = Labels::new(labels);
     let params = params(Standardize::No).c(1.0);
     let model = params.clone().exact_up_to(1050).fit(&view(&values, 2), &labels).unwrap();
     assert_eq!(model.n_bases(), 1000);
-    assert!(warned(&model, "1100 samples") && warned(&model, "MB: 1000 landmarks"), "{:?}", model.report().warnings);
+    assert!(warned(&model, "1100 samples") && warned(&model, "MB: 1000 bases"), "{:?}", model.report().warnings);
     let asked = params.clone().exact_up_to(1050).n_basis(Some(20)).fit(&view(&values, 2), &labels).unwrap();
     assert_eq!((asked.n_bases(), asked.report().warnings.len()), (20, 0));
-    assert!(!warned(&params.exact_up_to(1100).fit(&view(&values, 2), &labels).unwrap(), "landmarks"));
+    assert!(!warned(&params.exact_up_to(1100).fit(&view(&values, 2), &labels).unwrap(), "bases"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use widemargin::data::{
     AnySamples, ClassWeight, CsrMatrix, DenseMatrix, DenseView, Grids, Labels, Rows, Samples, VectorSource, Vectors,
 };
 use widemargin::model::{
-    BasisExpansionParams, LandmarkChoice, PowerMeanParams, PowerMeanSvc, Standardize, ThinPlateParams, ThinPlateSvc,
+    BasisExpansionParams, PowerMeanParams, PowerMeanSvc, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateSvc,
 };
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, SmoothLoss};
@@ -175,11 +175,11 @@ proptest! {
         let ways = Ways::new(seed, classes);
         prop_assume!(ways.is_whole());
         let test = DenseView::new(&ways.values, N, D).unwrap();
-        let landmarks = [LandmarkChoice::KMeans, LandmarkChoice::Random, LandmarkChoice::KMedoids][seed as usize % 3];
+        let bases = [ThinPlateBasis::KMeans, ThinPlateBasis::Random, ThinPlateBasis::KMedoids][seed as usize % 3];
         let params = |threads| {
             let params = ThinPlateParams::new(["thin-plate", "distance", "rbf:gamma=0.5"][kernel].parse().unwrap());
             let params = params.class_weight(class_weight(seed)).standardize(Standardize::Auto).seed(seed);
-            params.n_basis([None, None, Some(5), Some(12)][n_basis]).landmarks(landmarks).threads(threads)
+            params.n_basis([None, None, Some(5), Some(12)][n_basis]).basis(bases).threads(threads)
         };
         let mut first: Option<ThinPlateSvc> = None;
         for (rows, weights) in ways.all() {

@@ -256,7 +256,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             max_iter: self.max_iter.unwrap_or(most),
             seed: self.expander.seed,
             nodes: None,
-            landmarks: None,
+            basis: None,
         }
     }
 

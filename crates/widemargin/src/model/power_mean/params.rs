@@ -194,7 +194,7 @@ impl PowerMeanParams {
             max_iter: self.max_epochs,
             seed: self.seed,
             nodes: self.nodes.clone(),
-            landmarks: None,
+            basis: None,
         }
     }
 

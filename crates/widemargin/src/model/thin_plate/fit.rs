@@ -4,8 +4,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::bases::{Placed, choose};
 use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
-use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
@@ -57,7 +57,7 @@ impl ThinPlateParams {
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
     /// the order of the samples does not matter (except for
-    /// [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all bit for bit.
+    /// [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for bit.
     ///
     /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
     /// allow a fit on all samples, the model is of as many as it allows, which the report says.
@@ -80,7 +80,7 @@ impl ThinPlateParams {
         labels.check(samples.n_rows())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let n_samples = labels.len();
-        let n_basis = self.n_landmarks(n_samples, OneVsRest::of(labels).n_problems());
+        let n_basis = self.basis_size(n_samples, OneVsRest::of(labels).n_problems());
         let size = Size { n_samples, n_classes: labels.classes().len(), n_basis };
         let pick = |n| choose_rows(labels, &weights, n, self.seed);
         let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
@@ -144,7 +144,7 @@ impl ThinPlateParams {
             pool: &pool,
             clock: &mut clock,
         };
-        let training = self.training(fit.landmarks().is_some());
+        let training = self.training(fit.n_basis().is_some());
         let Scaled { factors: scale, warnings, near } = fit.scaling(&rows)?;
         if let Some(factors) = &scale {
             scale_rows(&mut rows, factors);
@@ -196,7 +196,7 @@ impl ThinPlateParams {
         several: Option<OneVsRest<'_>>,
     ) -> Result<(ThinPlateSvc, Unseen)> {
         let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
-        let (attempt, is_on_bases) = (fit.attempt(rows, fit.space(rows)?)?, fit.landmarks().is_some());
+        let (attempt, is_on_bases) = (fit.attempt(rows, fit.space(rows)?)?, fit.n_basis().is_some());
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
         let Attempt { mut fitted, bases, support, space, .. } = attempt;
@@ -273,14 +273,14 @@ impl ThinPlateParams {
     }
 
     /// The settings stored in the model.
-    pub(crate) fn training(&self, on_landmarks: bool) -> TrainingSettings {
+    pub(crate) fn training(&self, on_bases: bool) -> TrainingSettings {
         TrainingSettings {
             class_weight: self.class_weight.clone(),
             tol: self.tol,
             max_iter: self.max_steps,
             seed: self.seed,
             nodes: None,
-            landmarks: Some(if on_landmarks { self.landmarks.to_string() } else { "none".into() }),
+            basis: Some(if on_bases { self.basis.to_string() } else { "none".into() }),
         }
     }
 
@@ -433,7 +433,7 @@ impl Fit<'_, '_> {
             None => self.params.standardize == Standardize::Yes,
         };
         warnings.extend(scaling_warning(uneven, losses, standardize));
-        let is_same = self.landmarks().is_none() && !self.params.per_class;
+        let is_same = self.n_basis().is_none() && !self.params.per_class;
         let solved = losses.filter(|losses| losses.is_of_all && is_same);
         let near = solved.map(|losses| if standardize { losses.standard.lambda } else { losses.plain.lambda });
         Ok(Scaled { factors: standardize.then_some(factors), warnings, near })
@@ -481,22 +481,22 @@ impl Fit<'_, '_> {
         PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
     }
 
-    /// A warning if landmarks were used because the exact solver would take long.
+    /// A warning if bases were used because the exact solver would take long.
     fn crowded(&self, attempt: &Attempt) -> Option<String> {
         let (n, k) = (self.problems.weights.len(), self.problems.targets.n_problems());
         let needed = || memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
-        (self.params.n_basis.is_none() && self.landmarks().is_some()).then(|| crowded((n, k), needed()))
+        (self.params.n_basis.is_none() && self.n_basis().is_some()).then(|| crowded((n, k), needed()))
     }
 
-    /// The number of landmarks; `None` for the exact solver.
-    fn landmarks(&self) -> Option<usize> {
-        self.params.n_landmarks(self.problems.weights.len(), self.problems.targets.n_problems())
+    /// The number of bases; `None` for the exact solver.
+    fn n_basis(&self) -> Option<usize> {
+        self.params.basis_size(self.problems.weights.len(), self.problems.targets.n_problems())
     }
 
     fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
-        match self.landmarks() {
+        match self.n_basis() {
             None => self.exact(rows, space),
-            Some(n_basis) => self.on_landmarks(n_basis, rows, space),
+            Some(n_basis) => self.on_bases(n_basis, rows, space),
         }
     }
 
@@ -506,7 +506,7 @@ impl Fit<'_, '_> {
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         self.clock.monitor.tell(Progress { stage: "kernel", done: 0, total: 1, gap: None });
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
-        memory::check(needed, params.memory_limit, n, None, "take landmarks (n_basis)")?;
+        memory::check(needed, params.memory_limit, n, None, "take bases (n_basis)")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool)?;
         let polynomials = weighted_polynomials(&space, rows, n_features, &roots);
@@ -523,15 +523,15 @@ impl Fit<'_, '_> {
         Ok(Attempt { fitted, bases, support, space, note: None })
     }
 
-    fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+    fn on_bases(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
-        self.clock.monitor.tell(Progress { stage: "landmarks", done: 0, total: 1, gap: None });
-        let needed = memory::landmark_bytes(n, n_basis, space.len(), k, pool.threads());
-        memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
+        self.clock.monitor.tell(Progress { stage: "bases", done: 0, total: 1, gap: None });
+        let needed = memory::basis_bytes(n, n_basis, space.len(), k, pool.threads());
+        memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
-        let (bases, support) = choose(params.landmarks, n_basis, samples, params.seed, pool)?;
-        self.clock.end("landmarks")?;
+        let (bases, support) = choose(params.basis, n_basis, samples, params.seed, pool)?;
+        self.clock.end("bases")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let ones = vec![1.0; bases.len() / n_features];
         let n_blocks = n.div_ceil(BLOCK);
@@ -553,8 +553,8 @@ impl Fit<'_, '_> {
         self.clock.end_solved("solve")?;
         let note = free.map(|free| {
             format!(
-                "the features of {n} samples on {n_basis} landmarks take {} and {} are free: {:.0} % of them \
-                 were held, the others computed anew at every pass, which takes longer (fewer landmarks would fit)",
+                "the features of {n} samples on {n_basis} bases take {} and {} are free: {:.0} % of them \
+                 were held, the others computed anew at every pass, which takes longer (fewer bases would fit)",
                 bytes_text(needed.features),
                 bytes_text(free),
                 100.0 * n_held as f64 / n_blocks as f64,

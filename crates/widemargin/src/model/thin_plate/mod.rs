@@ -1,11 +1,11 @@
 //! The thin plate SVM and the smoothing spline: parameters, fit, fitted model and its file.
 
+mod bases;
 mod choose_kernel;
 mod class_path;
 pub(super) mod file;
 mod fit;
 mod kernel_blocks;
-mod landmarks;
 mod model;
 mod out_of_core;
 mod params;
@@ -17,13 +17,13 @@ mod scaling_losses;
 mod spline;
 mod stream;
 
+pub use bases::ThinPlateBasis;
 pub use choose_kernel::TriedThinPlate;
 pub use class_path::ClassPath;
-pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
 pub use regressor::{SPLINE_EXACT_UP_TO, SplineFacts, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
 pub use remote::{
-    ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
-    choose_landmarks, draw_rows, landmark_candidates,
+    BasisPlan, ColumnSums, ColumnSumsOf, FirstSumsOf, ModelFacts, SAMPLES_PER_BASIS, SettledPolynomials,
+    basis_candidates, choose_bases, draw_rows,
 };

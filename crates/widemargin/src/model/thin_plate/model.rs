@@ -173,7 +173,7 @@ impl ThinPlateSvc {
         self.rank
     }
 
-    /// Number of bases: training samples with a coefficient, or landmarks.
+    /// Number of bases: training samples with a coefficient, or bases.
     pub fn n_bases(&self) -> usize {
         self.bases.len() / self.n_features
     }

@@ -1,10 +1,10 @@
-//! The thin plate SVM on landmarks for data larger than memory, read in passes.
+//! The thin plate SVM on bases for data larger than memory, read in passes.
 
 use std::borrow::Cow;
 
+use super::bases::SAMPLES_PER_BASIS;
 use super::fit::{Fit, units_of_others};
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
-use super::landmarks::SAMPLES_A_CENTER;
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::remarks::scaling_warning;
@@ -21,18 +21,18 @@ use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_blocks, memory};
 
 impl ThinPlateParams {
-    /// Trains on data larger than memory, on landmarks (`n_basis` must be set). The source is read in chunks of some
+    /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some
     /// thousand consecutive rows: three initial passes, then one per Newton step and one per C; a whole path takes some
     /// 60 to 100 passes. If all samples fit in memory, [`ThinPlateParams::fit_with`] is faster.
     ///
     /// In addition to labels and weights, memory holds 16 bytes per sample and 17 per sample and two-class problem,
-    /// three matrices of (landmarks + polynomials)² × 8 bytes per problem, some thousand samples with their features,
-    /// and 25 samples per landmark. It also caches the kernel values of as many samples as `resources.memory` allows,
+    /// three matrices of (bases + polynomials)² × 8 bytes per problem, some thousand samples with their features,
+    /// and 25 samples per basis. It also caches the kernel values of as many samples as `resources.memory` allows,
     /// which saves time and does not affect the result.
     ///
-    /// The result equals that of [`ThinPlateParams::fit_with`] on the same landmarks, up to rounding, with these
-    /// differences: duplicate samples are not merged; landmarks are selected among 25 random samples per landmark
-    /// ([`LandmarkChoice::Index`](super::LandmarkChoice::Index): the first samples); samples are in single precision, as
+    /// The result equals that of [`ThinPlateParams::fit_with`] on the same bases, up to rounding, with these
+    /// differences: duplicate samples are not merged; bases are selected among 25 random samples per basis
+    /// ([`ThinPlateBasis::Index`](super::ThinPlateBasis::Index): the first samples); samples are in single precision, as
     /// in the source; the model has only the means of the left-out values, not those of single samples.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed λ, and gives the same
@@ -62,7 +62,7 @@ impl ThinPlateParams {
             return Err(Error::Parameter {
                 name: "n_basis",
                 value: "none".into(),
-                expected: "a number of landmarks: the exact solver holds the kernel of all pairs of samples".into(),
+                expected: "a number of bases: the exact solver holds the kernel of all pairs of samples".into(),
             });
         };
         if self.per_class {
@@ -80,17 +80,17 @@ impl ThinPlateParams {
 
         // Equal samples are not merged here: each is left out with all of its weight.
         let units = weights.clone();
-        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTER.saturating_mul(n_basis)), self.seed);
+        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
-        // The drawn samples, those that become landmarks, and a copy for k-means.
+        // The drawn samples, those that become bases, and a copy for k-means.
         let needed = least.saturating_add(3 * (picked.len() * d * size_of::<f64>()) as u64);
         if needed > resources.memory {
             return Err(Error::Memory {
-                what: format!("a fit of {n} samples on {n_basis} landmarks in {k} two-class problems"),
+                what: format!("a fit of {n} samples on {n_basis} bases in {k} two-class problems"),
                 needed,
                 free: resources.memory,
-                hint: "take fewer landmarks (n_basis)",
+                hint: "take fewer bases (n_basis)",
             });
         }
         let look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
@@ -126,9 +126,8 @@ impl ThinPlateParams {
 
         drop(look);
         let among = Drawn { rows: &picked, values: sample, weights: &weights };
-        let (bases, support) =
-            stream.landmarks(among, (self.landmarks, n_basis), scale.as_deref(), self.seed, &pool)?;
-        clock.end("landmarks")?;
+        let (bases, support) = stream.bases(among, (self.basis, n_basis), scale.as_deref(), self.seed, &pool)?;
+        clock.end("bases")?;
 
         let ones = vec![1.0; bases.len() / d];
         let feature_map = feature_map_of(
@@ -183,9 +182,9 @@ impl ThinPlateParams {
             CChoice::Auto => "auto".to_owned(),
             CChoice::Value(c) => format!("{:x}", c.to_bits()),
         };
-        let ThinPlateParams { kernel, polynomials, standardize, n_basis, landmarks, seed, tol, max_steps, .. } = self;
+        let ThinPlateParams { kernel, polynomials, standardize, n_basis, basis, seed, tol, max_steps, .. } = self;
         let text = format!(
-            "{kernel} {c} {polynomials} {standardize} {n_basis:?} {landmarks} {seed} {:x} {max_steps} {:?}",
+            "{kernel} {c} {polynomials} {standardize} {n_basis:?} {basis} {seed} {:x} {max_steps} {:?}",
             tol.to_bits(),
             labels.classes(),
         );

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::landmarks::LandmarkChoice;
+use super::bases::ThinPlateBasis;
 use crate::data::ClassWeight;
 use crate::error::{Error, Result};
 use crate::model::CChoice;
@@ -64,8 +64,8 @@ pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, C
 /// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
 pub const EXACT_UP_TO: usize = 5_000;
 
-/// Number of landmarks if [`ThinPlateParams::exact_up_to`] is exceeded.
-pub(crate) const LANDMARKS: usize = 1000;
+/// Number of bases if [`ThinPlateParams::exact_up_to`] is exceeded.
+pub(crate) const DEFAULT_BASES: usize = 1000;
 
 /// Parameters of a thin plate SVM, with their defaults.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +78,7 @@ pub struct ThinPlateParams {
     pub(crate) standardize: Standardize,
     pub(crate) n_basis: Option<usize>,
     pub(crate) exact_up_to: usize,
-    pub(crate) landmarks: LandmarkChoice,
+    pub(crate) basis: ThinPlateBasis,
     pub(crate) seed: u64,
     pub(crate) class_weight: ClassWeight,
     pub(crate) tol: f64,
@@ -104,7 +104,7 @@ impl ThinPlateParams {
             standardize: Standardize::No,
             n_basis: None,
             exact_up_to: usize::MAX,
-            landmarks: LandmarkChoice::KMeans,
+            basis: ThinPlateBasis::KMeans,
             seed: 0,
             class_weight: ClassWeight::Uniform,
             tol: 1e-10,
@@ -154,8 +154,8 @@ impl ThinPlateParams {
         ThinPlateParams { standardize, ..self }
     }
 
-    /// Number of landmarks, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
-    /// samples × landmarks².
+    /// Number of bases, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
+    /// samples × bases².
     pub fn n_basis(self, n_basis: Option<usize>) -> Self {
         ThinPlateParams { n_basis, ..self }
     }
@@ -165,7 +165,7 @@ impl ThinPlateParams {
         self.n_basis.is_some()
     }
 
-    /// Where `n_basis` is none and there are more samples than this, 1,000 landmarks are taken all the same, with
+    /// Where `n_basis` is none and there are more samples than this, 1,000 bases are taken all the same, with
     /// a warning: for callers whose users have not thought of it. The number is for two classes; of more, each of which has
     /// a two-class problem of its own, it is divided by the cube root of their number, so that an exact fit takes no longer.
     /// Without a limit the exact solver refuses what does not fit in memory.
@@ -173,21 +173,21 @@ impl ThinPlateParams {
         ThinPlateParams { exact_up_to: n_samples, ..self }
     }
 
-    /// The number of landmarks of so many two-class problems on `n` samples; none for the exact solver, which takes n³
+    /// The number of bases of so many two-class problems on `n` samples; none for the exact solver, which takes n³
     /// operations for each.
-    pub(super) fn n_landmarks(&self, n: usize, n_problems: usize) -> Option<usize> {
+    pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {
         let is_dear = n as f64 * (n_problems.max(1) as f64).cbrt() > self.exact_up_to as f64;
-        let landmarks = self.n_basis.or(is_dear.then_some(LANDMARKS));
-        // With as many landmarks as samples nothing is saved.
-        landmarks.filter(|&n_basis| n_basis < n)
+        let bases = self.n_basis.or(is_dear.then_some(DEFAULT_BASES));
+        // With as many bases as samples nothing is saved.
+        bases.filter(|&n_basis| n_basis < n)
     }
 
-    /// How landmarks are selected.
-    pub fn landmarks(self, landmarks: LandmarkChoice) -> Self {
-        ThinPlateParams { landmarks, ..self }
+    /// How bases are selected.
+    pub fn basis(self, basis: ThinPlateBasis) -> Self {
+        ThinPlateParams { basis, ..self }
     }
 
-    /// Seed of the selection of landmarks.
+    /// Seed of the selection of bases.
     pub fn seed(self, seed: u64) -> Self {
         ThinPlateParams { seed, ..self }
     }

@@ -1,6 +1,6 @@
 //! Warnings that fits of classifiers and of smoothing splines share.
 
-use super::params::LANDMARKS;
+use super::params::DEFAULT_BASES;
 use super::scaling_losses::ScalingLosses;
 use crate::error::bytes_text;
 use crate::similarity::ConditionalKernel;
@@ -8,13 +8,13 @@ use crate::similarity::ConditionalKernel;
 /// Columns whose spreads differ by more than this factor cause a warning.
 const APART: f64 = 30.0;
 
-/// That landmarks were taken where the exact solver would take so many bytes, and n³ operations for each problem.
+/// That bases were taken where the exact solver would take so many bytes, and n³ operations for each problem.
 pub(super) fn crowded((n_samples, n_problems): (usize, usize), needed: u64) -> String {
     let of_problems = if n_problems > 1 { format!(" in {n_problems} two-class problems") } else { String::new() };
     let times = n_problems as f64 * (n_samples as f64).powi(3);
     format!(
         "{n_samples} samples{of_problems} are many for the exact solver, which takes {times:.0e} operations a step and {}: \
-         {LANDMARKS} landmarks were taken (n_basis = none requests the exact solver)",
+         {DEFAULT_BASES} bases were taken (n_basis = none requests the exact solver)",
         bytes_text(needed),
     )
 }

@@ -1,14 +1,14 @@
-//! The steps of a distributed thin plate fit on landmarks: the sums computed by each partition, and their use.
+//! The steps of a distributed thin plate fit on bases: the sums computed by each partition, and their use.
 //!
-//! In order: the merged [`ColumnSums`] of all partitions; landmarks selected from a sample ([`choose_landmarks`]); a
-//! [`LandmarkPlan`] with these, whose [`LandmarkPlan::first_sums`] are summed over the partitions; the treatment of the
-//! polynomials ([`LandmarkPlan::settle`]); the features of every partition; the path over the partitions' sums, and the
+//! In order: the merged [`ColumnSums`] of all partitions; bases selected from a sample ([`choose_bases`]); a
+//! [`BasisPlan`] with these, whose [`BasisPlan::first_sums`] are summed over the partitions; the treatment of the
+//! polynomials ([`BasisPlan::settle`]); the features of every partition; the path over the partitions' sums, and the
 //! model.
 
 use serde::{Deserialize, Serialize};
 
+use super::bases::{Placed, ThinPlateBasis, choose};
 use super::kernel_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
-use super::landmarks::{LandmarkChoice, Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use super::stream::{ColumnMoments, drawn};
@@ -26,11 +26,11 @@ use crate::solve::thin_plate::{
     FeatureMap, FirstSums, Polynomials, RowSums, Settled, WhyNotFree, feature_map_of, first_sums, fit_remote,
 };
 
-/// Samples that k-means uses per landmark.
-pub use super::landmarks::SAMPLES_A_CENTER as SAMPLES_A_LANDMARK;
+/// Samples that k-means uses per basis.
+pub use super::bases::SAMPLES_PER_BASIS;
 
-/// Of the first so many samples a landmark those at different places become landmarks, for `index`.
-const FIRST_A_LANDMARK: usize = 4;
+/// Of the first so many samples a basis those at different places become bases, for `index`.
+const FIRST_SAMPLES_PER_BASIS: usize = 4;
 
 /// Weight, mean and squared deviations of the columns of some samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,12 +77,12 @@ part_query! {
 }
 
 part_query! {
-    /// [`LandmarkPlan::first_sums`] as a query.
+    /// [`BasisPlan::first_sums`] as a query.
     pub SampleRows: FirstSumsOf "first_sums" {
         /// The plan, as bytes that any machine makes it of.
         plan: Vec<u8>
     } -> FirstSums {}
-    |query, part, _| LandmarkPlan::from_bytes(&query.plan)?.first_sums(&part.rows(), part.weights),
+    |query, part, _| BasisPlan::from_bytes(&query.plan)?.first_sums(&part.rows(), part.weights),
     |_, total, next| *total = total.merged(&next)
 }
 
@@ -91,27 +91,27 @@ pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     drawn(weights, most, seed)
 }
 
-/// The rows of weight above 0 that landmarks are chosen among, ascending: the first few a landmark for `index`, since
-/// some may be equal, else [`SAMPLES_A_LANDMARK`] drawn for each.
-pub fn landmark_candidates(weights: &[f64], choice: LandmarkChoice, n_basis: usize, seed: u64) -> Vec<usize> {
+/// The rows of weight above 0 that bases are chosen among, ascending: the first few a basis for `index`, since
+/// some may be equal, else [`SAMPLES_PER_BASIS`] drawn for each.
+pub fn basis_candidates(weights: &[f64], choice: ThinPlateBasis, n_basis: usize, seed: u64) -> Vec<usize> {
     match choice {
-        LandmarkChoice::Index => {
+        ThinPlateBasis::Index => {
             let present = (0..weights.len()).filter(|&row| weights[row] > 0.0);
-            present.take(n_basis.saturating_mul(FIRST_A_LANDMARK)).collect()
+            present.take(n_basis.saturating_mul(FIRST_SAMPLES_PER_BASIS)).collect()
         }
-        _ => draw_rows(weights, n_basis.saturating_mul(SAMPLES_A_LANDMARK), seed),
+        _ => draw_rows(weights, n_basis.saturating_mul(SAMPLES_PER_BASIS), seed),
     }
 }
 
-/// Selects at most `n_basis` distinct landmarks among some samples, all of weight above 0: row-major, and the indices
+/// Selects at most `n_basis` distinct bases among some samples, all of weight above 0: row-major, and the indices
 /// of these samples (empty for k-means).
 ///
 /// # Errors
 /// [`Error::Value`] for a non-finite number.
-pub fn choose_landmarks(
+pub fn choose_bases(
     samples: &impl Rows,
     weights: &[f64],
-    choice: LandmarkChoice,
+    choice: ThinPlateBasis,
     n_basis: usize,
     seed: u64,
     threads: usize,
@@ -122,9 +122,9 @@ pub fn choose_landmarks(
     choose(choice, n_basis, placed, seed, &Pool::new(threads)?)
 }
 
-/// A kernel on landmarks, with its polynomials.
+/// A kernel on bases, with its polynomials.
 #[derive(Clone, Debug)]
-pub struct LandmarkPlan {
+pub struct BasisPlan {
     pub(super) kernel: ConditionalKernel,
     pub(super) n_features: usize,
     /// Row-major.
@@ -156,27 +156,27 @@ pub struct ModelFacts<'a> {
     /// The labels of the samples and their weights without class weights, by which the error is estimated; none where the
     /// caller does that.
     pub evaluated_on: Option<(&'a Labels, &'a [f64])>,
-    /// Row of each landmark among the samples; empty if landmarks are means of samples.
+    /// Row of each basis among the samples; empty if bases are means of samples.
     pub support: Vec<u64>,
     /// Stages before the path, which appends its own.
     pub stages: Vec<Stage>,
 }
 
-impl LandmarkPlan {
-    /// Built from landmarks (row-major) and the column sums of all samples. About landmarks³ / 3 flops.
+impl BasisPlan {
+    /// Built from bases (row-major) and the column sums of all samples. About bases³ / 3 flops.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these landmarks.
+    /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
     pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
-        LandmarkPlan::of_degree(kernel, kernel.degree(), bases, columns)
+        BasisPlan::of_degree(kernel, kernel.degree(), bases, columns)
     }
 
     /// The same for a smoothing spline, whose polynomials are the constant at least.
     ///
     /// # Errors
-    /// As for [`LandmarkPlan::new`].
+    /// As for [`BasisPlan::new`].
     pub fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
-        LandmarkPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
+        BasisPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
     }
 
     fn of_degree(kernel: ConditionalKernel, degree: Option<u32>, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
@@ -186,7 +186,7 @@ impl LandmarkPlan {
         let ones = vec![1.0; bases.len() / n_features.max(1)];
         let between = weighted_gram(kernel, &bases, n_features, &ones, &Pool::new(1)?)?;
         let feature_map = feature_map_of(between, &weighted_polynomials(&space, &bases, n_features, &ones))?;
-        Ok(LandmarkPlan { kernel, n_features, bases, columns, degree, space, feature_map })
+        Ok(BasisPlan { kernel, n_features, bases, columns, degree, space, feature_map })
     }
 
     /// As bytes, of which another machine makes it.
@@ -200,10 +200,10 @@ impl LandmarkPlan {
     /// The plan of these bytes.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for bytes that are no plan, and as for [`LandmarkPlan::new`].
+    /// [`Error::Parameter`] for bytes that are no plan, and as for [`BasisPlan::new`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
-        LandmarkPlan::of_degree(kernel.parse()?, degree, bases, columns)
+        BasisPlan::of_degree(kernel.parse()?, degree, bases, columns)
     }
 
     /// What all samples tell of the polynomials, wherever they are.
@@ -223,8 +223,8 @@ impl LandmarkPlan {
         self.kernel
     }
 
-    /// Number of landmarks.
-    pub fn n_landmarks(&self) -> usize {
+    /// Number of bases.
+    pub fn n_bases(&self) -> usize {
         self.bases.len() / self.n_features.max(1)
     }
 
@@ -251,11 +251,11 @@ impl LandmarkPlan {
     }
 
     /// Decides on the treatment of the polynomials. For `auto` it must be known whether they alone separate a problem:
-    /// the result of [`rows_separate`] on [`LandmarkPlan::polynomial_features`] for the columns settled as `free`. `n`
+    /// the result of [`rows_separate`] on [`BasisPlan::polynomial_features`] for the columns settled as `free`. `n`
     /// is the number of samples of weight above 0, `total` the sum of their weights.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for non-finite sums, [`Error::Shape`] for sums of other landmarks.
+    /// [`Error::Parameter`] for non-finite sums, [`Error::Shape`] for sums of other bases.
     ///
     /// [`rows_separate`]: crate::solve::thin_plate::rows_separate
     pub fn settle(
@@ -285,7 +285,7 @@ impl LandmarkPlan {
     /// and `cross` are those of [`SettledPolynomials`].
     ///
     /// # Errors
-    /// As for [`LandmarkPlan::polynomial_features`].
+    /// As for [`BasisPlan::polynomial_features`].
     pub fn features(
         &self,
         samples: &impl Rows,
@@ -295,7 +295,7 @@ impl LandmarkPlan {
         cross: &[f64],
     ) -> Result<Vec<f64>> {
         let (penalized, columns) = (self.columns("penalized", penalized)?, self.columns("columns", columns)?);
-        let (b, q) = (self.n_landmarks(), columns.n_cols());
+        let (b, q) = (self.n_bases(), columns.n_cols());
         if !cross.is_empty() && cross.len() != b * q {
             return Err(misfit("cross", cross.len(), b * q));
         }
@@ -342,7 +342,7 @@ impl LandmarkPlan {
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
         let SettledPolynomials { polynomials, why, settled } = settled;
-        let LandmarkPlan { bases, space, feature_map, .. } = self;
+        let BasisPlan { bases, space, feature_map, .. } = self;
         let pool = Pool::new(params.threads)?;
         let started = Instant::now();
         let fitted = fit_remote(rows, feature_map, settled, (polynomials, why), &params.settings(), (&pool, monitor))?;
@@ -354,17 +354,17 @@ impl LandmarkPlan {
 }
 
 impl SettledPolynomials {
-    /// S of the penalized polynomials, column-major, as an argument of [`LandmarkPlan::features`].
+    /// S of the penalized polynomials, column-major, as an argument of [`BasisPlan::features`].
     pub fn penalized(&self) -> &[f64] {
         self.settled.penalized.values()
     }
 
-    /// Number of penalized features: the landmarks and the penalized polynomials.
+    /// Number of penalized features: the bases and the penalized polynomials.
     pub fn n_penalized(&self) -> usize {
         self.settled.cross.n_rows() + self.settled.penalized.n_cols()
     }
 
-    /// T of the unpenalized features, column-major, as an argument of [`LandmarkPlan::features`].
+    /// T of the unpenalized features, column-major, as an argument of [`BasisPlan::features`].
     pub fn columns(&self) -> &[f64] {
         self.settled.columns.values()
     }

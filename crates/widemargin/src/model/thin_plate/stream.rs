@@ -7,8 +7,8 @@ use std::ops::Range;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::bases::{Placed, ThinPlateBasis, choose};
 use super::kernel_blocks::{weighted_block, weighted_polynomials};
-use super::landmarks::{LandmarkChoice, Placed, choose};
 use crate::data::{AnySamples, Fingerprint, Kind, Rows, Source, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -21,7 +21,7 @@ use crate::solve::thin_plate::{BLOCK, RawRows, SPAN};
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
 
-/// The minimum number of samples drawn for selecting landmarks, the kernel and the scaling.
+/// The minimum number of samples drawn for selecting bases, the kernel and the scaling.
 pub(super) const FEWEST_DRAWN: usize = 1000;
 
 /// Samples that were drawn, and the weights of all.
@@ -137,12 +137,12 @@ impl<'a> Stream<'a> {
         Ok((rows, numbers))
     }
 
-    /// Landmarks, row-major, with columns times `scale`, and the rows of those that are samples: chosen among samples that were
-    /// drawn, but for [`LandmarkChoice::Index`].
-    pub(super) fn landmarks(
+    /// Bases, row-major, with columns times `scale`, and the rows of those that are samples: chosen among samples that were
+    /// drawn, but for [`ThinPlateBasis::Index`].
+    pub(super) fn bases(
         &self,
         among: Drawn<'_>,
-        (choice, n_basis): (LandmarkChoice, usize),
+        (choice, n_basis): (ThinPlateBasis, usize),
         scale: Option<&[f64]>,
         seed: u64,
         pool: &Pool,
@@ -153,7 +153,7 @@ impl<'a> Stream<'a> {
             }
             rows
         };
-        if choice == LandmarkChoice::Index {
+        if choice == ThinPlateBasis::Index {
             let (rows, numbers) = self.first(among.weights, n_basis)?;
             return Ok((scaled(rows), numbers));
         }
@@ -269,7 +269,7 @@ pub(crate) enum RowSource<'a> {
     Stream(Stream<'a>, Option<&'a [f64]>),
 }
 
-/// Kernel values with landmarks and polynomials of rows.
+/// Kernel values with bases and polynomials of rows.
 pub(crate) struct KernelRows<'a> {
     pub source: RowSource<'a>,
     pub n_features: usize,

@@ -73,7 +73,7 @@ struct PlainRows<'p> {
 impl<'p> PlainRows<'p> {
     fn new(part: &RidgePart<'p>) -> Result<Self> {
         let RidgeFeatures::Plain { values, first, .. } = part.features else {
-            return Err(Error::shape("rows of a regression", "features on landmarks", "features as they are"));
+            return Err(Error::shape("rows of a regression", "features on bases", "features as they are"));
         };
         Ok(PlainRows { values, width: part.width, numbers: first..first + part.weights.len() })
     }

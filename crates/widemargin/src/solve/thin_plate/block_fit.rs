@@ -1,4 +1,4 @@
-//! The fit on landmarks over rows that come in passes, a block at a time, from memory or from a source; blocks are held
+//! The fit on bases over rows that come in passes, a block at a time, from memory or from a source; blocks are held
 //! as far as memory allows. A block that is held and one that is made anew have the same bits.
 //!
 //! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorizations,
@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::basis_fit::translated;
+use super::basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
 use super::block_sums::{Block, RowFacts};
 use super::exact_fit::{FitSettings, Fitted};
 use super::feature_map::FeatureMap;
-use super::landmark_fit::translated;
-use super::landmark_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
 use super::local::{Blocks, Local};
 use super::log::Log;
 use crate::data::Checkpoint;
@@ -30,7 +30,7 @@ pub(crate) trait RawRows: Sync {
     /// Reads the data for the blocks of a range of rows.
     fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
 
-    /// Φ(z, x) √W, landmarks × rows.
+    /// Φ(z, x) √W, bases × rows.
     fn phi(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
 
     /// √W P(x), polynomials × rows.
@@ -42,7 +42,7 @@ pub(crate) trait RawRows: Sync {
 pub(crate) struct Means<'a> {
     /// Blocks that are held; the others are made anew at every pass.
     pub n_held: usize,
-    /// Whether the solver sees features, and left-out values are kept: landmarks² a row where a block is made, but less
+    /// Whether the solver sees features, and left-out values are kept: bases² a row where a block is made, but less
     /// at each step than kernel values and polynomials take.
     pub lifts: bool,
     pub checkpoint: Option<(&'a dyn Checkpoint, u128)>,
@@ -106,7 +106,7 @@ struct First {
     held: Vec<Held>,
 }
 
-/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the landmarks; `seen` is called after the
+/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the bases; `seen` is called after the
 /// first pass.
 pub(crate) fn fit_blocks<R: RawRows>(
     raw: &R,

@@ -19,9 +19,9 @@ const UNDETERMINED: f64 = 1e-10;
 pub(crate) enum Block<'a> {
     /// In the form used by the solver.
     Lifted(Cow<'a, Matrix>),
-    /// Kernel values and polynomials, which are much cheaper: mapping them takes landmarks² per row.
+    /// Kernel values and polynomials, which are much cheaper: mapping them takes bases² per row.
     Raw {
-        /// Landmarks × rows.
+        /// Bases × rows.
         phi: Cow<'a, Matrix>,
         /// Polynomials × rows.
         polynomials: Cow<'a, Matrix>,
@@ -81,7 +81,7 @@ impl Points {
         let (alpha, beta): (Vec<_>, Vec<_>) =
             (0..k).map(|problem| feature_map.coefficients(features.col(problem))).unzip();
         let matrix = |columns: Vec<Vec<f64>>, n| Matrix::from_columns(columns.concat(), n, k);
-        let (alpha, beta) = (matrix(alpha, feature_map.n_landmarks()), matrix(beta, feature_map.columns.n_rows()));
+        let (alpha, beta) = (matrix(alpha, feature_map.n_bases()), matrix(beta, feature_map.columns.n_rows()));
         Points { features, alpha, beta }
     }
 }

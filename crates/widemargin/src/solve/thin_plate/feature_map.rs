@@ -9,16 +9,16 @@ pub(crate) enum Lift {
     Nothing,
     /// They are features already.
     Given,
-    /// By L of LLᵀ, the kernel between the landmarks projected off the polynomials there.
+    /// By L of LLᵀ, the kernel between the bases projected off the polynomials there.
     Factor(Cholesky),
 }
 
-/// The map from the raw numbers of a row: φ, its kernel values with the landmarks, and p, its polynomials.
+/// The map from the raw numbers of a row: φ, its kernel values with the bases, and p, its polynomials.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureMap {
     pub lift: Lift,
-    /// Q, the polynomials' span at the landmarks.
-    pub at_landmarks: Matrix,
+    /// Q, the polynomials' span at the bases.
+    pub at_bases: Matrix,
     /// Sᵀp are further penalized features: S has one row per polynomial, and one column per penalized one.
     pub penalized: Matrix,
     /// u = Tᵀp are the unpenalized features: T has one row per polynomial.
@@ -29,22 +29,22 @@ pub(crate) struct FeatureMap {
 }
 
 impl FeatureMap {
-    pub fn n_landmarks(&self) -> usize {
-        self.at_landmarks.n_rows()
+    pub fn n_bases(&self) -> usize {
+        self.at_bases.n_rows()
     }
 
     pub fn n_penalized(&self) -> usize {
-        self.n_landmarks() + self.penalized.n_cols()
+        self.n_bases() + self.penalized.n_cols()
     }
 
     pub fn n_free(&self) -> usize {
         self.columns.n_cols()
     }
 
-    /// The same polynomials without landmarks.
+    /// The same polynomials without bases.
     pub fn only_polynomials(&self, columns: Matrix) -> FeatureMap {
         let penalized = Matrix::zeros(columns.n_rows(), 0);
-        FeatureMap { lift: Lift::Nothing, at_landmarks: Matrix::zeros(0, 0), penalized, columns, cross: None }
+        FeatureMap { lift: Lift::Nothing, at_bases: Matrix::zeros(0, 0), penalized, columns, cross: None }
     }
 
     /// Of `n` features that are given, and one polynomial, the constant; without unpenalized features.
@@ -52,7 +52,7 @@ impl FeatureMap {
         let none = Matrix::zeros(1, 0);
         FeatureMap {
             lift: Lift::Given,
-            at_landmarks: Matrix::zeros(n, 0),
+            at_bases: Matrix::zeros(n, 0),
             penalized: none.clone(),
             columns: none,
             cross: None,
@@ -69,7 +69,7 @@ impl FeatureMap {
                 return;
             }
         };
-        let q = &self.at_landmarks;
+        let q = &self.at_bases;
         if q.n_cols() > 0 {
             let along = product(Side::Transposed(q), Side::Plain(phi));
             add_product(phi, -1.0, Side::Plain(q), Side::Plain(&along));
@@ -93,7 +93,7 @@ impl FeatureMap {
     /// α and β of f(x) = αᵀφ + βᵀp, equal to the features' product with a point.
     pub fn coefficients(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (t, gamma) = point.split_at(self.n_penalized());
-        let (t, of_polynomials) = t.split_at(self.n_landmarks());
+        let (t, of_polynomials) = t.split_at(self.n_bases());
         let mut left = gamma.to_vec();
         if let Some(cross) = &self.cross {
             add_scaled(&mut left, -1.0, &cross.transposed_times(t));
@@ -109,8 +109,8 @@ impl FeatureMap {
         };
         let mut alpha = Matrix::from_columns(t.to_vec(), t.len(), 1);
         cholesky.solve_lower_transposed(&mut alpha);
-        let along = self.at_landmarks.transposed_times(alpha.col(0));
-        add_scaled(alpha.col_mut(0), -1.0, &self.at_landmarks.times(&along));
+        let along = self.at_bases.transposed_times(alpha.col(0));
+        add_scaled(alpha.col_mut(0), -1.0, &self.at_bases.times(&along));
         (alpha.into_values(), beta)
     }
 }

@@ -1,7 +1,7 @@
 //! A linear machine on features that are given, with C by leave-one-out in closed form.
 //!
 //! For n samples, D features, k problems and m samples inside the margin, a step of Newton's method takes k·m³/3 flops by
-//! the exact solver on the samples' Gram matrix (n²·D flops once, n² numbers), or k·D³/3 by the solver on landmarks, whose
+//! the exact solver on the samples' Gram matrix (n²·D flops once, n² numbers), or k·D³/3 by the solver on bases, whose
 //! features are the same thing once they have been computed. The first is used where m is expected to be at most D.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::block_sums::RowFacts;
 use super::exact_fit::{FitSettings, fit_exact};
 use super::feature_map::FeatureMap;
 use super::local::BLOCK;
-use super::memory::landmark_bytes;
+use super::memory::basis_bytes;
 use super::newton::Stop;
 use super::path::{Outcome, Problems};
 use super::polynomials::Polynomials;
@@ -198,7 +198,7 @@ pub(crate) fn fit_given(
     let mut found = if is_sparse || expected_inside <= n_features {
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
-        let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
+        let (n_held, _) = basis_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
         let facts = RowFacts { targets: problems.targets, roots: &roots, units: problems.units };
         let means = Means { n_held, lifts: true, checkpoint: None };
         let map = FeatureMap::given(n_features);

@@ -134,7 +134,7 @@ impl<'a, B: Blocks> Local<'a, B> {
             },
         )?;
         if raw {
-            let b = feature_map.n_landmarks();
+            let b = feature_map.n_bases();
             for told in &mut told {
                 let column = |part: &[f64]| Matrix::from_columns(part.to_vec(), part.len(), 1);
                 let (phi, polynomials) = told.right.split_at(b);

@@ -18,9 +18,9 @@ pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads
     NUMBER.saturating_mul(square.saturating_add(rest))
 }
 
-/// Peak memory of a fit on landmarks.
+/// Peak memory of a fit on bases.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LandmarkBytes {
+pub(crate) struct BasisBytes {
     /// The required minimum: the polynomials and the scores at the samples, a Hessian and its factors per problem, the
     /// blocks processed by the threads.
     pub least: u64,
@@ -28,24 +28,18 @@ pub(crate) struct LandmarkBytes {
     pub features: u64,
 }
 
-pub(crate) fn landmark_bytes(
-    n: usize,
-    n_basis: usize,
-    n_columns: usize,
-    n_problems: usize,
-    threads: usize,
-) -> LandmarkBytes {
+pub(crate) fn basis_bytes(n: usize, n_basis: usize, n_columns: usize, n_problems: usize, threads: usize) -> BasisBytes {
     let (n, b, k) = (n as u64, (n_basis + n_columns) as u64, n_problems as u64);
     let (samples, working) = (n.saturating_mul(5 * n_columns as u64 + 20 * k), 8 * threads as u64 * BLOCK as u64 * b);
     let hessians = (b * b).saturating_mul(4 * (k + 1) + 8 * threads as u64);
     let bytes = |numbers: u64| NUMBER.saturating_mul(numbers);
-    LandmarkBytes {
+    BasisBytes {
         least: bytes(samples.saturating_add(hessians).saturating_add(working)),
         features: bytes(n.saturating_mul(b)),
     }
 }
 
-/// Memory of a fit on landmarks over streamed samples: the required minimum, and each cached block of features.
+/// Memory of a fit on bases over streamed samples: the required minimum, and each cached block of features.
 pub(crate) fn streamed_bytes(
     n: usize,
     n_features: usize,
@@ -58,14 +52,14 @@ pub(crate) fn streamed_bytes(
     let (p, block) = (b + m, BLOCK as u64);
     // Roots and units; scores twice and a flag per problem.
     let rows = n.saturating_mul(2 * NUMBER + k * (2 * NUMBER + 1));
-    // The landmarks' own matrices; a Hessian, its factor and its root per problem; buffers for it.
+    // The bases' own matrices; a Hessian, its factor and its root per problem; buffers for it.
     let squares = (4 * b * b).saturating_add((p * p).saturating_mul(3 * k + threads as u64)) + 2 * k * block * p;
     // Samples and features of a span; a feature map and its copy per thread.
     let working = super::local::SPAN as u64 * block * (3 * d + 2 * p) + threads as u64 * block * 3 * p;
     (rows.saturating_add(NUMBER.saturating_mul(squares.saturating_add(working))), NUMBER * block * p)
 }
 
-impl LandmarkBytes {
+impl BasisBytes {
     /// How many of `n_blocks` blocks of features fit in the limit, or in available memory; and that number of bytes, if
     /// not all of them fit.
     pub fn held(&self, n_blocks: usize, limit: Option<u64>) -> (usize, Option<u64>) {
@@ -90,7 +84,7 @@ pub(crate) fn check(needed: u64, limit: Option<u64>, n: usize, n_basis: Option<u
     if needed <= available {
         return Ok(());
     }
-    let solver = if n_basis.is_some() { "that many landmarks" } else { "the exact solver" };
+    let solver = if n_basis.is_some() { "that many bases" } else { "the exact solver" };
     Err(Error::Parameter {
         name: "n_basis",
         value: n_basis.map_or_else(|| "none".to_owned(), |n_basis| n_basis.to_string()),

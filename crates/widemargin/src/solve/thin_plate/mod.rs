@@ -9,12 +9,16 @@
 //! dropped (n³/3, shared by all problems and all C), and for fewer than 1,000 samples one for the first step (n³/3,
 //! shared by all problems); with more samples the solver starts on a part of them.
 //!
-//! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the change of
+//! On B bases f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the change of
 //! the violators times B² per Newton step, and violators times B² per C for leave-one-out. All two-class problems are
 //! solved together (`batched_newton.rs`), so that one pass over the samples serves them all: one per Newton step and
 //! one per C. Features that do not fit in memory are recomputed in each pass, n·B² each. The solver accesses its
 //! samples only through `RowSums`, so that they may be remote.
 
+mod basis_fit;
+mod basis_queries;
+mod basis_sums;
+mod basis_visits;
 mod batched_newton;
 mod block_fit;
 mod block_sums;
@@ -24,10 +28,6 @@ mod exact_visits;
 mod factor;
 mod feature_map;
 mod given_features;
-mod landmark_fit;
-mod landmark_queries;
-mod landmark_sums;
-mod landmark_visits;
 mod left_out;
 mod left_out_ridge;
 mod line_search;
@@ -42,15 +42,15 @@ mod polynomials;
 mod row_sums;
 mod system;
 
+pub(crate) use basis_fit::feature_map_of;
+pub use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
+pub use basis_sums::{FirstSums, rows_separate};
+pub(crate) use basis_sums::{Settled, first_sums, fit_remote};
 pub(crate) use block_fit::{Means, RawRows, fit_blocks};
 pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
 pub(crate) use feature_map::FeatureMap;
 pub(crate) use given_features::{Comparison, GivenPath, OnFeatures, fit_given, left_out_path};
-pub(crate) use landmark_fit::feature_map_of;
-pub use landmark_queries::{LANDMARK_QUERIES, LandmarkRows, RemoteRowSums};
-pub use landmark_sums::{FirstSums, rows_separate};
-pub(crate) use landmark_sums::{Settled, first_sums, fit_remote};
 pub(crate) use left_out_ridge::{fit_squared, left_out_ridge, numbers_of_squared};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;

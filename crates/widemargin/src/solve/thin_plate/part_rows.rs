@@ -99,7 +99,7 @@ impl PartRows<'_> {
         }
         let feature_map = FeatureMap {
             lift: Lift::Nothing,
-            at_landmarks: Matrix::zeros(self.n_penalized, 0),
+            at_bases: Matrix::zeros(self.n_penalized, 0),
             penalized: Matrix::zeros(0, 0),
             columns: Matrix::zeros(0, p - self.n_penalized),
             cross: None,

@@ -64,8 +64,8 @@ pub struct PathPoint {
     /// other sample cross the margin, which suffices to compare values of C.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
-    /// The error in five-fold cross-validation, by refits on the same landmarks without each fifth of the samples: at
-    /// the selected C of a fit on landmarks.
+    /// The error in five-fold cross-validation, by refits on the same bases without each fifth of the samples: at
+    /// the selected C of a fit on bases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
     /// Of several labels, the error of each by refits; empty where there were none.

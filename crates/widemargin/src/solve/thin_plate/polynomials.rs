@@ -21,7 +21,7 @@ pub enum Polynomials {
     /// [`Polynomials::Free`] if there are at least a hundred samples per polynomial and the polynomials alone do not
     /// separate a class from the others. Otherwise free polynomials would fit the noise, or ignore C altogether: the
     /// exact solver then uses [`Polynomials::Penalized`] or [`Polynomials::Constant`], whichever has the lower
-    /// leave-one-out loss; on landmarks and under a time limit it is [`Polynomials::Penalized`].
+    /// leave-one-out loss; on bases and under a time limit it is [`Polynomials::Penalized`].
     #[default]
     Auto,
     /// Unpenalized, as in the paper.

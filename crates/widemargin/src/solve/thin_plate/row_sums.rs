@@ -1,4 +1,4 @@
-//! The interface of the landmark solver to the training set: sums over its rows, wherever these are stored.
+//! The interface of the basis solver to the training set: sums over its rows, wherever these are stored.
 //!
 //! A row of weight w is a vector x of features times √w: first the penalized ones, then the unpenalized. A point is a
 //! vector of the same length; z = x · point is the row's weighted score, and its slack is √w − y z, above 0 inside the
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
-/// The dimensions of a fit on landmarks.
+/// The dimensions of a fit on bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsShape {
     /// Number of rows.
     pub n_rows: usize,
-    /// Number of penalized features: one per landmark.
+    /// Number of penalized features: one per basis.
     pub n_penalized: usize,
     /// Number of unpenalized features: the free polynomials.
     pub n_free: usize,

@@ -112,7 +112,7 @@ impl Point {
     }
 }
 
-/// One parametrization of the problem: exact, on landmarks, or of polynomials alone.
+/// One parametrization of the problem: exact, on bases, or of polynomials alone.
 pub(crate) trait System: Sync {
     /// A factorization for one λ and one set of violators.
     type Factor;

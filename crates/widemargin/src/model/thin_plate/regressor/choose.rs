@@ -118,7 +118,7 @@ impl Task<'_> {
         };
         let told: Vec<String> = tried.iter().map(one).collect();
         let note = format!("R² of left-out predictions on {} samples: {}", task.weights.len(), told.join(", "));
-        let solved = (part.is_none() && self.landmarks().is_none()).then_some(solved);
+        let solved = (part.is_none() && self.n_basis().is_none()).then_some(solved);
         Ok(Choice { kernel, factors: factors_if(standardized), solved, tried, warnings, note: Some(note) })
     }
 }

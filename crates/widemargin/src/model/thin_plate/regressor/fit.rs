@@ -26,11 +26,11 @@ impl ThinPlateRegressorParams {
     }
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and the order
-    /// of the samples does not matter (except for [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all bit for
+    /// of the samples does not matter (except for [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for
     /// bit.
     ///
-    /// The leave-one-out errors in the model are exact: those of refits without one copy of each sample; on landmarks with the
-    /// landmarks as they are. If a time limit does not allow a fit on all samples, the model is of as many as it allows, which
+    /// The leave-one-out errors in the model are exact: those of refits without one copy of each sample; on bases with the
+    /// bases as they are. If a time limit does not allow a fit on all samples, the model is of as many as it allows, which
     /// the report says.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl ThinPlateRegressorParams {
         self.check()?;
         let n = samples.n_rows();
         let weights = targets.weights(n, sample_weight)?;
-        let size = Size { n_samples: n, n_classes: 1, n_basis: self.n_landmarks(n) };
+        let size = Size { n_samples: n, n_classes: 1, n_basis: self.basis_size(n) };
         let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
             let Some(rows) = rows else { return self.fit_rows(samples, targets, sample_weight, monitor) };
             let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
@@ -109,13 +109,11 @@ impl ThinPlateRegressorParams {
         if !tried.is_empty() {
             clock.end("choice")?;
         }
-        let n_basis = task.landmarks();
+        let n_basis = task.n_basis();
         let solved = match (n_basis, solved) {
             (None, Some(solved)) => solved,
             (None, None) => task.exact(kernel, factors.as_deref())?,
-            (Some(n_basis), _) => {
-                task.on_landmarks(kernel, factors.as_deref(), n_basis, &distinct.in_callers_order())?
-            }
+            (Some(n_basis), _) => task.on_bases(kernel, factors.as_deref(), n_basis, &distinct.in_callers_order())?,
         };
         clock.end_solved("solve")?;
         let n = task.weights.len();
@@ -124,8 +122,8 @@ impl ThinPlateRegressorParams {
         }
         warnings.extend(dependent(kernel, solved.space.len(), solved.rank));
         warnings.extend(solved.chosen.warning(&solved.standard));
-        let landmarks = n_basis.map_or_else(|| "none".into(), |_| self.landmarks.to_string());
-        let training = TrainingSettings { seed: self.seed, landmarks: Some(landmarks), ..TrainingSettings::default() };
+        let bases = n_basis.map_or_else(|| "none".into(), |_| self.basis.to_string());
+        let training = TrainingSettings { seed: self.seed, basis: Some(bases), ..TrainingSettings::default() };
 
         let support = solved.support.iter().map(|&i| distinct.rows[i] as u64).collect();
         let mut model = solved.into_model(kernel, n_features, n, training, clock.stages);

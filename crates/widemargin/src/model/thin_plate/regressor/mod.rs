@@ -1,9 +1,9 @@
 //! The smoothing spline: regression with a conditionally positive definite kernel and the squared loss.
 
+mod basis_features;
 mod choose;
 mod file;
 mod fit;
-mod landmark_features;
 mod model;
 mod of_parts;
 mod out_of_core;

@@ -69,7 +69,7 @@ impl ThinPlateRegressor {
         }
     }
 
-    /// Number of bases: training samples, or landmarks.
+    /// Number of bases: training samples, or bases.
     pub fn n_bases(&self) -> usize {
         self.spline().n_bases()
     }

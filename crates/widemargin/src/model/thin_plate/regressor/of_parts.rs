@@ -1,4 +1,4 @@
-//! The smoothing spline on landmarks, of samples that others hold.
+//! The smoothing spline on bases, of samples that others hold.
 
 use super::ThinPlateRegressor;
 use super::task::{Solved, columns};
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::instant::Instant;
 use crate::model::origin::TrainingSettings;
 use crate::model::thin_plate::remarks::dependent;
-use crate::model::thin_plate::{LandmarkPlan, SettledPolynomials};
+use crate::model::thin_plate::{BasisPlan, SettledPolynomials};
 use crate::model::{CChoice, ChosenRegression, PartedTargets};
 use crate::monitor::Monitor;
 use crate::partition::Executor;
@@ -18,20 +18,20 @@ use crate::solve::ridge::{PartedRidge, RidgeRows};
 pub struct SplineFacts {
     /// The weight of the losses, given or to be selected.
     pub c: CChoice,
-    /// How the landmarks were selected.
-    pub landmarks: String,
-    /// Row of each landmark among the samples; empty if landmarks are means of samples.
+    /// How the bases were selected.
+    pub basis: String,
+    /// Row of each basis among the samples; empty if bases are means of samples.
     pub support: Vec<u64>,
-    /// Of the selection of landmarks.
+    /// Of the selection of bases.
     pub seed: u64,
     /// Stages before the solution, which appends its own.
     pub stages: Vec<Stage>,
 }
 
-impl LandmarkPlan {
-    /// Fits a smoothing spline to features of all partitions with free polynomials (of [`LandmarkPlan::features`] with the
+impl BasisPlan {
+    /// Fits a smoothing spline to features of all partitions with free polynomials (of [`BasisPlan::features`] with the
     /// [`SettledPolynomials`] of [`Polynomials::Free`](crate::solve::thin_plate::Polynomials::Free)), and to their standardized targets. The leave-one-out errors are exact with
-    /// the landmarks as they are.
+    /// the bases as they are.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C; errors of the rows; [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled.
@@ -44,7 +44,7 @@ impl LandmarkPlan {
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateRegressor> {
         let SettledPolynomials { settled, .. } = settled;
-        let LandmarkPlan { kernel, n_features, bases, space, feature_map, .. } = self;
+        let BasisPlan { kernel, n_features, bases, space, feature_map, .. } = self;
         facts.c.check()?;
         let (started, standard) = (Instant::now(), &targets.standard);
         let ridge = PartedRidge::new(rows, targets.n_outputs(), targets.total(), monitor)?;
@@ -73,8 +73,7 @@ impl LandmarkPlan {
             alphas,
             betas,
         };
-        let training =
-            TrainingSettings { seed: facts.seed, landmarks: Some(facts.landmarks), ..TrainingSettings::default() };
+        let training = TrainingSettings { seed: facts.seed, basis: Some(facts.basis), ..TrainingSettings::default() };
         let mut model = solved.into_model(kernel, n_features, targets.n_present(), training, stages);
         model.support = facts.support;
         model.report.warnings.extend(warnings);

@@ -1,9 +1,9 @@
-//! The smoothing spline on landmarks of data larger than memory, read in passes.
+//! The smoothing spline on bases of data larger than memory, read in passes.
 
 use std::ops::Range;
 
-use super::super::landmarks::SAMPLES_A_CENTER;
-use super::super::remote::{ColumnSums, LandmarkPlan};
+use super::super::bases::SAMPLES_PER_BASIS;
+use super::super::remote::{BasisPlan, ColumnSums};
 use super::super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, Stream, drawn};
 use super::choose::Choice;
 use super::of_parts::SplineFacts;
@@ -26,7 +26,7 @@ use crate::solve::thin_plate::{FeatureMap, FirstSums, Polynomials};
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
 
-/// Squares of the features that are held at once, beside those of chunks of rows: the kernel between the landmarks and its
+/// Squares of the features that are held at once, beside those of chunks of rows: the kernel between the bases and its
 /// factor, the products, their eigenvectors, the rotation and its copies.
 const SQUARES: usize = 8;
 
@@ -34,15 +34,15 @@ const SQUARES: usize = 8;
 const COPIES: usize = 4;
 
 impl ThinPlateRegressorParams {
-    /// Trains on data larger than memory, on landmarks (`n_basis` must be set). The source is read in chunks of some thousand
+    /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some thousand
     /// consecutive rows, in four passes: the columns, the polynomials, the products of the features, and the left-out residuals
     /// at all C. If all samples fit in memory, [`ThinPlateRegressorParams::fit_with`] is faster.
     ///
-    /// In addition to targets and weights (24 bytes per sample and 8 per output), memory holds matrices of landmarks × landmarks,
-    /// some thousand samples with their features, and 25 samples per landmark.
+    /// In addition to targets and weights (24 bytes per sample and 8 per output), memory holds matrices of bases × bases,
+    /// some thousand samples with their features, and 25 samples per basis.
     ///
-    /// The result equals that of [`ThinPlateRegressorParams::fit_with`] on the same landmarks, up to rounding, with these
-    /// differences: landmarks are selected among 25 random samples per landmark ([`LandmarkChoice::Index`]: the first samples),
+    /// The result equals that of [`ThinPlateRegressorParams::fit_with`] on the same bases, up to rounding, with these
+    /// differences: bases are selected among 25 random samples per basis ([`ThinPlateBasis::Index`]: the first samples),
     /// kernel and scaling on a thousand of these; samples are in single precision, as in the source.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed pass, and gives the same model, bit
@@ -53,7 +53,7 @@ impl ThinPlateRegressorParams {
     /// checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples that are not
     /// vectors.
     ///
-    /// [`LandmarkChoice::Index`]: crate::model::LandmarkChoice::Index
+    /// [`ThinPlateBasis::Index`]: crate::model::ThinPlateBasis::Index
     pub fn fit_blocks(
         &self,
         samples: &dyn Source<Samples = AnySamples>,
@@ -64,7 +64,7 @@ impl ThinPlateRegressorParams {
     ) -> Result<ThinPlateRegressor> {
         self.check()?;
         let Some(n_basis) = self.n_basis else {
-            let expected = "a number of landmarks: the exact solver holds the kernel of all pairs of samples";
+            let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
             return Err(Error::parameter("n_basis", "none", expected));
         };
         let (n, pool) = (samples.n_samples(), Pool::new(self.threads)?);
@@ -74,7 +74,7 @@ impl ThinPlateRegressorParams {
         let stream = Stream::new(samples)?;
         let mut clock = Clock::start(monitor);
 
-        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTER.saturating_mul(n_basis)), self.seed);
+        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         self.check_memory(&stream, (n_basis, picked.len()), &pool, resources.memory)?;
         let mut look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
         clock.end("scale")?;
@@ -101,9 +101,8 @@ impl ThinPlateRegressorParams {
             clock.end("choice")?;
         }
         let among = Drawn { rows: &picked, values: sample, weights: &weights };
-        let (bases, support) =
-            stream.landmarks(among, (self.landmarks, n_basis), scale.as_deref(), self.seed, &pool)?;
-        clock.end("landmarks")?;
+        let (bases, support) = stream.bases(among, (self.basis, n_basis), scale.as_deref(), self.seed, &pool)?;
+        clock.end("bases")?;
 
         if let Some(checkpoint) = resources.checkpoint {
             let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
@@ -111,7 +110,7 @@ impl ThinPlateRegressorParams {
             parameters.push(("content of the samples", format!("{:032x}", look.content.finish())));
             Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?.settle(checkpoint)?;
         }
-        let plan = LandmarkPlan::for_regression(kernel, bases, columns(look, scale.as_deref()))?;
+        let plan = BasisPlan::for_regression(kernel, bases, columns(look, scale.as_deref()))?;
         let rows = ScaledRows { stream, scale: scale.as_deref(), weights: &weights };
         let mut sums = FirstSums::default();
         let count = RowCount::new(monitor, "polynomials", n);
@@ -141,7 +140,7 @@ impl ThinPlateRegressorParams {
         let mut spline_rows = Recorded::new(spline_rows, resources.checkpoint, ANSWERS)?;
         let facts = SplineFacts {
             c: self.c,
-            landmarks: self.landmarks.to_string(),
+            basis: self.basis.to_string(),
             support: support.into_iter().map(|row| row as u64).collect(),
             seed: self.seed,
             stages: clock.stages,
@@ -178,8 +177,8 @@ impl ThinPlateRegressorParams {
         if needed <= limit {
             return Ok(());
         }
-        let what = format!("a smoothing spline of {n} samples on {n_basis} landmarks");
-        Err(Error::Memory { what, needed, free: limit, hint: "take fewer landmarks (n_basis)" })
+        let what = format!("a smoothing spline of {n} samples on {n_basis} bases");
+        Err(Error::Memory { what, needed, free: limit, hint: "take fewer bases (n_basis)" })
     }
 
     /// All parameters that affect the result, and what identifies the targets.
@@ -190,7 +189,7 @@ impl ThinPlateRegressorParams {
             ("C", self.c.to_string()),
             ("standardize", self.standardize.to_string()),
             ("n_basis", n_basis.to_string()),
-            ("basis", self.landmarks.to_string()),
+            ("basis", self.basis.to_string()),
             ("seed", self.seed.to_string()),
             ("targets", targets.fingerprint()),
         ]
@@ -227,7 +226,7 @@ impl ScaledRows<'_> {
 
 /// Features of the samples of weight above 0 with their targets, made anew at each pass.
 struct SplineRows<'a> {
-    plan: &'a LandmarkPlan,
+    plan: &'a BasisPlan,
     map: FeatureMap,
     rows: ScaledRows<'a>,
     n_penalized: usize,

@@ -1,9 +1,9 @@
 //! Parameters of a smoothing spline.
 
-use super::super::params::LANDMARKS;
+use super::super::params::DEFAULT_BASES;
 use crate::error::{Error, Result};
 use crate::macros::setters;
-use crate::model::{AUTO_KERNELS, CChoice, LandmarkChoice, Standardize};
+use crate::model::{AUTO_KERNELS, CChoice, Standardize, ThinPlateBasis};
 use crate::similarity::ConditionalKernel;
 
 /// Samples up to which an exact fit takes about a minute: what callers may give to
@@ -22,7 +22,7 @@ pub struct ThinPlateRegressorParams {
     pub(super) standardize: Standardize,
     pub(super) n_basis: Option<usize>,
     pub(super) exact_up_to: usize,
-    pub(super) landmarks: LandmarkChoice,
+    pub(super) basis: ThinPlateBasis,
     pub(super) seed: u64,
     pub(super) threads: usize,
     pub(super) memory_limit: Option<u64>,
@@ -37,7 +37,7 @@ impl ThinPlateRegressorParams {
             standardize: Standardize::No,
             n_basis: None,
             exact_up_to: usize::MAX,
-            landmarks: LandmarkChoice::KMeans,
+            basis: ThinPlateBasis::KMeans,
             seed: 0,
             threads: 0,
             memory_limit: None,
@@ -60,15 +60,15 @@ impl ThinPlateRegressorParams {
         /// squared error on at most 1,000 samples, where C is selected too and the columns' spreads differ by more than a
         /// factor of three.
         standardize: Standardize;
-        /// Number of landmarks, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
-        /// samples × landmarks² and landmarks³.
+        /// Number of bases, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
+        /// samples × bases² and bases³.
         n_basis: Option<usize>;
-        /// Where `n_basis` is none and there are more samples than this, 1,000 landmarks are taken all the same, with a
+        /// Where `n_basis` is none and there are more samples than this, 1,000 bases are taken all the same, with a
         /// warning. Without a limit the exact solver refuses what does not fit in memory.
         exact_up_to: usize;
-        /// How landmarks are selected.
-        landmarks: LandmarkChoice;
-        /// Seed of the selection of landmarks, and of the samples on which kernels are compared.
+        /// How bases are selected.
+        basis: ThinPlateBasis;
+        /// Seed of the selection of bases, and of the samples on which kernels are compared.
         seed: u64;
         /// Number of threads, 0 meaning one per core. The result does not depend on it.
         threads: usize;
@@ -98,11 +98,11 @@ impl ThinPlateRegressorParams {
         }
     }
 
-    /// The number of landmarks of a fit on `n` samples; none for the exact solver.
-    pub(super) fn n_landmarks(&self, n: usize) -> Option<usize> {
-        let landmarks = self.n_basis.or((n > self.exact_up_to).then_some(LANDMARKS));
-        // With as many landmarks as samples nothing is saved.
-        landmarks.filter(|&n_basis| n_basis < n)
+    /// The number of bases of a fit on `n` samples; none for the exact solver.
+    pub(super) fn basis_size(&self, n: usize) -> Option<usize> {
+        let bases = self.n_basis.or((n > self.exact_up_to).then_some(DEFAULT_BASES));
+        // With as many bases as samples nothing is saved.
+        bases.filter(|&n_basis| n_basis < n)
     }
 
     /// The kernels to choose among: the first alone where C is given.

@@ -1,13 +1,13 @@
-//! What is done with the samples of a smoothing spline: the fit at a kernel and a scaling, exact or on landmarks.
+//! What is done with the samples of a smoothing spline: the fit at a kernel and a scaling, exact or on bases.
 
 use std::borrow::Cow;
 
+use super::super::bases::{Placed, choose};
 use super::super::fit::merged;
 use super::super::kernel_blocks::{first_of_equals, weighted_gram, weighted_polynomials};
-use super::super::landmarks::{Placed, choose};
 use super::ThinPlateRegressorParams;
+use super::basis_features::{BasisFeatures, Places};
 use super::file::degree;
-use super::landmark_features::{LandmarkFeatures, Places};
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -67,9 +67,9 @@ impl Task<'_> {
         }
     }
 
-    /// The number of landmarks; `None` for the exact solver.
-    pub fn landmarks(&self) -> Option<usize> {
-        self.params.n_landmarks(self.weights.len())
+    /// The number of bases; `None` for the exact solver.
+    pub fn n_basis(&self) -> Option<usize> {
+        self.params.basis_size(self.weights.len())
     }
 
     /// The polynomials at the samples.
@@ -111,7 +111,7 @@ impl Task<'_> {
     /// The exact fit: every sample is a basis, those at the same place one.
     pub fn exact(&self, kernel: ConditionalKernel, factors: Option<&[f64]>) -> Result<Solved> {
         let (n, d, params) = (self.weights.len(), self.n_features, self.params);
-        solver_memory::check(exact_bytes(n), params.memory_limit, n, None, "take landmarks (n_basis)")?;
+        solver_memory::check(exact_bytes(n), params.memory_limit, n, None, "take bases (n_basis)")?;
         let rows = self.scaled(factors);
         let space = self.space(&rows, kernel)?;
         let ones = vec![1.0; n];
@@ -146,8 +146,8 @@ impl Task<'_> {
         })
     }
 
-    /// The fit on landmarks, which are fewer than the samples.
-    pub fn on_landmarks(
+    /// The fit on bases, which are fewer than the samples.
+    pub fn on_bases(
         &self,
         kernel: ConditionalKernel,
         factors: Option<&[f64]>,
@@ -158,12 +158,12 @@ impl Task<'_> {
         let rows = self.scaled(factors);
         let space = self.space(&rows, kernel)?;
         let needed = memory::product(&[8, n_basis, n_basis, 6]) + memory::product(&[8, n, 3, space.len()]);
-        solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
+        solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let placed = Placed { rows: &rows, n_features, weights: &self.weights, first_come };
-        let (bases, support) = choose(params.landmarks, n_basis, placed, params.seed, self.pool)?;
+        let (bases, support) = choose(params.basis, n_basis, placed, params.seed, self.pool)?;
         let roots: Vec<f64> = self.weights.iter().map(|weight| weight.sqrt()).collect();
-        let places = Places { kernel, n_features, samples: &rows, landmarks: &bases };
-        let features = LandmarkFeatures::new(places, &space, &roots, self.pool)?;
+        let places = Places { kernel, n_features, samples: &rows, bases: &bases };
+        let features = BasisFeatures::new(places, &space, &roots, self.pool)?;
         let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
         let free = features.free_fit(&standard.values);
         let ridge = Ridge::of_rows(&features, free, self.fitted(&standard), self.pool, self.monitor)?;

@@ -1,4 +1,4 @@
-//! What the solver on landmarks asks of its rows: the calls of [`RowSums`] as queries.
+//! What the solver on bases asks of its rows: the calls of [`RowSums`] as queries.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,20 +8,20 @@ use crate::linalg;
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers, part_query};
 
-/// Rows of features on landmarks with their classes and weights; a part is the sums over some of them.
+/// Rows of features on bases with their classes and weights; a part is the sums over some of them.
 #[derive(Clone, Copy, Debug)]
-pub struct LandmarkRows;
+pub struct BasisRows;
 
-type Rows<'p> = <LandmarkRows as Kind>::Part<'p>;
+type Rows<'p> = <BasisRows as Kind>::Part<'p>;
 
-impl Kind for LandmarkRows {
+impl Kind for BasisRows {
     type Part<'p> = dyn RowSums + 'p;
 
-    const NAME: &'static str = "landmark rows";
+    const NAME: &'static str = "basis rows";
 }
 
-/// What workers answer of rows on landmarks.
-pub const LANDMARK_QUERIES: &[Entry<LandmarkRows>] = &[
+/// What workers answer of rows on bases.
+pub const BASIS_QUERIES: &[Entry<BasisRows>] = &[
     Entry::of::<Origin>(),
     Entry::of::<Look>(),
     Entry::of::<Accept>(),
@@ -53,42 +53,42 @@ fn with_changes(
     Ok((live.iter().map(|&problem| std::mem::take(&mut hessians[problem])).collect(), told))
 }
 
-part_query! { LandmarkRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
+part_query! { BasisRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
 |_, rows, _| rows.origin().map(|(hessian, told)| (vec![hessian], told)), |_, total, next| add_sums(total, next) }
 
-part_query! { LandmarkRows: Look "look" { live: Vec<usize>, points: Vec<f64>, counts: bool } -> Sums { CHANGES_STATE = true }
+part_query! { BasisRows: Look "look" { live: Vec<usize>, points: Vec<f64>, counts: bool } -> Sums { CHANGES_STATE = true }
 |at, rows, _| match at.counts {
     true => with_changes(rows, &at.live, |rows, room| rows.look(&at.live, &at.points, Some(room))),
     false => Ok((Vec::new(), rows.look(&at.live, &at.points, None)?)),
 },
 |_, total, next| add_sums(total, next) }
 
-part_query! { LandmarkRows: Accept "accept" { live: Vec<usize> } -> ()
+part_query! { BasisRows: Accept "accept" { live: Vec<usize> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.accept(&at.live), |_, (), ()| () }
 
-part_query! { LandmarkRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 2]> { READS_FEATURES = false }
+part_query! { BasisRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 2]> { READS_FEATURES = false }
 |at, rows, _| rows.line_search_eval(&at.live, &at.places),
 |_, total, next| linalg::add(total.as_flattened_mut(), next.as_flattened()) }
 
-part_query! { LandmarkRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f64> } -> Sums { CHANGES_STATE = true }
+part_query! { BasisRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f64> } -> Sums { CHANGES_STATE = true }
 |at, rows, _| with_changes(rows, &at.live, |rows, room| rows.take_step(&at.live, &at.places, room)),
 |_, total, next| add_sums(total, next) }
 
-part_query! { LandmarkRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
+part_query! { BasisRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
 |at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| total.extend(next) }
 
-part_query! { LandmarkRows: Without "without" { fold: Option<u32> } -> ()
+part_query! { BasisRows: Without "without" { fold: Option<u32> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.without(at.fold), |_, (), ()| () }
 
-part_query! { LandmarkRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
+part_query! { BasisRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
 |_, rows, _| rows.absent_rows(), |_, total, next| total.extend(next) }
 
 /// Sums over rows that workers hold.
 #[derive(Debug)]
 pub struct RemoteRowSums<W> {
-    rows: Remote<LandmarkRows, W>,
+    rows: Remote<BasisRows, W>,
     shape: RowsShape,
     mean_weight: Option<f64>,
 }
@@ -104,7 +104,7 @@ impl<W: Workers> RemoteRowSums<W> {
         RemoteRowSums { mean_weight, ..self }
     }
 
-    fn ask<Q: Query<Of = LandmarkRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
+    fn ask<Q: Query<Of = BasisRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
         self.rows.reduce(query, &Monitor::none())
     }
 }

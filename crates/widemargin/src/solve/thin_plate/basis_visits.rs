@@ -1,4 +1,4 @@
-//! All problems at one λ on landmarks, solved together, with the data for resuming a killed fit.
+//! All problems at one λ on bases, solved together, with the data for resuming a killed fit.
 
 use super::batched_newton::{BatchedNewton, Ended};
 use super::factor::Factor;
@@ -15,7 +15,7 @@ use crate::problem::UnseenScores;
 use crate::solve::Status;
 
 /// What is constant for every λ, and the state of the rows.
-pub(crate) struct LandmarkVisits<'r, 'a> {
+pub(crate) struct BasisVisits<'r, 'a> {
     batched_newton: BatchedNewton<'r>,
     n_penalized: usize,
     /// λ in true units per scale-free unit.
@@ -26,7 +26,7 @@ pub(crate) struct LandmarkVisits<'r, 'a> {
     log: Option<Log<'a>>,
 }
 
-impl<'r, 'a> LandmarkVisits<'r, 'a> {
+impl<'r, 'a> BasisVisits<'r, 'a> {
     pub fn new(
         batched_newton: BatchedNewton<'r>,
         unit: f64,
@@ -36,7 +36,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         log: Option<Log<'a>>,
     ) -> Self {
         let n_penalized = batched_newton.rows.shape().n_penalized;
-        LandmarkVisits { batched_newton, n_penalized, unit, stop, pool, monitor, log }
+        BasisVisits { batched_newton, n_penalized, unit, stop, pool, monitor, log }
     }
 
     /// The starting point of every problem.
@@ -86,7 +86,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
     }
 }
 
-impl Visit for LandmarkVisits<'_, '_> {
+impl Visit for BasisVisits<'_, '_> {
     fn began(&self) -> Option<f64> {
         self.log.as_ref().and_then(Log::began)
     }

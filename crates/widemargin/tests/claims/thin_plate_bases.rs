@@ -1,4 +1,4 @@
-//! The thin plate SVM on landmarks: the same as the exact one where every sample is a landmark, near it where
+//! The thin plate SVM on bases: the same as the exact one where every sample is a basis, near it where
 //! they are fewer, and with leave-one-out values of its own that equal refits.
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::Labels;
-use widemargin::model::{LandmarkChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::model::{ThinPlateBasis, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::Status;
 use widemargin::solve::thin_plate::Polynomials;
@@ -16,7 +16,7 @@ fn params(spec: &str) -> ThinPlateParams {
 }
 
 /// Samples whose second half repeats the first, some of them in another class (those of one class are merged): the
-/// first half as landmarks is all there is.
+/// first half as bases is all there is.
 fn doubled(n: usize, d: usize, classes: usize) -> (Vec<f64>, Labels) {
     let (mut values, mut labels) = blobs(n, d, classes, 17);
     values.extend(values.clone());
@@ -26,17 +26,17 @@ fn doubled(n: usize, d: usize, classes: usize) -> (Vec<f64>, Labels) {
 }
 
 #[test]
-fn every_place_a_landmark_is_the_exact_solution() {
+fn every_place_a_basis_is_the_exact_solution() {
     for spec in ["thin-plate", "distance", "cubic", "rbf:gamma=0.4"] {
         for polynomials in [Polynomials::Free, Polynomials::Constant, Polynomials::None] {
             let (n, d) = (70, 3);
             let (values, labels) = doubled(n, d, 3);
             let params = params(spec).polynomials(polynomials).c(2.0);
             let exact = params.fit(&view(&values, d), &labels).unwrap();
-            let landmarks = params.landmarks(LandmarkChoice::Index).n_basis(Some(n));
-            let model = landmarks.fit(&view(&values, d), &labels).unwrap();
+            let bases = params.basis(ThinPlateBasis::Index).n_basis(Some(n));
+            let model = bases.fit(&view(&values, d), &labels).unwrap();
             let what = format!("{spec} {polynomials} {:?}", model.report());
-            // Of samples that are alike one is a landmark.
+            // Of samples that are alike one is a basis.
             let distinct: BTreeSet<Vec<u64>> =
                 values.chunks(d).map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
             assert_eq!((model.report().status, model.n_bases()), (Status::Converged, distinct.len()), "{what}");
@@ -45,7 +45,7 @@ fn every_place_a_landmark_is_the_exact_solution() {
             assert!(model.report().gap() <= 1e-7, "{what}");
             let decisions = |model: &ThinPlateSvc| model.decision_values(&view(&values, d), 1).unwrap();
             assert!(relative(&decisions(&exact), &decisions(&model)) <= 1e-6, "{what}");
-            // Where polynomials are dropped, the exact machine loses a function with a sample; a landmark stays.
+            // Where polynomials are dropped, the exact machine loses a function with a sample; a basis stays.
             if polynomials == Polynomials::Free {
                 assert!(relative(exact.left_out(), model.left_out()) <= 1e-6, "{what}");
             }
@@ -60,7 +60,7 @@ fn left_out_values_are_those_of_refits() {
     let (values, labels) = blobs(n, d, 2, 3);
     let labels = Labels::new(labels);
     let params =
-        params("thin-plate").polynomials(Polynomials::Free).landmarks(LandmarkChoice::Index).n_basis(Some(12)).c(3.0);
+        params("thin-plate").polynomials(Polynomials::Free).basis(ThinPlateBasis::Index).n_basis(Some(12)).c(3.0);
     let model = params.fit(&view(&values, d), &labels).unwrap();
     let signs: Vec<f64> = labels.codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
     let violators = |model: &ThinPlateSvc| -> Vec<bool> {
@@ -68,7 +68,7 @@ fn left_out_values_are_those_of_refits() {
         f.iter().zip(&signs).map(|(f, sign)| f * sign < 1.0).collect()
     };
     let mut compared = 0;
-    // The landmarks must stay: only samples after them are left out.
+    // The bases must stay: only samples after them are left out.
     for i in 12..n {
         let weights: Vec<f64> = (0..n).map(|j| f64::from(i != j)).collect();
         let refit = params.fit_with(&view(&values, d), &labels, Some(&weights), &Monitor::none()).unwrap();
@@ -85,7 +85,7 @@ fn left_out_values_are_those_of_refits() {
 }
 
 #[test]
-fn few_landmarks_do_nearly_as_well() {
+fn few_bases_do_nearly_as_well() {
     let (n, d) = (1200, 3);
     let (values, labels) = blobs(n, d, 3, 29);
     let labels = Labels::new(labels);
@@ -98,8 +98,8 @@ fn few_landmarks_do_nearly_as_well() {
         predicted.iter().enumerate().filter(|(i, label)| **label != of_test.get(*i)).count()
     };
     let exact = errors(&params("thin-plate").fit(&train, &of_train).unwrap());
-    for choice in [LandmarkChoice::Index, LandmarkChoice::Random, LandmarkChoice::KMeans, LandmarkChoice::KMedoids] {
-        let params = params("thin-plate").landmarks(choice).n_basis(Some(60)).seed(1);
+    for choice in [ThinPlateBasis::Index, ThinPlateBasis::Random, ThinPlateBasis::KMeans, ThinPlateBasis::KMedoids] {
+        let params = params("thin-plate").basis(choice).n_basis(Some(60)).seed(1);
         let model = params.fit(&train, &of_train).unwrap();
         assert!(errors(&model) <= exact + 20, "{choice}: {} {exact}", errors(&model));
         let again = params.threads(3).fit(&train, &of_train).unwrap();
@@ -118,7 +118,7 @@ fn features_computed_anew_are_those_held() {
     let labels = Labels::new(labels);
     for polynomials in [Polynomials::Free, Polynomials::Constant] {
         let params =
-            params("thin-plate").polynomials(polynomials).c(0.1).n_basis(Some(25)).landmarks(LandmarkChoice::Random);
+            params("thin-plate").polynomials(polynomials).c(0.1).n_basis(Some(25)).basis(ThinPlateBasis::Random);
         let held = params.clone().fit(&view(&values, d), &labels).unwrap();
         assert!(held.report().warnings.is_empty(), "{:?}", held.report().warnings);
         // Just more than what it cannot do without, and half of the rest.
@@ -135,10 +135,10 @@ fn features_computed_anew_are_those_held() {
 }
 
 #[test]
-fn awkward_landmarks() {
+fn awkward_bases() {
     let (values, labels) = blobs(60, 4, 2, 5);
     let labels = Labels::new(labels);
-    // Fewer landmarks than polynomials: a polynomial classifier, said so.
+    // Fewer bases than polynomials: a polynomial classifier, said so.
     let model = params("thin-plate").n_basis(Some(3)).fit(&view(&values, 4), &labels).unwrap();
     assert!(model.report().warnings.iter().any(|w| w.contains("nothing is left")), "{:?}", model.report().warnings);
     assert!(model.decision_values(&view(&values, 4), 1).unwrap().iter().all(|f| f.is_finite()));
@@ -149,5 +149,5 @@ fn awkward_landmarks() {
     assert!(error.to_string().starts_with("n_basis = 0"), "{error}");
     let error = params("thin-plate").n_basis(Some(20)).memory_limit(5000).fit(&view(&values, 4), &labels).unwrap_err();
     assert!(matches!(error, Error::Parameter { .. }) && error.to_string().starts_with("n_basis = 20"), "{error}");
-    assert!("kmedians".parse::<LandmarkChoice>().is_err());
+    assert!("kmedians".parse::<ThinPlateBasis>().is_err());
 }

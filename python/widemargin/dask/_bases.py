@@ -1,4 +1,4 @@
-"""The thin plate methods on collections of Dask: landmarks, and features on these."""
+"""The thin plate methods on collections of Dask: bases, and features on these."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ._estimator import Given, grouped
 from ._rows import Rows
 
 # Where their number is not given.
-LANDMARKS = 1000
+DEFAULT_BASES = 1000
 
 
-def check_landmarks(estimator: Any) -> None:
-    """Raises ValueError for what a fit on landmarks on Dask cannot do."""
+def check_bases(estimator: Any) -> None:
+    """Raises ValueError for what a fit on bases on Dask cannot do."""
     name = type(estimator).__name__
     if estimator.n_basis is None:
         raise ValueError(
-            f"The 'n_basis' parameter of {name} must be a number of landmarks on Dask: the exact solver holds the "
+            f"The 'n_basis' parameter of {name} must be a number of bases on Dask: the exact solver holds the "
             "kernel of all pairs of samples on one machine"
         )
     if estimator.standardize is True:
@@ -34,19 +34,21 @@ def check_landmarks(estimator: Any) -> None:
         )
 
 
-def landmarks_of(estimator: Any, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Landmarks and the rows that they are, none where they are means."""
+def bases_of(estimator: Any, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Bases and the rows that they are, none where they are means."""
     asked, seed = estimator.n_basis, estimator._seed()
-    n_basis = min(LANDMARKS, given.n) if isinstance(asked, str) else int(asked)
-    rows = given.weighted.landmark_candidates(basis, n_basis, seed)
+    n_basis = min(DEFAULT_BASES, given.n) if isinstance(asked, str) else int(asked)
+    rows = given.weighted.basis_candidates(basis, n_basis, seed)
     sample = check_array(given.picked_samples(rows), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     weights = given.weighted.weights[rows]
-    bases, chosen = _core.choose_landmarks(from_vectors(sample), weights, basis, n_basis, seed, estimator._threads())
+    bases, chosen = _core.choose_thin_plate_bases(
+        from_vectors(sample), weights, basis, n_basis, seed, estimator._threads()
+    )
     return bases, rows[chosen]
 
 
 class Features:
-    """Features on landmarks, made of the samples by a method of their parts and what is known of each part."""
+    """Features on bases, made of the samples by a method of their parts and what is known of each part."""
 
     def __init__(self, given: Given, method: str, known: list[tuple[Any, ...]]) -> None:
         self._client, self._method, self._known = given.client, method, known
@@ -55,7 +57,7 @@ class Features:
         # The samples, and what was made of them last.
         self.looked_at = self.rows = Rows(given.client, grouped(given.client, self._samples))
 
-    def __call__(self, plan: _core.LandmarkPlan, lift: _core._Lift) -> Rows:
+    def __call__(self, plan: _core.BasisPlan, lift: _core._Lift) -> Rows:
         submit = self._client.submit
         self._plan = self._plan or submit(_tasks.same, plan, pure=False)
         given_lift = submit(_tasks.same, lift, pure=False)

@@ -1,12 +1,12 @@
-//! The sums and steps of a fit on landmarks over distributed samples.
+//! The sums and steps of a fit on bases over distributed samples.
 
 use serde::{Deserialize, Serialize};
 
+use super::basis_fit::{penalized, translated, unit_of, unpenalized};
+use super::basis_visits::BasisVisits;
 use super::batched_newton::BatchedNewton;
 use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use super::feature_map::FeatureMap;
-use super::landmark_fit::{penalized, translated, unit_of, unpenalized};
-use super::landmark_visits::LandmarkVisits;
 use super::linear::{NOTHING, STOP};
 use super::log::Log;
 use super::newton::Lambdas;
@@ -25,7 +25,7 @@ pub struct FirstSums {
     pub n_polynomials: usize,
     /// R, column-major, upper triangular, with at most as many rows as columns.
     pub triangle: Vec<f64>,
-    /// ΦWP, column-major, landmarks × polynomials; empty if there were no samples.
+    /// ΦWP, column-major, bases × polynomials; empty if there were no samples.
     pub cross: Vec<f64>,
 }
 
@@ -49,20 +49,20 @@ impl FirstSums {
         Matrix::from_columns(self.triangle.clone(), self.triangle.len().checked_div(m).unwrap_or(0), m)
     }
 
-    fn cross(&self, n_landmarks: usize) -> Result<Matrix> {
+    fn cross(&self, n_bases: usize) -> Result<Matrix> {
         let m = self.n_polynomials;
-        if self.cross.len() != n_landmarks * m {
+        if self.cross.len() != n_bases * m {
             return Err(Error::Shape {
                 what: "sums over the samples".into(),
                 found: format!("{} numbers", self.cross.len()),
-                expected: format!("{n_landmarks} landmarks × {m} polynomials"),
+                expected: format!("{n_bases} bases × {m} polynomials"),
             });
         }
-        Ok(Matrix::from_columns(self.cross.clone(), n_landmarks, m))
+        Ok(Matrix::from_columns(self.cross.clone(), n_bases, m))
     }
 }
 
-/// For a block: `phi` landmarks × samples and `polynomials` polynomials × samples, both times √w.
+/// For a block: `phi` bases × samples and `polynomials` polynomials × samples, both times √w.
 pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
     FirstSums {
         n_polynomials: polynomials.n_rows(),
@@ -93,7 +93,7 @@ impl Settled {
     pub fn new(sums: &FirstSums, feature_map: &FeatureMap, total: f64) -> Result<Self> {
         let basis = span(&sums.matrix())?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
-        let mut cross = sums.cross(feature_map.n_landmarks())?;
+        let mut cross = sums.cross(feature_map.n_bases())?;
         feature_map.penalize(&mut cross);
         let (columns, is_free) = unpenalized(Polynomials::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
@@ -123,7 +123,7 @@ impl Settled {
         (0..along.n_cols()).map(one).sum()
     }
 
-    /// The landmarks' feature map with the chosen polynomials.
+    /// The bases' feature map with the chosen polynomials.
     pub fn feature_map(&self, feature_map: FeatureMap) -> FeatureMap {
         let cross = self.is_free.then(|| self.cross.clone());
         FeatureMap { penalized: self.penalized.clone(), columns: self.columns.clone(), cross, ..feature_map }
@@ -165,7 +165,7 @@ pub(crate) fn fit_rows(
     };
     let log = log.map(|log| log.with_unit(flat, unit));
     let path = settings.in_units(unit);
-    let mut visits = LandmarkVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
+    let mut visits = BasisVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
     let origins = visits.origins();
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
 }

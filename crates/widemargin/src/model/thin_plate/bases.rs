@@ -1,4 +1,4 @@
-//! Selection of landmarks.
+//! Selection of bases.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,8 +14,8 @@ use crate::par::Pool;
 /// Passes of k-means and k-medoids; the centers hardly move afterwards.
 const PASSES: usize = 8;
 
-/// Samples that k-means and k-medoids use per landmark.
-pub const SAMPLES_A_CENTER: usize = 25;
+/// Samples that k-means and k-medoids use per basis.
+pub const SAMPLES_PER_BASIS: usize = 25;
 
 /// The medoid of a cluster is searched among this many samples nearest its mean: comparing all pairs of a large cluster
 /// would have quadratic cost.
@@ -24,10 +24,10 @@ const CANDIDATES: usize = 32;
 /// Samples assigned at a time by one thread.
 const ROWS_A_CHUNK: usize = 256;
 
-/// How landmarks are selected.
+/// How bases are selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LandmarkChoice {
+pub enum ThinPlateBasis {
     /// The first samples.
     Index,
     /// Samples drawn without replacement.
@@ -35,32 +35,32 @@ pub enum LandmarkChoice {
     /// The centers of k-means (on a random subset of the samples, initialized with random samples).
     #[default]
     KMeans,
-    /// Like [`LandmarkChoice::KMeans`], with the most central sample of each cluster in place of its mean.
+    /// Like [`ThinPlateBasis::KMeans`], with the most central sample of each cluster in place of its mean.
     KMedoids,
 }
 
-impl fmt::Display for LandmarkChoice {
+impl fmt::Display for ThinPlateBasis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            LandmarkChoice::Index => "index",
-            LandmarkChoice::Random => "random",
-            LandmarkChoice::KMeans => "kmeans",
-            LandmarkChoice::KMedoids => "kmedoids",
+            ThinPlateBasis::Index => "index",
+            ThinPlateBasis::Random => "random",
+            ThinPlateBasis::KMeans => "kmeans",
+            ThinPlateBasis::KMedoids => "kmedoids",
         })
     }
 }
 
-impl FromStr for LandmarkChoice {
+impl FromStr for ThinPlateBasis {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            "index" => Ok(LandmarkChoice::Index),
-            "random" => Ok(LandmarkChoice::Random),
-            "kmeans" => Ok(LandmarkChoice::KMeans),
-            "kmedoids" => Ok(LandmarkChoice::KMedoids),
+            "index" => Ok(ThinPlateBasis::Index),
+            "random" => Ok(ThinPlateBasis::Random),
+            "kmeans" => Ok(ThinPlateBasis::KMeans),
+            "kmedoids" => Ok(ThinPlateBasis::KMedoids),
             _ => Err(Error::UnknownName {
-                what: "choice of landmarks",
+                what: "choice of bases",
                 given: name.to_owned(),
                 expected: "known are index, random, kmeans, kmedoids".into(),
             }),
@@ -68,7 +68,7 @@ impl FromStr for LandmarkChoice {
     }
 }
 
-/// The candidates for landmarks.
+/// The candidates for bases.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     /// Row-major.
@@ -79,19 +79,19 @@ pub(crate) struct Placed<'a> {
     pub first_come: &'a [usize],
 }
 
-/// At most `n_basis` distinct landmarks, row-major, and the indices of these samples; none for k-means.
+/// At most `n_basis` distinct bases, row-major, and the indices of these samples; none for k-means.
 pub(crate) fn choose(
-    choice: LandmarkChoice,
+    choice: ThinPlateBasis,
     n_basis: usize,
     samples: Placed<'_>,
     seed: u64,
     pool: &Pool,
 ) -> Result<(Vec<f64>, Vec<usize>)> {
     let Placed { rows: samples, n_features, weights, first_come } = samples;
-    // Coinciding samples count as one landmark.
+    // Coinciding samples count as one basis.
     let first = first_of_equals(samples, n_features);
     let mut order: Vec<usize> = (0..first.len()).filter(|&i| first[i] == i).collect();
-    if choice == LandmarkChoice::Index {
+    if choice == ThinPlateBasis::Index {
         let mut taken = vec![false; first.len()];
         order = first_come.iter().map(|&i| first[i]).filter(|&i| !std::mem::replace(&mut taken[i], true)).collect();
     } else {
@@ -100,19 +100,19 @@ pub(crate) fn choose(
     let taken = &order[..n_basis.min(order.len())];
     let centers: Vec<f64> =
         taken.iter().flat_map(|&i| &samples[i * n_features..(i + 1) * n_features]).copied().collect();
-    let drawn = matches!(choice, LandmarkChoice::Index | LandmarkChoice::Random);
+    let drawn = matches!(choice, ThinPlateBasis::Index | ThinPlateBasis::Random);
     if drawn || taken.len() == order.len() {
         return Ok((centers, taken.to_vec()));
     }
-    let seen: Vec<usize> = if weights.len() <= SAMPLES_A_CENTER * n_basis {
+    let seen: Vec<usize> = if weights.len() <= SAMPLES_PER_BASIS * n_basis {
         (0..weights.len()).collect()
     } else {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5eed);
-        (0..SAMPLES_A_CENTER * n_basis).map(|_| rng.random_range(0..weights.len())).collect()
+        (0..SAMPLES_PER_BASIS * n_basis).map(|_| rng.random_range(0..weights.len())).collect()
     };
     let clustering = Clustering { seen: &seen, samples, n_features, weights, pool };
     match choice {
-        LandmarkChoice::KMedoids => {
+        ThinPlateBasis::KMedoids => {
             let medoids = clustering.k_medoids(taken.to_vec())?;
             Ok((clustering.places(&medoids), medoids))
         }
@@ -250,17 +250,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn landmarks_are_distinct_and_repeatable() {
+    fn bases_are_distinct_and_repeatable() {
         let samples: Vec<f64> = (0..200).map(|i| f64::from(i % 40)).collect();
         let pool = Pool::new(1).unwrap();
         let first_come: Vec<usize> = (0..200).collect();
         let samples = Placed { rows: &samples, n_features: 1, weights: &[1.0; 200], first_come: &first_come };
         for name in ["index", "random", "kmeans", "kmedoids"] {
-            let choice: LandmarkChoice = name.parse().unwrap();
+            let choice: ThinPlateBasis = name.parse().unwrap();
             assert_eq!(choice.to_string(), name);
             let (bases, rows) = choose(choice, 7, samples, 3, &pool).unwrap();
             assert_eq!(bases.len(), 7);
-            assert_eq!(rows.len(), if choice == LandmarkChoice::KMeans { 0 } else { 7 });
+            assert_eq!(rows.len(), if choice == ThinPlateBasis::KMeans { 0 } else { 7 });
             let mut sorted = bases.clone();
             sorted.sort_by(f64::total_cmp);
             assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]));

@@ -1,4 +1,4 @@
-//! What a fit on landmarks is made of: features whose inner product is the projected kernel between landmarks, and what
+//! What a fit on bases is made of: features whose inner product is the projected kernel between bases, and what
 //! becomes of the polynomials.
 
 use super::feature_map::{FeatureMap, Lift};
@@ -7,17 +7,17 @@ use super::polynomials::{Polynomials, filled_factor, overflow, project, span};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 
-/// Built from the kernel and the polynomials at the landmarks; without unpenalized features.
+/// Built from the kernel and the polynomials at the bases; without unpenalized features.
 pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<FeatureMap> {
-    let at_landmarks = span(polynomials)?.u;
-    let projected = project(between, &at_landmarks)?;
+    let at_bases = span(polynomials)?.u;
+    let projected = project(between, &at_bases)?;
     // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
     let lift = match projected.flat {
         true => Lift::Nothing,
-        false => Lift::Factor(filled_factor(&projected.kernel, &at_landmarks)?),
+        false => Lift::Factor(filled_factor(&projected.kernel, &at_bases)?),
     };
     let none = Matrix::zeros(polynomials.n_cols(), 0);
-    Ok(FeatureMap { lift, at_landmarks, penalized: none.clone(), columns: none, cross: None })
+    Ok(FeatureMap { lift, at_bases, penalized: none.clone(), columns: none, cross: None })
 }
 
 /// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the sum of squares of its

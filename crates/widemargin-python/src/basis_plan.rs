@@ -1,4 +1,4 @@
-//! The steps of a distributed thin plate fit on landmarks: the workers' sums, and the path on the client.
+//! The steps of a distributed thin plate fit on bases: the workers' sums, and the path on the client.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,12 +22,12 @@ use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
-/// Landmarks, and the indices of these samples.
+/// Bases, and the indices of these samples.
 type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 
-/// Landmarks (landmarks, features) and the indices of these samples, empty if they are means.
+/// Bases (bases, features) and the indices of these samples, empty if they are means.
 #[pyfunction]
-pub(crate) fn choose_landmarks<'py>(
+pub(crate) fn choose_thin_plate_bases<'py>(
     py: Python<'py>,
     samples: Given<'_>,
     weights: PyReadonlyArray1<'_, f64>,
@@ -40,22 +40,22 @@ pub(crate) fn choose_landmarks<'py>(
     let view = samples.rows("the thin plate SVM")?;
     let width = widemargin::data::Rows::n_cols(&view);
     let (bases, chosen, width) = conduct(py, &Patience::default(), |_, _| {
-        let (bases, chosen) = model::choose_landmarks(&view, weights, choice, n_basis, seed, threads)?;
+        let (bases, chosen) = model::choose_bases(&view, weights, choice, n_basis, seed, threads)?;
         Ok((bases, chosen, width))
     })?;
     let n = bases.len() / width.max(1);
     Ok((shaped(py, bases, n, width)?, row_numbers(py, chosen)))
 }
 
-/// A kernel on landmarks, with which workers make features.
+/// A kernel on bases, with which workers make features.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct LandmarkPlan(pub model::LandmarkPlan);
+pub(crate) struct BasisPlan(pub model::BasisPlan);
 
 #[pymethods]
-impl LandmarkPlan {
+impl BasisPlan {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        py.detach(|| model::LandmarkPlan::from_bytes(data)).map(LandmarkPlan).map_err(raise)
+        py.detach(|| model::BasisPlan::from_bytes(data)).map(BasisPlan).map_err(raise)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -64,7 +64,7 @@ impl LandmarkPlan {
     }
 }
 
-/// Trains on landmarks: first sums over the samples that `samples` stands for, then the path over the features that
+/// Trains on bases: first sums over the samples that `samples` stands for, then the path over the features that
 /// `features(plan, lift)` makes of them.
 #[pyfunction]
 #[pyo3(signature = (samples, features, labels, *, kernel, bases, support, polynomials, C, basis, stages, common))]
@@ -90,7 +90,7 @@ pub(crate) fn fit_thin_plate_remote(
     let (plan, sums) = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&samples, to_caller));
         let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
-        let plan = model::LandmarkPlan::new(kernel, bases, columns)?;
+        let plan = model::BasisPlan::new(kernel, bases, columns)?;
         let sums = plan.first_sums_of(&mut samples, monitor)?;
         Ok((plan, sums))
     })?;
@@ -99,7 +99,7 @@ pub(crate) fn fit_thin_plate_remote(
     let targets = OneVsRest::of(&labels.labels);
     let (n_problems, mean_weight) = (targets.n_problems(), targets.uneven_weight(&labels.weights));
     let settle = |polynomials, separates| plan.settle(&sums, polynomials, n_rows, total, separates).map_err(raise);
-    let shared = Py::new(py, LandmarkPlan(plan.clone()))?;
+    let shared = Py::new(py, BasisPlan(plan.clone()))?;
     let rows_of = |settled: &SettledPolynomials, only_polynomials: bool| -> PyResult<_> {
         let cross = (!only_polynomials).then(|| settled.cross());
         let n_penalized = if only_polynomials { 0 } else { settled.n_penalized() };
@@ -129,7 +129,7 @@ pub(crate) fn fit_thin_plate_remote(
         .tol(common.tol)
         .max_steps(common.max_iter)
         .threads(common.threads);
-    let training = TrainingSettings { landmarks: Some(basis), ..labels.training(&common) };
+    let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
     let facts = ModelFacts {
         classes: labels.labels.classes().to_vec(),
         total_weight: targets.total(&labels.weights),

@@ -1,4 +1,4 @@
-//! Features of samples on landmarks, without what the polynomials fit of them, made from the samples at each pass.
+//! Features of samples on bases, without what the polynomials fit of them, made from the samples at each pass.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::ridge::{CenteredRows, FreeFit, scaled_rows};
 use crate::solve::thin_plate::{FeatureMap, feature_map_of};
 
-/// Samples compared with the landmarks at a time.
+/// Samples compared with the bases at a time.
 const ROWS: usize = 256;
 
 /// Columns of the polynomials are independent above this fraction of the largest singular value.
 const INDEPENDENT: f64 = 1e-10;
 
-/// Samples and landmarks, both row-major.
+/// Samples and bases, both row-major.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub kernel: ConditionalKernel,
     pub n_features: usize,
     pub samples: &'a [f64],
-    pub landmarks: &'a [f64],
+    pub bases: &'a [f64],
 }
 
-/// f = L⁻¹(I − QQᵀ)φ of each sample, for LLᵀ the kernel between the landmarks projected off the polynomials there, less its
+/// f = L⁻¹(I − QQᵀ)φ of each sample, for LLᵀ the kernel between the bases projected off the polynomials there, less its
 /// part along the polynomials at the samples.
-pub(super) struct LandmarkFeatures<'a> {
+pub(super) struct BasisFeatures<'a> {
     places: Places<'a>,
     roots: &'a [f64],
     /// With the unpenalized features, and what is subtracted for each.
@@ -36,16 +36,16 @@ pub(super) struct LandmarkFeatures<'a> {
     span: Matrix,
 }
 
-impl<'a> LandmarkFeatures<'a> {
+impl<'a> BasisFeatures<'a> {
     /// Takes one pass over the samples.
     ///
     /// # Errors
     /// [`Error::Parameter`] for kernel values that are not finite; those of the pool.
     pub fn new(places: Places<'a>, space: &PolynomialSpace, roots: &'a [f64], pool: &Pool) -> Result<Self> {
-        let Places { kernel, n_features, samples, landmarks } = places;
-        let ones = vec![1.0; landmarks.len() / n_features];
-        let between = weighted_gram(kernel, landmarks, n_features, &ones, pool)?;
-        let mut map = feature_map_of(between, &weighted_polynomials(space, landmarks, n_features, &ones))?;
+        let Places { kernel, n_features, samples, bases } = places;
+        let ones = vec![1.0; bases.len() / n_features];
+        let between = weighted_gram(kernel, bases, n_features, &ones, pool)?;
+        let mut map = feature_map_of(between, &weighted_polynomials(space, bases, n_features, &ones))?;
         let polynomials = weighted_polynomials(space, samples, n_features, roots);
         let not_finite = || Error::NotFinite { what: "a polynomial of the samples".into(), value: f64::NAN };
         let Svd { u: span, s, v } = Svd::new(&polynomials, INDEPENDENT).ok_or_else(not_finite)?;
@@ -53,7 +53,7 @@ impl<'a> LandmarkFeatures<'a> {
         for (at, s) in s.iter().enumerate() {
             map.columns.col_mut(at).iter_mut().for_each(|x| *x /= s);
         }
-        let mut features = LandmarkFeatures { places, roots, map, span };
+        let mut features = BasisFeatures { places, roots, map, span };
         let mut along = Matrix::zeros(ones.len(), features.span.n_cols());
         let part = |rows: Range<usize>| {
             let span = features.span.select_row_range(rows.clone());
@@ -89,17 +89,17 @@ impl<'a> LandmarkFeatures<'a> {
         product(Side::Transposed(&self.span), Side::Plain(&scaled_rows(targets, self.roots)))
     }
 
-    /// Similarities of some samples to the landmarks times the roots of their weights, one column per sample.
+    /// Similarities of some samples to the bases times the roots of their weights, one column per sample.
     fn similarities(&self, rows: Range<usize>) -> Matrix {
-        let Places { kernel, n_features, samples, landmarks } = self.places;
+        let Places { kernel, n_features, samples, bases } = self.places;
         let some = &samples[rows.start * n_features..rows.end * n_features];
-        weighted_block(kernel, some, landmarks, n_features, &self.roots[rows])
+        weighted_block(kernel, some, bases, n_features, &self.roots[rows])
     }
 }
 
-impl CenteredRows for LandmarkFeatures<'_> {
+impl CenteredRows for BasisFeatures<'_> {
     fn n_features(&self) -> usize {
-        self.map.n_landmarks()
+        self.map.n_bases()
     }
 
     fn block(&self, rows: Range<usize>) -> Vec<f64> {

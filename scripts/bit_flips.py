@@ -46,7 +46,7 @@ def models(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
     polynomial = wm.PowerMeanSVC(p=-8.0, approximation="polynomial", loss="hinge", C=1.0)
     yield "power mean, polynomial", polynomial.fit(counts, two), counts
     yield "basis expansion, vectors", wm.BasisExpansionSVC("rbf", n_basis=9).fit(X, y), X
-    mixed = wm.BasisExpansionSVC(["mean-norm/rbf", "linear"], n_basis=6, normalization="nystrom_clip", loss="logistic")
+    mixed = wm.BasisExpansionSVC(["mean-norm/rbf", "linear"], n_basis=6, normalization="nystroem", loss="logistic")
     yield "basis expansion, mixed", mixed.fit(X, y), X
     yield "basis expansion, strings", wm.BasisExpansionSVC("edit", n_basis=8).fit(letters, two[:40]), letters
     yield "basis expansion, series", wm.BasisExpansionSVC("dtw", n_basis=6).fit(series, two[:24]), series

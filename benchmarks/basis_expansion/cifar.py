@@ -18,10 +18,10 @@ from program import DEFAULT, Program, markdown, write
 VARIANTS = {
     "no intercept": ["--intercept=none"],
     "intercept": ["--intercept=free"],
-    "clip": ["--intercept=none", "--normalization=nystrom-symmetric-clip"],
-    "flip": ["--intercept=none", "--normalization=nystrom-symmetric-flip"],
-    "shift": ["--intercept=none", "--normalization=nystrom-symmetric-shift"],
-    "square": ["--intercept=none", "--normalization=nystrom-symmetric-square"],
+    "clip": ["--intercept=none", "--normalization=nystroem"],
+    "flip": ["--intercept=none", "--normalization=nystroem:negative-eigenvalues=flip"],
+    "shift": ["--intercept=none", "--normalization=nystroem:negative-eigenvalues=shift"],
+    "square": ["--intercept=none", "--normalization=nystroem:negative-eigenvalues=square"],
 }
 # An independent reference implementation, in the order of SIMILARITIES.
 EXPECTED = {

@@ -18,7 +18,7 @@ KERNELS: dict[str, str] = {
     "Jensen-Shannon": "--kernel=jensen-shannon",
 }
 CHI_SQUARE = "p = −1 (χ²)"
-APPROXIMATIONS = ("polynomial", "nystrom")
+APPROXIMATIONS = ("polynomial", "nystroem")
 
 
 class Program:

@@ -62,7 +62,7 @@ def _points(sections: Row) -> list[Row]:
             points.append(_point(row, "exact χ² kernel, 10,000 rows only", label, "right"))
     for row in sections.get("ours", {}).get("rows", []):
         if "error" not in row:
-            family = "Widemargin, Nyström" if row["approximation"] == "nystrom" else "Widemargin, polynomial"
+            family = "Widemargin, Nyström" if row["approximation"] == "nystroem" else "Widemargin, polynomial"
             points.append(_point(row, family, row["kernel"], "left"))
     return points
 

@@ -74,7 +74,7 @@ def ours_section(bench: Bench) -> Row:
         for approximation in ours.APPROXIMATIONS
         for kernel in ours.KERNELS
     ]
-    variants = [our_fit(bench, whole, test, kernel, "nystrom", ["--nodes=6"]) for kernel in ours.KERNELS]
+    variants = [our_fit(bench, whole, test, kernel, "nystroem", ["--nodes=6"]) for kernel in ours.KERNELS]
     variants += [our_fit(bench, whole, test, ours.CHI_SQUARE, a, ["--loss=hinge"]) for a in ours.APPROXIMATIONS]
     head = [our_fit(bench, bench.head(), test, ours.CHI_SQUARE, a, []) for a in ours.APPROXIMATIONS]
     return {"rows": rows, "variants": variants, "first_rows": head}

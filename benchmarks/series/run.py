@@ -45,8 +45,8 @@ def expansion(similarity: str | list[str], normalization: str) -> Callable[[], B
 
 
 ENGINES = {
-    "minirocket/linear": expansion("minirocket/linear", "nystrom_clip"),
-    "minirocket/distance": expansion("minirocket/distance", "centered_clip"),
+    "minirocket/linear": expansion("minirocket/linear", "nystroem"),
+    "minirocket/distance": expansion("minirocket/distance", "centered"),
     "minirocket/features": expansion("minirocket/features", "z_score"),
     "minirocket and hydra/features": expansion(["minirocket/features", "hydra/features"], "z_score"),
     "a fourth of both/features": expansion(

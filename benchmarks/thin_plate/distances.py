@@ -3,7 +3,7 @@
     python distances.py --data DATA [--only coffee,gunpoint]
 
 The similarity is minus the distance, every training sample is a basis, C is chosen by leave-one-out and nothing else is
-given: `BasisExpansionSVC(similarity, normalization="centered_clip", C="auto")`. Distances of strings are numbers of
+given: `BasisExpansionSVC(similarity, normalization="centered", C="auto")`. Distances of strings are numbers of
 edits, of series the root of the least sum of squared differences with a window of a tenth. Series sets have their own
 test part, of at most 600 training and 1,000 test rows; strings are split in halves, at most 600 and 1,000 rows.
 """
@@ -71,7 +71,7 @@ def measured(name: str, data: Path) -> dict[str, Any]:
         started = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = thin_plate(similarity, f"centered_{way}", train, y)
+            fitted = thin_plate(similarity, way, train, y)
         found[way] = float((fitted.predict(test) == z).mean())
         found[f"{way}_seconds"] = time.process_time() - started
         at = fitted.path_["C"] == fitted.C_
@@ -81,8 +81,9 @@ def measured(name: str, data: Path) -> dict[str, Any]:
     return found
 
 
-def thin_plate(similarity: Any, normalization: str, train: Any, y: np.ndarray) -> wm.BasisExpansionSVC:
-    return wm.BasisExpansionSVC(similarity, normalization=normalization, n_basis=len(y), C="auto").fit(train, y)
+def thin_plate(similarity: Any, negative_eigenvalues: str, train: Any, y: np.ndarray) -> wm.BasisExpansionSVC:
+    parameters = {"normalization": "centered", "negative_eigenvalues": negative_eigenvalues}
+    return wm.BasisExpansionSVC(similarity, n_basis=len(y), C="auto", **parameters).fit(train, y)
 
 
 def pairs(similarity: Any, samples: Any, bases: Any) -> np.ndarray:

@@ -58,7 +58,7 @@ def test_what_the_choice_of_bases_asks_is_documented():
     similarity = Counting()
     wm.BasisExpansionSVC(similarity, n_basis=20, basis="kmedoids", normalization="mean_norm", C=1.0).fit(X, y)
     assert similarity.pairs > 300 * 20
-    for basis, pairs_asked in [("random", 6000), ("stratified", 6000), ([3, 5, 250, 299], 1200)]:
+    for basis, pairs_asked in [("random", 6000), ("auto", 6000), ([3, 5, 250, 299], 1200)]:
         similarity.pairs = 0
         wm.BasisExpansionSVC(similarity, n_basis=20, basis=basis, normalization="mean_norm", C=1.0).fit(X, y)
         assert similarity.pairs == pairs_asked
@@ -74,7 +74,7 @@ def test_a_callable_is_as_good_as_the_same_similarity_by_name():
     ).fit(X, y)
     np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), atol=2e-4)
     assert theirs.n_features_in_ == 4
-    for normalization in ("nystrom", "z_score", "none"):
+    for normalization in ("nystroem", "z_score", "none"):
         svc = wm.BasisExpansionSVC(lambda A, B: rbf_kernel(A, B), n_basis=30, normalization=normalization, C=1.0).fit(
             X, y
         )

@@ -11,12 +11,12 @@ import widemargin as wm
 
 def test_c_is_chosen_stored_and_refitted(tmp_path):
     X, y = make_moons(300, noise=0.3, random_state=0)
-    fitted = wm.BasisExpansionSVC(normalization="nystrom", C="auto").fit(X[:200], y[:200])
+    fitted = wm.BasisExpansionSVC(normalization="nystroem", C="auto").fit(X[:200], y[:200])
     at = fitted.path_["C"] == fitted.C_
     assert at.sum() == 1
     assert np.nanargmin(fitted.path_["loo_squared_hinge"]) == np.flatnonzero(at)[0]
     assert 1 - fitted.path_["loo_error"][at][0] == pytest.approx(fitted.score(X[200:], y[200:]), abs=0.06)
-    given = wm.BasisExpansionSVC(normalization="nystrom", C=fitted.C_, tol=1e-6).fit(X[:200], y[:200])
+    given = wm.BasisExpansionSVC(normalization="nystroem", C=fitted.C_, tol=1e-6).fit(X[:200], y[:200])
     np.testing.assert_allclose(fitted.decision_function(X), given.decision_function(X), atol=5e-3)
     assert given.path_ == {}
     assert given.C_ == fitted.C_
@@ -33,7 +33,7 @@ def test_many_classes_and_many_rows_take_a_part_to_choose():
     X = np.concatenate([X, X + np.random.default_rng(0).normal(scale=0.1, size=X.shape), X[:, ::-1]])
     y = np.concatenate([y, y, y + 10])
     A, B, a, b = train_test_split(X, y, test_size=600, random_state=0)
-    fitted = wm.BasisExpansionSVC(n_basis=200, normalization="nystrom", C="auto").fit(A, a)
+    fitted = wm.BasisExpansionSVC(n_basis=200, normalization="nystroem", C="auto").fit(A, a)
     assert len(A) > 4000
     assert any("C was selected on" in note for note in fitted.report_["notes"])
     assert fitted.score(B, b) > 0.96
@@ -50,7 +50,7 @@ def test_wrong_values_of_c():
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_c_of_another_loss_is_that_of_the_squared_hinge_and_the_report_says_so(loss):
     X, y = make_moons(100, noise=0.2, random_state=0)
-    given = {"similarity": "rbf", "normalization": "nystrom", "random_state": 0, "fit_intercept": False}
+    given = {"similarity": "rbf", "normalization": "nystroem", "random_state": 0, "fit_intercept": False}
     fitted, squared = (wm.BasisExpansionSVC(**given, loss=name).fit(X, y) for name in (loss, "squared_hinge"))
     assert fitted.C_ == squared.C_
     assert any("selected for the squared hinge" in note for note in fitted.report_["notes"])
@@ -61,11 +61,11 @@ def test_the_estimate_of_a_fit_whose_C_was_chosen_on_a_part_is_of_held_out_sampl
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12_000, 4))
     y = (np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(scale=0.5, size=len(X)) > 1).astype(int)
-    fitted = wm.BasisExpansionSVC("rbf", n_basis=300, normalization="nystrom").fit(X[:8000], y[:8000])
+    fitted = wm.BasisExpansionSVC("rbf", n_basis=300, normalization="nystroem").fit(X[:8000], y[:8000])
     assert fitted.report_["estimate"]["method"] == "held-out"
     # 800 samples are held out: three standard errors.
     assert fitted.estimated_score_ == pytest.approx(fitted.score(X[8000:], y[8000:]), abs=0.04)
-    whole = wm.BasisExpansionSVC("rbf", normalization="nystrom").fit(X[:300], y[:300])
+    whole = wm.BasisExpansionSVC("rbf", normalization="nystroem").fit(X[:300], y[:300])
     assert whole.report_["estimate"]["method"] == "leave-one-out"
     # With C given each of few samples is held out once.
     given = wm.BasisExpansionSVC("rbf", C=1.0).fit(X[:300], y[:300])
@@ -89,8 +89,10 @@ def test_the_thin_plate_on_edit_distances():
 
     X = [sample(kind) for kind in y]
     distances = wm.similarity.pairwise("edit", X, X)
-    for name in ("centered_clip", "centered_flip", "centered_shift"):
-        fitted = wm.BasisExpansionSVC("edit", normalization=name, C="auto").fit(X[:160], y[:160])
+    for treatment in ("clip", "flip", "shift"):
+        parameters = {"normalization": "centered", "negative_eigenvalues": treatment}
+        fitted = wm.BasisExpansionSVC("edit", **parameters, C="auto").fit(X[:160], y[:160])
+        assert (fitted.normalization_, fitted.negative_eigenvalues_) == ("centered", treatment)
         nearest = y[:160][np.asarray(distances)[160:, :160].argmax(axis=1)]
         assert fitted.score(X[160:], y[160:]) >= (nearest == y[160:]).mean()
 
@@ -101,8 +103,9 @@ def test_a_square_matrix_of_similarities_is_as_good_as_the_similarity():
     gram = -np.linalg.norm(A[:, None] - A, axis=2)
     across = -np.linalg.norm(B[:, None] - A, axis=2)
     for basis, n_basis in (("index", 140), ("random", 40), ("kmedoids", 30)):
-        for normalization in ("centered_clip", "nystrom_flip"):
+        for normalization, treatment in (("centered", "clip"), ("nystroem", "flip")):
             same = {"basis": basis, "n_basis": n_basis, "normalization": normalization, "C": 3.0, "random_state": 0}
+            same["negative_eigenvalues"] = treatment
             by_matrix = wm.BasisExpansionSVC("precomputed", **same).fit(gram, a)
             rows = by_matrix.basis_indices_
             by_distance = wm.BasisExpansionSVC("distance", **{**same, "basis": rows, "n_basis": len(rows)}).fit(A, a)
@@ -116,4 +119,4 @@ def test_a_square_matrix_of_similarities_is_as_good_as_the_similarity():
                 assert ours <= 1.1 * theirs
                 assert ours < 0.9 * -gram[:, :30].max(axis=1).sum()
     with pytest.raises(ValueError, match="give those between all samples, a square matrix"):
-        wm.BasisExpansionSVC("precomputed", normalization="nystrom").fit(gram[:, :50], a)
+        wm.BasisExpansionSVC("precomputed", normalization="nystroem").fit(gram[:, :50], a)

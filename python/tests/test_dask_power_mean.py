@@ -133,7 +133,7 @@ def test_mistakes_are_told(client, digits):
         ValueError, match=r"'loss' parameter of PowerMeanSVC must be one of 'squared_hinge'\. Got 'hinge'"
     ):
         PowerMeanSVC(loss="hinge").fit(dX, dy)
-    with pytest.raises(ValueError, match=r"'approximation' parameter .* 'nystrom'\. Got 'polynomial'"):
+    with pytest.raises(ValueError, match=r"'approximation' parameter .* 'nystroem'\. Got 'polynomial'"):
         PowerMeanSVC(approximation="polynomial").fit(dX, dy)
     with pytest.raises(ValueError, match="'scale' parameter"):
         PowerMeanSVC(scale="mean").fit(dX, dy)

@@ -220,7 +220,12 @@ def test_wrong_parameters_are_named(estimator):
         (wm.PowerMeanSVC(kernel="power_mean"), "exponent of the power mean"),
         (wm.PowerMeanSVC(nodes=17), "'nodes' parameter.*from 1 to 16"),
         (wm.BasisExpansionSVC(similarity="rfb"), "rbf"),
-        (wm.BasisExpansionSVC(normalization="nystroem"), "Did you mean 'nystrom'"),
+        (wm.BasisExpansionSVC(normalization="nystrom"), "Did you mean 'nystroem'"),
+        (wm.BasisExpansionSVC(negative_eigenvalues="clipped"), "Did you mean 'clip'"),
+        (
+            wm.BasisExpansionSVC(normalization="centered", negative_eigenvalues="square"),
+            "'square' belongs to 'nystroem'",
+        ),
         (wm.BasisExpansionSVC(basis="indexes"), "Did you mean 'index'"),
         (wm.BasisExpansionSVC(basis=[0, 0, 1]), "twice|more than once"),
         (wm.BasisExpansionSVC(basis=[5, 100000]), "100000"),

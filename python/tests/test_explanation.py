@@ -89,8 +89,8 @@ def series():
 
 CASES = {
     "vectors": lambda: (wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0), *load_iris(return_X_y=True)),
-    "nystrom": lambda: (
-        wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0, normalization="nystrom"),
+    "nystroem": lambda: (
+        wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0, normalization="nystroem"),
         *load_iris(return_X_y=True),
     ),
     "thin plate": lambda: (wm.ThinPlateSVC(), *load_iris(return_X_y=True)),

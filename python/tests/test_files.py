@@ -50,7 +50,7 @@ def edits(A, B):
         wm.ThinPlateSVC("cubic", n_basis=30, C=2.0, standardize=False),
         wm.BasisExpansionSVC(["rbf", "mean-norm/laplacian"], n_basis=30, normalization="z_score", C=1.0, **GIVEN_LOSS),
         wm.BasisExpansionSVC(
-            "rbf:gamma=0.001", n_basis=30, normalization="nystrom_clip", loss="logistic", fit_intercept=False, C=1.0
+            "rbf:gamma=0.001", n_basis=30, normalization="nystroem", loss="logistic", fit_intercept=False, C=1.0
         ),
         wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0, **GIVEN_LOSS),
     ],
@@ -453,8 +453,8 @@ def test_precomputed_similarities_and_transformers_go_by_name():
         ),
         (
             "basis-expansion",
-            ["--n-basis", "30", "--loss", "hinge", "--normalization", "nystrom-clip", "--tol", "0.01"],
-            {"loss": "hinge", "fit_intercept": True, "normalization": "nystrom_clip", "max_iter": 1000, "tol": 0.01},
+            ["--n-basis", "30", "--loss", "hinge", "--normalization", "nystroem", "--tol", "0.01"],
+            {"loss": "hinge", "fit_intercept": True, "normalization": "nystroem", "max_iter": 1000, "tol": 0.01},
         ),
     ],
 )

@@ -275,9 +275,7 @@ def test_display_of_candidates_alone(plt):
 
 
 def test_long_names_of_candidates_stay_on_the_page(plt):
-    long = (
-        "z-score/laplacian:gamma=0.0123 + mean-norm/polynomial:degree=2,gamma=0.0789,coef0=0.125 + edit, nystrom-clip"
-    )
+    long = "z-score/laplacian:gamma=0.0123 + mean-norm/polynomial:degree=2,gamma=0.0789,coef0=0.125 + edit, nystroem"
     display = PathDisplay(tried=[Tried(name=long, loss=0.1, error=0.05, chosen=True), Tried(name="linear", loss=0.2)])
     drawn(display.plot())
     for label in display.ax_tried_.get_yticklabels():
@@ -477,8 +475,8 @@ def test_panels_within_given_axes(plt):
 
 
 def test_bases_without_weights_of_their_own(plt):
-    svc = wm.BasisExpansionSVC("rbf", n_basis=20, normalization="nystrom_clip", C=1.0).fit(X, Y)
-    with pytest.raises(ValueError, match=r"normalization='nystrom_clip' mixes the bases.*'mean_norm'"):
+    svc = wm.BasisExpansionSVC("rbf", n_basis=20, normalization="nystroem", C=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"normalization='nystroem' mixes the bases.*'mean_norm'"):
         BasisDisplay.from_estimator(svc)
 
 

@@ -80,7 +80,7 @@ def test_the_bases_of_a_regressor_and_of_an_outlier_detector():
         np.testing.assert_allclose(weights, np.linalg.norm(np.atleast_2d(fitted.coef_), axis=0)[order])
     detector = wm.BasisExpansionOneClass(n_basis=30, normalization="none").fit(X)
     assert len(BasisDisplay.from_estimator(detector, 5).groups[0][1]) == 5
-    with pytest.raises(ValueError, match=r"normalization='nystrom' mixes the bases"):
+    with pytest.raises(ValueError, match=r"normalization='nystroem' mixes the bases"):
         BasisDisplay.from_estimator(wm.BasisExpansionOneClass().fit(X))
 
 

@@ -53,8 +53,8 @@ def test_margin_of_an_expansion_is_that_of_equation_8():
     assert margins(model) == pytest.approx(1 / (peer.coef_**2).sum(), rel=1e-3)
 
 
-def test_margin_of_a_nystrom_map_is_that_of_equation_10():
-    model = BasisExpansionSVC("rbf:gamma=0.5", normalization="nystrom-clip", **(EVERY | {"n_basis": 40, "tol": 1e-7}))
+def test_margin_of_a_nystroem_map_is_that_of_equation_10():
+    model = BasisExpansionSVC("rbf:gamma=0.5", normalization="nystroem", **(EVERY | {"n_basis": 40, "tol": 1e-7}))
     model.fit(X, TWO)
     bases = np.asarray(model.bases_, dtype=float)
     K_xb, K_bb = rbf_kernel(X, bases, gamma=0.5), rbf_kernel(bases, gamma=0.5)

@@ -27,9 +27,9 @@ def normal(n, seed):
 def test_left_out_scores_are_those_of_refits(shrinkage):
     X = normal(60, 0)
     detector = wm.BasisExpansionOneClass(shrinkage=shrinkage).fit(X)
-    expansion = wm.BasisExpansion(n_basis=30, normalization="nystrom")
+    expansion = wm.BasisExpansion(n_basis=30, normalization="nystroem")
     # The detector's, in double precision.
-    expansion._nystrom_cut = "precise-millionth"
+    expansion._nystroem_cut = "precise-millionth"
     expansion.fit(X)
     np.testing.assert_array_equal(expansion.basis_indices_, detector.basis_indices_)
     phi = expansion.transform(X).astype(float)
@@ -126,7 +126,7 @@ def test_similarities_of_python(tmp_path):
     assert (read.quantile, read.bases_) == (0.1, detector.bases_)
 
 
-@pytest.mark.parametrize("normalization", ["nystrom", "mean_norm"])
+@pytest.mark.parametrize("normalization", ["nystroem", "mean_norm"])
 def test_weights_are_copies(normalization):
     X, weights = normal(90, 5), np.arange(90) % 3
     weighted = wm.BasisExpansionOneClass(normalization=normalization).fit(X, sample_weight=weights)

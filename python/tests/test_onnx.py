@@ -60,7 +60,7 @@ def agree(fitted, X, X_given=None, tolerance=1e-5, **options):
     np.testing.assert_allclose(made["probabilities"], probabilities, rtol=0, atol=10 * tolerance)
 
 
-NORMALIZATIONS = ["mean_norm", "z_score", "covariance", "none", "nystrom_clip", "nystrom_symmetric_square"]
+NORMALIZATIONS = ["mean_norm", "z_score", "covariance", "none", "nystroem", "nystroem square"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ NORMALIZATIONS = ["mean_norm", "z_score", "covariance", "none", "nystrom_clip", 
         for similarity in EXPORTED + EDGES
         for normalization in NORMALIZATIONS
         # A Nyström map takes the similarities between the bases, which these two do not have.
-        if similarity not in ("precomputed", "features") or "nystrom" not in normalization
+        if similarity not in ("precomputed", "features") or "nystroem" not in normalization
     ],
 )
 def test_every_similarity_in_a_basis_expansion(similarity, normalization, histograms):
@@ -78,7 +78,9 @@ def test_every_similarity_in_a_basis_expansion(similarity, normalization, histog
     # Whitening magnifies the rounding of single precision.
     tolerance = 1e-4 if normalization == "covariance" else 1e-5
     for classes in (y, y == 1):
-        fitted = wm.BasisExpansionSVC(similarity, n_basis=30, normalization=normalization).fit(X, classes)
+        name, _, treatment = normalization.partition(" ")
+        parameters = {"normalization": name, "negative_eigenvalues": treatment or "clip"}
+        fitted = wm.BasisExpansionSVC(similarity, n_basis=30, **parameters).fit(X, classes)
         agree(fitted, X_test, tolerance=tolerance)
 
 
@@ -94,8 +96,9 @@ def test_every_similarity_in_a_basis_expansion(similarity, normalization, histog
 )
 def test_scalings_similarities_side_by_side_and_sparse_samples(similarity, form, histograms):
     X, y, X_test = histograms
-    for normalization in ("mean_norm", "nystrom_flip"):
-        fitted = wm.BasisExpansionSVC(similarity, n_basis=30, normalization=normalization).fit(form(X), y)
+    for normalization in ("mean_norm", "nystroem"):
+        parameters = {"normalization": normalization, "negative_eigenvalues": "flip"}
+        fitted = wm.BasisExpansionSVC(similarity, n_basis=30, **parameters).fit(form(X), y)
         agree(fitted, X_test)
 
 
@@ -107,7 +110,7 @@ def test_losses_and_intercepts(loss, fit_intercept, histograms):
 
 
 @pytest.mark.parametrize("scaled", [True, False])
-@pytest.mark.parametrize("approximation", ["nystrom", "polynomial"])
+@pytest.mark.parametrize("approximation", ["nystroem", "polynomial"])
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -125,7 +128,7 @@ def test_losses_and_intercepts(loss, fit_intercept, histograms):
 )
 def test_every_kernel_of_the_power_mean(kernel, approximation, scaled, histograms):
     X, y, X_test = histograms
-    for n_nodes in (1, 3, 16) if approximation == "nystrom" else (2, 3, 4, 16):
+    for n_nodes in (1, 3, 16) if approximation == "nystroem" else (2, 3, 4, 16):
         estimator = wm.PowerMeanSVC(**kernel, approximation=approximation, scale=scaled, nodes=n_nodes, C=1.0)
         # One sample is beyond the range of the training samples, where a polynomial of a high degree has no digits.
         tried = np.minimum(X_test, X.max(axis=0)) if approximation == "polynomial" and n_nodes > 4 else X_test
@@ -293,7 +296,7 @@ def test_counts(histograms):
 
 def test_features_of_the_transformer(histograms):
     X, y, X_test = histograms
-    for normalization in ("mean_norm", "nystrom_clip"):
+    for normalization in ("mean_norm", "nystroem"):
         fitted = wm.BasisExpansion(["rbf", "chi2", "z-score/cosine"], n_basis=30, normalization=normalization).fit(X, y)
         features = fitted.transform(X_test)
         made = run(wm.to_onnx(fitted), X_test)["features"]

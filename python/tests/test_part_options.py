@@ -36,7 +36,7 @@ def test_features_are_scaled_and_on_their_own_bases(normalize):
     np.testing.assert_allclose(features, np.hstack(expected), atol=1e-4)
 
 
-@pytest.mark.parametrize("normalization", ["nystrom_clip", "covariance"])
+@pytest.mark.parametrize("normalization", ["nystroem", "covariance"])
 def test_gram_matrices_of_mixed_maps_are_scaled(normalization):
     plain = [spec.replace("weight=3", "weight=1").replace(",weight=0.25", "") for spec in PAIR]
     make = {"n_basis": 20, "normalization": normalization}
@@ -89,16 +89,16 @@ def test_learned_weights_are_worth_it(C):
 
     # All columns, most of them noise, beside one that fits: the second must count for more.
     specs = ["rbf:gamma=0.05,weight=auto", "polynomial:degree=2,gamma=0.1,coef0=0,weight=auto"]
-    model = BasisExpansionSVC(specs, n_basis=200, C=C, normalization="nystrom").fit(data[:300], labels[:300])
+    model = BasisExpansionSVC(specs, n_basis=200, C=C, normalization="nystroem").fit(data[:300], labels[:300])
     weights = [float(spec.partition("weight=")[2].split(",")[0] or 1) for spec in model.similarities_]
     plain = [spec.replace(",weight=auto", "") for spec in specs]
-    equal = BasisExpansionSVC(plain, n_basis=200, C=C, normalization="nystrom").fit(data[:300], labels[:300])
+    equal = BasisExpansionSVC(plain, n_basis=200, C=C, normalization="nystroem").fit(data[:300], labels[:300])
     assert any("weights of similarities were learned" in note for note in model.report_["notes"])
     assert all("auto" not in spec for spec in model.similarities_)
     assert weights[0] != weights[1]
     assert model.score(data[300:], labels[300:]) >= equal.score(data[300:], labels[300:]) - 0.01
     # The same numbers, given, are the same features.
-    given = BasisExpansionSVC(model.similarities_, n_basis=200, C=model.C_, normalization="nystrom", tol=1e-6)
+    given = BasisExpansionSVC(model.similarities_, n_basis=200, C=model.C_, normalization="nystroem", tol=1e-6)
     again = given.fit(data[:300], labels[:300]).decision_function(data)
     np.testing.assert_allclose(
         again, model.set_params(tol=1e-6).fit(data[:300], labels[:300]).decision_function(data), atol=0.02

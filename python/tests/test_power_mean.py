@@ -61,7 +61,7 @@ def test_three_nodes_are_the_paper_s(digits):
     np.testing.assert_array_equal(by_default.decision_function(X_test), given.decision_function(X_test))
 
 
-def test_nystrom_nodes_can_be_given(digits, tmp_path):
+def test_nystroem_nodes_can_be_given(digits, tmp_path):
     X, y, _ = digits
     model = wm.PowerMeanSVC(nodes=np.array([0.5, 0.1, 1.0, 0.02])).fit(X, y)
     np.testing.assert_array_equal(model.nodes_, [0.5, 0.1, 1.0, 0.02])
@@ -73,7 +73,7 @@ def refuse_to_be_called(x, y):
     raise AssertionError("a trained model calls no function")
 
 
-@pytest.mark.parametrize("approximation", ["nystrom", "polynomial"])
+@pytest.mark.parametrize("approximation", ["nystroem", "polynomial"])
 @pytest.mark.parametrize(("own", "ours"), [(chi2, "chi2"), (np.minimum, "intersection")], ids=["chi2", "minimum"])
 def test_a_kernel_of_one_s_own_is_the_library_s_written_again(digits, tmp_path, own, ours, approximation):
     X, y, _ = digits

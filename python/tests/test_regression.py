@@ -40,7 +40,7 @@ def rbf(X: Any, Y: Any, gamma: float = 0.3) -> Any:
 
 
 def kernel_regressor(C: Any = "auto", **parameters: Any) -> BasisExpansionRegressor:
-    return BasisExpansionRegressor("rbf:gamma=0.3", normalization="nystrom_clip", C=C, **parameters)
+    return BasisExpansionRegressor("rbf:gamma=0.3", normalization="nystroem", C=C, **parameters)
 
 
 def test_is_kernel_ridge_regression_with_a_free_intercept() -> None:
@@ -183,7 +183,7 @@ def test_a_smooth_function_is_learned_as_by_the_exact_kernel(kernel: str) -> Non
         inverse = np.linalg.inv(gram + penalty * np.eye(400))
         whole = inverse - inverse @ ones @ ones.T @ inverse / (ones.T @ inverse @ ones)
         errors.append(np.sqrt(np.mean((whole @ y / np.diag(whole)) ** 2)))
-    normalization = "nystrom-clip" if kernel.startswith("rbf") else "centered-clip"
+    normalization = "nystroem" if kernel.startswith("rbf") else "centered"
     ours = BasisExpansionRegressor(kernel, normalization=normalization, n_basis=400).fit(X, y)
     assert ours.loo_error_ < 1.1 * min(errors)
 
@@ -198,9 +198,9 @@ def test_auto_takes_any_kind_of_samples() -> None:
 def test_a_python_similarity_and_a_matrix_are_as_the_named_one(tmp_path: Any) -> None:
     X, y = table()
     named = kernel_regressor(1.0).fit(X, y)
-    called = BasisExpansionRegressor(rbf, normalization="nystrom_clip", C=1.0).fit(X, y)
+    called = BasisExpansionRegressor(rbf, normalization="nystroem", C=1.0).fit(X, y)
     np.testing.assert_allclose(called.predict(X), named.predict(X), atol=1e-4)
-    given = BasisExpansionRegressor("precomputed", normalization="nystrom_clip", C=1.0).fit(rbf(X, X), y)
+    given = BasisExpansionRegressor("precomputed", normalization="nystroem", C=1.0).fit(rbf(X, X), y)
     np.testing.assert_allclose(given.predict(rbf(X, X)), named.predict(X), atol=1e-4)
     save(called, tmp_path / "called.model")
     same = load(tmp_path / "called.model", trusted=True)
@@ -241,7 +241,7 @@ def test_onnx_keeps_the_digits_of_a_smooth_function(similarity: str) -> None:
     """Weights on similarities are large there, and cancel."""
     X, y = make_friedman1(300, n_features=6, noise=1e-3, random_state=0)
     new = make_friedman1(100, n_features=6, random_state=1)[0].astype(np.float32)
-    normalization = "nystrom-clip" if "rbf" in similarity else "centered-clip"
+    normalization = "nystroem" if "rbf" in similarity else "centered"
     fitted = BasisExpansionRegressor(similarity, normalization=normalization).fit(X.astype(np.float32), y)
     arrays = fitted._model.arrays()
     factors = np.abs(arrays["map.0.projection"] @ arrays["weights"][0]).sum()
@@ -278,7 +278,7 @@ def test_a_fit_no_better_than_the_mean_warns() -> None:
     y = np.random.default_rng(5).normal(size=60)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = BasisExpansionRegressor("rbf:gamma=5", normalization="nystrom_clip", C=1000.0).fit(X, y)
+        found = BasisExpansionRegressor("rbf:gamma=5", normalization="nystroem", C=1000.0).fit(X, y)
     assert found.estimated_score_ < 0
     assert any("no better than the mean" in str(one.message) for one in caught)
 

@@ -175,11 +175,11 @@ def test_outliers_have_little_weight_in_huber() -> None:
     x = rng.uniform(-3, 3, 300)
     y = np.sin(2 * x) + 0.1 * rng.normal(size=300) + 20 * (rng.random(300) < 0.1)
     errors = {}
-    for loss in ("squared", "huber"):
+    for loss in ("squared_error", "huber"):
         found = BasisExpansionRegressor("rbf:gamma=2", loss=loss).fit(x[:, None], y)
         errors[loss] = np.abs(found.predict(x[:, None]) - np.sin(2 * x)).mean()
     assert errors["huber"] < 0.1
-    assert errors["squared"] > 1.0
+    assert errors["squared_error"] > 1.0
     # 1.35 times the deviation of the noise, and what a tenth of outliers adds to it.
     assert 0.12 < found.epsilon_ < 0.25
 
@@ -242,13 +242,13 @@ def test_files_pickles_and_onnx_predict_the_same(loss: str, tmp_path: Any) -> No
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"loss": "absolute"}, "loss.*must be one of 'squared', 'huber'"),
+        ({"loss": "absolute"}, "loss.*must be one of 'squared_error', 'huber'"),
         ({"loss": "huber", "epsilon": 0.0}, "epsilon = 0.*above 0"),
         ({"loss": "squared_epsilon_insensitive", "epsilon": -0.1}, "epsilon.*range"),
         ({"loss": "huber", "epsilon": "wide"}, "epsilon.*'auto'"),
         ({"loss": "quantile", "quantile": 1.0}, "quantile.*range"),
         ({"loss": "quantile", "quantile": 0.0}, "quantile.*range"),
-        ({"loss": "squared", "epsilon": 1.0}, "epsilon = 1.*belongs to huber"),
+        ({"loss": "squared_error", "epsilon": 1.0}, "epsilon = 1.*belongs to huber"),
         ({"loss": "quantile", "epsilon": 1.0}, "epsilon = 1.*belongs to huber"),
         ({"loss": "huber", "quantile": 0.9}, "quantile = 0.9.*belongs to quantile"),
     ],
@@ -261,7 +261,9 @@ def test_parameters_that_cannot_be_are_refused(parameters: dict[str, Any], words
 
 def test_a_grid_may_compare_losses() -> None:
     X, y = table()
-    grid = GridSearchCV(linear(C=1.0), {"loss": ["squared", "huber", "quantile"]}, scoring="neg_mean_absolute_error")
+    grid = GridSearchCV(
+        linear(C=1.0), {"loss": ["squared_error", "huber", "quantile"]}, scoring="neg_mean_absolute_error"
+    )
     assert np.isfinite(grid.fit(X, y).cv_results_["mean_test_score"]).all()
 
 

@@ -89,7 +89,7 @@ def test_what_was_learned_of_series_is_in_the_model(tmp_path, client, descriptor
     from widemargin.dask import BasisExpansionSVC
 
     X, y = waves(40)
-    settings = {"n_basis": 10, "layout": "channels_first", "normalization": "nystrom_clip", "C": 1.0}
+    settings = {"n_basis": 10, "layout": "channels_first", "normalization": "nystroem", "C": 1.0}
     svc = wm.BasisExpansionSVC(f"{descriptor}/linear", **settings).fit(X, y)
     assert svc.score(*waves(60)) > 0.95
     scores = svc.decision_function(X)
@@ -133,7 +133,7 @@ def test_a_linear_machine_on_features_has_no_bases(tmp_path):
     assert shares.shape == (40, 420)
     assert 0 <= shares.min() < shares.max() <= 1
     with pytest.raises(ValueError, match="no similarities between bases"):
-        wm.BasisExpansionSVC("features", normalization="nystrom_clip").fit(X[:, 0], y)
+        wm.BasisExpansionSVC("features", normalization="nystroem").fit(X[:, 0], y)
     with pytest.raises(ValueError, match="cannot stand beside a function"):
         wm.BasisExpansionSVC(["features", mean_product]).fit(X[:, 0], y)
 

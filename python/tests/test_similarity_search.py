@@ -15,7 +15,7 @@ def test_nothing_given_is_as_good_as_the_right_similarity(tmp_path):
     X, y = make_circles(300, noise=0.15, factor=0.6, random_state=0)
     model = BasisExpansionSVC(**AUTO).fit(X[:200], y[:200])
     linear = BasisExpansionSVC("linear", C="auto").fit(X[:200], y[:200])
-    right = BasisExpansionSVC("rbf", normalization="nystrom", C="auto").fit(X[:200], y[:200])
+    right = BasisExpansionSVC("rbf", normalization="nystroem", C="auto").fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > linear.score(X[200:], y[200:]) + 0.2
     assert model.score(X[200:], y[200:]) >= right.score(X[200:], y[200:]) - 0.02
     # The first that cannot be told from the best.
@@ -69,7 +69,7 @@ def test_lists_of_rows_are_vectors():
 def test_the_normalization_of_a_given_similarity():
     X, y = load_wine(return_X_y=True)
     model = BasisExpansionSVC("z-score/rbf").fit(X, y)
-    assert {one["normalization"] for one in model.tried_[:2]} == {"nystrom-clip", "mean-norm"}
+    assert {one["normalization"] for one in model.tried_[:2]} == {"nystroem", "mean-norm"}
     assert model.similarities_ in [one["similarity"] for one in model.tried_]
     # The normalization that is given is kept where the similarity is chosen, and several have the mean norm.
     given = BasisExpansionSVC(normalization="z_score").fit(X, y)
@@ -81,14 +81,14 @@ def test_bases_are_counted_where_there_are_many_samples():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2500)
     easy = rng.normal(size=(2500, 2)) + 3 * y[:, None]
-    model = BasisExpansionSVC("rbf", normalization="nystrom").fit(easy, y)
+    model = BasisExpansionSVC("rbf", normalization="nystroem").fit(easy, y)
     assert [one["n_basis"] for one in model.tried_] == [1000, 500]
     assert all(1990 < one["n_samples"] <= 2000 for one in model.tried_)
     assert len(model.basis_indices_) == 1000
     # Pieces so small that each needs bases of its own.
     hard = rng.uniform(0, 24, size=(2500, 2))
     y = (np.floor(hard).sum(axis=1) % 2).astype(int)
-    model = BasisExpansionSVC("rbf:gamma=2", normalization="nystrom").fit(hard, y)
+    model = BasisExpansionSVC("rbf:gamma=2", normalization="nystroem").fit(hard, y)
     assert len(model.basis_indices_) == 2000
 
 

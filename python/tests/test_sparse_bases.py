@@ -105,7 +105,7 @@ def test_bad_input_is_named():
         BasisExpansionSVC(penalty="l1", loss="hinge", similarity="rbf", normalization="mean_norm", C=1.0).fit(X, y)
     for options in ({"penalty": "l1"}, {"max_basis": 5}):
         with pytest.raises(ValueError, match="where each feature belongs to a basis"):
-            BasisExpansionSVC("rbf", normalization="nystrom", C=1.0, **options).fit(X, y)
+            BasisExpansionSVC("rbf", normalization="nystroem", C=1.0, **options).fit(X, y)
         with pytest.raises(ValueError, match="compare with all bases"):
             BasisExpansionSVC("rbf:bases=5", C=1.0, **options).fit(X, y)
     with pytest.raises(ValueError, match="max_basis"):

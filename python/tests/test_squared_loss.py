@@ -25,17 +25,17 @@ def left_out(X, y, alpha):
 @pytest.mark.parametrize("C", [1e-3, 1.0])
 def test_decision_values_are_those_of_the_ridge_classifier(n_classes, C):
     X, y = features(n_classes)
-    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared", C=C, tol=1e-6).fit(X, y)
+    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared_error", C=C, tol=1e-6).fit(X, y)
     peer = RidgeClassifier(alpha=0.5 / C).fit(X.astype(float), y)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X.astype(float)), atol=1e-4)
-    assert ours.loss_ == "squared"
+    assert ours.loss_ == "squared_error"
     assert ours.report_["status"] == "converged"
 
 
 @pytest.mark.parametrize("n", [400, 3000])
 def test_the_estimate_is_exact_for_few_samples_and_for_many(n):
     X, y = features(4, n)
-    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared").fit(X, y)
+    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared_error").fit(X, y)
     values = left_out(X.astype(float), y, 0.5 / ours.C_)
     expected = np.mean(values.argmax(1) == y)
     assert ours.estimated_score_ == pytest.approx(expected, abs=1.5 / n)
@@ -51,7 +51,7 @@ def test_the_estimate_is_exact_for_few_samples_and_for_many(n):
 
 def test_it_classifies_with_bases_and_has_probabilities():
     X, y = load_digits(return_X_y=True)
-    ours = wm.BasisExpansionSVC("rbf", n_basis=300, normalization="nystrom", loss="squared").fit(X[::2], y[::2])
+    ours = wm.BasisExpansionSVC("rbf", n_basis=300, normalization="nystroem", loss="squared_error").fit(X[::2], y[::2])
     assert ours.score(X[1::2], y[1::2]) > 0.97
     loss = -np.mean(np.log(ours.predict_proba(X[1::2])[np.arange(len(y[1::2])), y[1::2]]))
     assert loss < 0.15
@@ -59,7 +59,7 @@ def test_it_classifies_with_bases_and_has_probabilities():
 
 def test_rows_that_are_all_the_same_have_the_larger_class():
     X, y = np.ones((30, 3), np.float32), np.arange(30) % 3 // 2
-    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared").fit(X, y)
+    ours = wm.BasisExpansionSVC("features", normalization="none", loss="squared_error").fit(X, y)
     assert (ours.predict(X) == 0).all()
     np.testing.assert_allclose(ours.decision_function(X), -1 / 3, atol=1e-6)
 
@@ -73,20 +73,20 @@ def waves(n, n_classes):
 
 
 def test_a_search_takes_it_for_many_series_in_several_classes_only():
-    for n, n_classes, expected in ((1200, 3, "squared"), (1200, 2, "squared_hinge"), (300, 3, "squared_hinge")):
+    for n, n_classes, expected in ((1200, 3, "squared_error"), (1200, 2, "squared_hinge"), (300, 3, "squared_hinge")):
         X, y = waves(n, n_classes)
         ours = wm.BasisExpansionSVC().fit(X, y)
         assert ours.similarities_[0].startswith("minirocket"), ours.similarities_
         assert ours.loss_ == expected
-        assert {one["fitted_loss"] for one in ours.tried_} <= {"squared_hinge", "squared"}
+        assert {one["fitted_loss"] for one in ours.tried_} <= {"squared_hinge", "squared_error"}
     X, y = waves(1200, 3)
     given = wm.BasisExpansionSVC(loss="squared_hinge").fit(X, y)
     assert given.loss_ == "squared_hinge"
-    assert wm.AutoSVC().fit(X, y).best_estimator_.loss_ == "squared"
+    assert wm.AutoSVC().fit(X, y).best_estimator_.loss_ == "squared_error"
 
 
 def test_an_l1_penalty_refuses_it_and_leaves_auto_the_squared_hinge():
     X, y = features(2)
     with pytest.raises(ValueError, match="squared_hinge with penalty l1"):
-        wm.BasisExpansionSVC(loss="squared", penalty="l1", C=1.0).fit(X, y)
+        wm.BasisExpansionSVC(loss="squared_error", penalty="l1", C=1.0).fit(X, y)
     assert wm.BasisExpansionSVC("rbf", penalty="l1", C=1.0).fit(X, y).loss_ == "squared_hinge"

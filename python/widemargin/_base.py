@@ -142,7 +142,7 @@ class FittedModel(WatchedMixin):
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
                 warn(text, ConvergenceWarning)
-            elif text.startswith("no better than") or " lies so far from 0 " in text:
+            elif any(part in text for part in ("no better than", " lies so far from 0 ", " is not symmetric: ")):
                 warn(text)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)

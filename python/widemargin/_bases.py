@@ -9,26 +9,36 @@ import numpy.typing as npt
 
 from ._names import one_of
 
-BASES = ("index", "every", "random", "stratified", "kmedoids")
-NORMALIZATIONS = (
-    "mean_norm",
-    "z_score",
-    "covariance",
-    "none",
-    "nystrom",
-    "nystrom_clip",
-    "nystrom_flip",
-    "nystrom_shift",
-    "nystrom_square",
-    "nystrom_symmetric_clip",
-    "nystrom_symmetric_flip",
-    "nystrom_symmetric_shift",
-    "nystrom_symmetric_square",
-    "centered",
-    "centered_clip",
-    "centered_flip",
-    "centered_shift",
-)
+BASES = ("auto", "index", "every", "random", "kmedoids")
+NORMALIZATIONS = ("mean_norm", "z_score", "covariance", "none", "nystroem", "centered")
+NEGATIVE_EIGENVALUES = ("clip", "flip", "shift", "square")
+
+
+def normalization_of(estimator: Any, *others: str) -> str:
+    """The normalization of an estimator's parameters as the library writes it, or one of the other values."""
+    name = one_of("normalization", estimator.normalization, (*NORMALIZATIONS, *others), estimator=estimator)
+    negative = estimator.negative_eigenvalues
+    negative = one_of("negative_eigenvalues", negative, NEGATIVE_EIGENVALUES, estimator=estimator)
+    if negative == "square" and name == "centered":
+        raise ValueError(
+            f"The 'negative_eigenvalues' parameter of {type(estimator).__name__} must be 'clip', 'flip' or 'shift' "
+            "with normalization='centered': 'square' belongs to 'nystroem'"
+        )
+    return normalization_text(name, negative)
+
+
+def normalization_text(name: str, negative_eigenvalues: str) -> str:
+    """The normalization as the library writes it, such as "nystroem:negative-eigenvalues=flip"."""
+    text = name.replace("_", "-")
+    if negative_eigenvalues == "clip" or text not in ("nystroem", "centered"):
+        return text
+    return f"{text}:negative-eigenvalues={negative_eigenvalues}"
+
+
+def normalization_parameters(text: str) -> dict[str, str]:
+    """The parameters ``normalization`` and ``negative_eigenvalues`` of what `normalization_text` returns."""
+    name, _, option = text.partition(":")
+    return {"normalization": name.replace("-", "_"), "negative_eigenvalues": option.partition("=")[2] or "clip"}
 
 
 def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:

@@ -82,7 +82,7 @@ class BasisDisplay:
         ----------
         estimator : BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass, fitted
             Or a Pipeline that ends in one, or AutoSVC. Its normalization must keep one feature per basis: not
-            "nystrom_…".
+            "nystroem" or "centered".
         n_basis : int, default=10
             Number of bases, at least 1.
         part : int or None, default=None

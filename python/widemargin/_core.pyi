@@ -63,8 +63,8 @@ class _Common(TypedDict):
     feature_names: Sequence[str] | None
 
 __all__ = [
-    "Chosen",
     "BasisPlan",
+    "Chosen",
     "Model",
     "Part",
     "State",
@@ -73,8 +73,8 @@ __all__ = [
     "canonical",
     "check_regression_loss",
     "choose_bases",
-    "choose_thin_plate_bases",
     "choose_power_mean",
+    "choose_thin_plate_bases",
     "class_score",
     "curves",
     "descriptor_rows",

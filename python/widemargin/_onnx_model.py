@@ -189,13 +189,13 @@ def _linear(graph: Graph, features: str, arrays: Arrays) -> str:
 
 def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
     """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
-    if told["approximation"] == "nystrom" and "tabulated" in arrays:
+    if told["approximation"] == "nystroem" and "tabulated" in arrays:
         raise ValueError(f"the kernel {told['kernel']!r} is a table of values, which ONNX has no operator for")
     wide = kernels.float64(graph, x)
     if told["scaled"]:
         # The library also rounds after scaling.
         wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
-    read = _nystrom if told["approximation"] == "nystrom" else _polynomial
+    read = _nystroem if told["approximation"] == "nystroem" else _polynomial
     numbers = kernels.float32(graph, read(graph, graph("Unsqueeze", wide, np.array([2])), told, arrays))
     weights = arrays["weights"]
     size = weights.shape[0] * weights.shape[1]
@@ -204,7 +204,7 @@ def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     return graph("Add", scores, kernels.refusal(graph, x))
 
 
-def _nystrom(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+def _nystroem(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
     """L⁻¹ k(c, x)/√c: [N, d, m]."""
     kernel, nodes = expression_of(told["kernel"]), arrays["nodes"]
     roots = np.sqrt(nodes)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import _core
 from ._base import SHARED, MarginClassifier, fitting
-from ._bases import NORMALIZATIONS, basis_of, same_length
+from ._bases import basis_of, normalization_of, normalization_parameters, same_length
 from ._c_choice import c_of, path_of
 from ._collect import collect
 from ._compares import Compares
@@ -23,7 +23,7 @@ from ._specs import any_kind, is_auto, n_polynomials_of
 from .similarity import Resolved, resolve
 
 # Selections of bases of which any number may be taken for about the same.
-_COUNTED = ("index", "every", "random", "stratified")
+_COUNTED = ("index", "every", "random", "auto")
 _TRIED = (
     "similarity",
     "normalization",
@@ -37,7 +37,7 @@ _TRIED = (
     "seconds",
 )
 PENALTIES = ("l2", "l1")
-LOSSES = ("auto", "squared_hinge", "hinge", "squared", "logistic")
+LOSSES = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
 
 
 class BasisExpansionSVC(Compares, MarginClassifier):
@@ -63,26 +63,31 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         least 1,000; the half if that saves 10 % of the leave-one-out loss or half a point of the error, beyond two
         standard errors of the difference; all of them if it saves two points. With callables, precomputed similarities
         and "kmedoids" it is 1,000; "features" has no bases.
-    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="stratified"
+    basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
         How bases are selected from the training samples: at random, each class in proportion to its samples
-        ("stratified") or whatever their class ("random"), or medoids under the similarity itself, all whatever the
+        ("auto") or whatever their class ("random"), or medoids under the similarity itself, all whatever the
         order of the rows; evenly spaced in each class ("index") or among all samples ("every"); or their row numbers.
         "kmedoids" evaluates a callable on more pairs than samples × bases.
     normalization : str, default="auto"
-        "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
-        "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or
-        "centered_shift" of a conditionally positive definite one, such as minus a distance: the thin plate SVM on this
-        similarity. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out; of
-        several similarities, callables and precomputed ones it is "mean_norm".
+        How similarities to the bases become features: "mean_norm", "z_score", "covariance" (whitening), "none",
+        "nystroem" (the Nyström map of a kernel), or "centered" (the Nyström map of a conditionally positive definite
+        similarity such as minus a distance, which gives the thin plate SVM on it). If "auto", "mean_norm" and the
+        normalization that suits the similarity are compared by leave-one-out loss; with several similarities,
+        callables and precomputed similarities, it is "mean_norm".
+    negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
+        How negative eigenvalues of the similarities between the bases are treated by "nystroem" and "centered": they
+        become 0, change their sign, are made 0 by a shift of the whole spectrum, or all eigenvalues are squared (by
+        "nystroem" only). Not used by other normalizations. The symmetric part of a similarity that is not symmetric is
+        used, with a warning.
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 2,000 samples if there are more): of fits of the squared loss if that is the loss, else of the
         squared hinge; not with ``penalty="l1"``.
     fit_intercept : bool, default=True
         Whether there is an intercept. It is not penalized, but with the hinge loss.
-    loss : {"auto", "squared_hinge", "hinge", "squared", "logistic"}, default="auto"
-        "squared" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and the
-        leave-one-out error is exact. "auto" is the squared hinge; where similarity="auto" takes dense features of a
+    loss : {"auto", "squared_hinge", "hinge", "squared_error", "logistic"}, default="auto"
+        "squared_error" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and
+        the leave-one-out error is exact. "auto" is the squared hinge; where similarity="auto" takes dense features of a
         descriptor, of more than 1,000 samples in three classes or more, it is the squared loss unless the squared hinge
         lowers the leave-one-out error by half a point, beyond two standard errors.
     class_weight : dict, "balanced" or None, default=None
@@ -130,7 +135,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
-        The normalization, given or chosen.
+        The normalization of the fit.
+    negative_eigenvalues_ : str
+        How negative eigenvalues were treated, for the normalizations "nystroem" and "centered".
     n_basis_ : int
         The number of bases.
     loss_ : str
@@ -191,8 +198,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         similarity: Any = "auto",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "stratified",
+        basis: Any = "auto",
         normalization: str = "auto",
+        negative_eigenvalues: str = "clip",
         C: float | str = "auto",
         fit_intercept: bool = True,
         loss: str = "auto",
@@ -211,6 +219,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.n_basis = n_basis
         self.basis = basis
         self.normalization = normalization
+        self.negative_eigenvalues = negative_eigenvalues
         self.C = C
         self.fit_intercept = fit_intercept
         self.loss = loss
@@ -248,7 +257,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         """
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         penalty = one_of("penalty", self.penalty, PENALTIES, estimator=self)
-        normalization = one_of("normalization", self.normalization, (*NORMALIZATIONS, "auto"), estimator=self)
+        normalization = normalization_of(self, "auto")
         basis, basis_rows = basis_of(self.basis, self)
         searches = is_auto(self.similarity)
         resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
@@ -306,7 +315,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         super()._describe(told)
         self.C_, self.path_ = told["C"], path_of(told.get("path", []))
         self.similarities_ = told["similarity"]
-        self.normalization_ = told["normalization"].replace("-", "_")
+        self.normalization_, self.negative_eigenvalues_ = normalization_parameters(told["normalization"]).values()
         self.loss_ = told["loss"].replace("-", "_")
         self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
@@ -341,7 +350,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.set_params(
             C=told["C"],
             loss=told["loss"].replace("-", "_"),
-            normalization=told["normalization"].replace("-", "_"),
+            **normalization_parameters(told["normalization"]),
             fit_intercept=told["intercept"] != "none",
             penalty=told.get("penalty", "l2"),
         )

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import SHARED, fitting
-from ._bases import NORMALIZATIONS, basis_of
+from ._bases import basis_of, normalization_of, normalization_parameters
 from ._collect import collect
 from ._compares import Compares
-from ._names import one_of
 from ._samples import pick
 from ._specs import n_polynomials_of
 from .similarity import resolve
@@ -44,10 +43,12 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     n_basis : int or "auto", default="auto"
         Number of bases, at most. "auto" is 500, and at most half of the distinct samples, so that the other half sets
         the threshold; of fewer than 20 it is all.
-    basis : str or array of int, default="stratified"
-    normalization : str, default="nystrom"
+    basis : str or array of int, default="auto"
+    normalization : str, default="nystroem"
         As in `BasisExpansion`; one that centers the features ("mean_norm", "z_score", "covariance") leaves nothing by
         which samples without similarities are told.
+    negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
+        As in `BasisExpansion`.
     quantile : float, default=0.05
         The share of samples like the training ones that is expected to be taken for outliers: the quantile of left-out
         scores that is the threshold.
@@ -100,8 +101,9 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         similarity: Any = "rbf",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "stratified",
-        normalization: str = "nystrom",
+        basis: Any = "auto",
+        normalization: str = "nystroem",
+        negative_eigenvalues: str = "clip",
         quantile: float = 0.05,
         shrinkage: float = 0.01,
         n_jobs: int | None = None,
@@ -113,6 +115,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         self.n_basis = n_basis
         self.basis = basis
         self.normalization = normalization
+        self.negative_eigenvalues = negative_eigenvalues
         self.quantile = quantile
         self.shrinkage = shrinkage
         self.n_jobs = n_jobs
@@ -136,7 +139,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         BasisExpansionOneClass
             The fitted estimator itself.
         """
-        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
+        normalization = normalization_of(self)
         basis, basis_rows = basis_of(self.basis, self)
         resolved = resolve(self.similarity, self.layout)
         self._columns = None
@@ -251,7 +254,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         self.set_params(
             quantile=told["quantile"],
             shrinkage=told["shrinkage"],
-            normalization=told["normalization"].replace("-", "_"),
+            **normalization_parameters(told["normalization"]),
         )
         self._restore_origin(told)
         self._restore_bases(told)

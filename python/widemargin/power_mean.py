@@ -21,7 +21,7 @@ from ._rows import kernels_of
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
 _LOSSES = ("squared_hinge", "hinge")
-_APPROXIMATIONS = ("nystrom", "polynomial")
+_APPROXIMATIONS = ("nystroem", "polynomial")
 
 
 class PowerMeanSVC(VectorClassifier):
@@ -37,7 +37,7 @@ class PowerMeanSVC(VectorClassifier):
         -inf histogram intersection. "auto" takes the first exponent of -1, -0.5, -2, 0, -4, -8 and -inf whose
         leave-one-out loss is within 5 % of the least, on at most 500 of the samples.
         A callable takes two arrays of numbers that are at least 0, and returns k(x_i, y_i) of each pair. It must be 0
-        where x or y is, and symmetric; ``approximation="nystrom"`` also needs it positive semi-definite. It is called
+        where x or y is, and symmetric; ``approximation="nystroem"`` also needs it positive semi-definite. It is called
         in ``fit`` only, with distinct training values (once features are scaled), nodes and 0. The model stores its
         values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
         beyond the last constant.
@@ -47,7 +47,7 @@ class PowerMeanSVC(VectorClassifier):
         fiftieth of the least: of least squares in closed form, with the decision values judged by the squared hinge, on
         at most 1,000 of the samples. With ``loss="hinge"`` or ``approximation="polynomial"`` nothing is chosen: "auto"
         then means a kernel of -1, a C of 0.01 and three nodes.
-    approximation : {"nystrom", "polynomial"}, default="nystrom"
+    approximation : {"nystroem", "polynomial"}, default="nystroem"
         How the kernel is reduced: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
     nodes : int, array-like of shape (n_nodes,) or "auto", default="auto"
         How many numbers stand for a feature, 1 to 16, or the nodes themselves in units of the scaled features. "auto"
@@ -127,7 +127,7 @@ class PowerMeanSVC(VectorClassifier):
         *,
         loss: str = "squared_hinge",
         C: float | str = "auto",
-        approximation: str = "nystrom",
+        approximation: str = "nystroem",
         nodes: int | str | npt.ArrayLike = "auto",
         scale: bool = True,
         tol: float = 0.01,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import SHARED, fitting
-from ._bases import NORMALIZATIONS, basis_of
+from ._bases import basis_of, normalization_of, normalization_parameters
 from ._c_choice import c_of
 from ._collect import collect
 from ._columns import in_order
@@ -25,12 +25,12 @@ from ._specs import any_kind, is_auto, n_polynomials_of
 from .similarity import resolve
 from .thin_plate import BASIS_NAMES, kernel_of, standardize_of
 
-LOSSES = ("squared", "huber", "squared_epsilon_insensitive", "quantile")
+LOSSES = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
 _TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seconds")
 _TRIED_SPLINE = ("kernel", "standardized", "loo_r2", "problem", "n_samples", "seconds")
 _ON_ANY = (
     "ThinPlateRegressor's kernels of vectors; on any similarity it is "
-    "BasisExpansionRegressor({spec!r}, normalization='centered_clip')"
+    "BasisExpansionRegressor({spec!r}, normalization='centered')"
 )
 
 
@@ -53,21 +53,23 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         whatever `loss` is.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
-    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="stratified"
+    basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
         How bases are selected from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
         their row numbers.
     normalization : str, default="auto"
         As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out
         with the squared loss.
+    negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
+        As for `BasisExpansionSVC`.
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the least estimated loss: by
         leave-one-out, for "quantile" by five folds, which share the features. Of several outputs, it is the one C with
         the largest mean R², or D² of another loss. The path of another loss than the squared one ends when C is a
         hundred times the best.
-    loss : {"squared", "huber", "squared_epsilon_insensitive", "quantile"}, default="squared"
+    loss : {"squared_error", "huber", "squared_epsilon_insensitive", "quantile"}, default="squared_error"
         With r = y − f(x):
 
-        - "squared": r².
+        - "squared_error": r².
         - "huber": r² from −ε to ε, beyond it 2ε abs(r) − ε².
         - "squared_epsilon_insensitive": max(0, abs(r) − ε)².
         - "quantile": qr for r > 0, (q − 1)r below: f is the quantile q of the targets at x.
@@ -122,7 +124,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
-        The normalization, given or chosen.
+        The normalization of the fit.
+    negative_eigenvalues_ : str
+        How negative eigenvalues were treated, for the normalizations "nystroem" and "centered".
     n_basis_ : int
         The number of bases.
     tried_ : list of dict
@@ -167,10 +171,11 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         similarity: Any = "auto",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "stratified",
+        basis: Any = "auto",
         normalization: str = "auto",
+        negative_eigenvalues: str = "clip",
         C: float | str = "auto",
-        loss: str = "squared",
+        loss: str = "squared_error",
         epsilon: float | str = "auto",
         quantile: float = 0.5,
         fit_intercept: bool = True,
@@ -184,6 +189,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         self.n_basis = n_basis
         self.basis = basis
         self.normalization = normalization
+        self.negative_eigenvalues = negative_eigenvalues
         self.C = C
         self.loss = loss
         self.epsilon = epsilon
@@ -213,7 +219,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         BasisExpansionRegressor
             The fitted estimator itself.
         """
-        normalization = one_of("normalization", self.normalization, (*NORMALIZATIONS, "auto"), estimator=self)
+        normalization = normalization_of(self, "auto")
         loss, epsilon, quantile = self._loss()
         basis, basis_rows = basis_of(self.basis, self)
         searches = is_auto(self.similarity)
@@ -270,7 +276,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
         self.similarities_ = told["similarity"]
-        self.normalization_ = told["normalization"].replace("-", "_")
+        self.normalization_, self.negative_eigenvalues_ = normalization_parameters(told["normalization"]).values()
         self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
         if "epsilon" in told:
@@ -311,8 +317,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         """Parameters and attributes from a model file's header."""
         self.set_params(
             C=told["C"],
-            normalization=told["normalization"].replace("-", "_"),
-            loss="squared" if told["loss"] == "squared-error" else told["loss"].replace("-", "_"),
+            **normalization_parameters(told["normalization"]),
+            loss=told["loss"].replace("-", "_"),
             quantile=told.get("quantile", 0.5),
             fit_intercept=told["intercept"] != "none",
         )

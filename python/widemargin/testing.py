@@ -171,8 +171,8 @@ def check_similarity(similarity: Any, samples: Any, *, n: int = 20, random_state
     if report.asymmetric_pair is not None:
         warn(
             f"similarity '{name}' is not symmetric: samples {_and(report.asymmetric_pair)} differ by "
-            f"{report.asymmetry:.4g}, one way and the other. The normalizations 'nystrom_…' need symmetry, 'mean_norm' "
-            "does not"
+            f"{report.asymmetry:.4g}, one way and the other. The normalizations 'nystroem' and 'centered' use its "
+            "symmetric part, 'mean_norm' the similarity itself"
         )
     return report
 

@@ -19,7 +19,7 @@ from ._rows import SIMILARITIES, kernels_of
 _KERNELS = kernels_of("thin-plate")
 _ON_ANY = (
     "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
-    "BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
+    "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
 )
 _POLYNOMIALS = ("auto", "free", "penalized", "constant", "none")
 BASIS_NAMES = ("kmeans", "kmedoids", "random", "index")

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _core
 from ._base import WatchedMixin, fitting, watched
-from ._bases import NORMALIZATIONS, basis_of, same_length
+from ._bases import basis_of, normalization_of, same_length
 from ._collect import collect
-from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._precomputed import TakesPrecomputed
 from ._samples import pick
@@ -32,11 +31,11 @@ class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, Base
 
     _read = _core.Model.expansion_from_bytes
     # Where the features of a Nyström map end: "rounding" for regression.
-    _nystrom_cut = "millionth"
+    _nystroem_cut = "millionth"
 
     def _expanded(self, X: Any, y: Any, n_basis: int, seed: int) -> npt.NDArray[np.float32]:
         """Selects the bases, learns the normalization, and returns the features of the samples."""
-        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
+        normalization = normalization_of(self)
         basis, basis_rows = basis_of(self.basis, self)
         resolved = resolve(self.similarity, self.layout)
         self._columns = None
@@ -61,7 +60,7 @@ class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, Base
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,
-                cut=self._nystrom_cut,
+                cut=self._nystroem_cut,
                 seed=seed,
                 threads=self._threads(),
                 monitor=watched(progress),
@@ -88,7 +87,7 @@ class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, Base
 class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expanding):
     """Similarities to a number of bases, normalized: the features of `BasisExpansionSVC`, for any linear model.
 
-    The parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases ignore classes.
+    The parameters are those of `BasisExpansionSVC`. Without y, "index" and "auto" bases ignore classes.
 
     Attributes
     ----------
@@ -124,8 +123,9 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         similarity: Any = "rbf",
         *,
         n_basis: int = 1000,
-        basis: Any = "stratified",
+        basis: Any = "auto",
         normalization: str = "mean_norm",
+        negative_eigenvalues: str = "clip",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -135,6 +135,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         self.n_basis = n_basis
         self.basis = basis
         self.normalization = normalization
+        self.negative_eigenvalues = negative_eigenvalues
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

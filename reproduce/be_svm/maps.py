@@ -42,7 +42,7 @@ class Raw:
             scaler = MeanNorm().fit(self.train)
             train, test = scaler.transform(self.train), scaler.transform(self.test)
         else:
-            matrix = nystrom(self.between, normalization).astype(np.float32)
+            matrix = nystroem(self.between, normalization).astype(np.float32)
             train, test = self.train @ matrix, self.test @ matrix
         return Features(train, test, Stopwatch())
 
@@ -57,7 +57,7 @@ def raw(name: str, n_basis: int, images: Images) -> Raw:
     return Raw(train, test, train[bases[order]].astype(np.float64))
 
 
-def nystrom(between: np.ndarray, way: str) -> np.ndarray:
+def nystroem(between: np.ndarray, way: str) -> np.ndarray:
     """K^(−½) of the symmetric part after its spectrum was clipped, flipped, shifted or squared."""
     values, vectors = np.linalg.eigh((between + between.T) / 2)
     values = {

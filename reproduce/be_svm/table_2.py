@@ -48,7 +48,7 @@ def measure(name: str, n_basis: int, images: Images) -> dict[str, Any]:
     cell["mean_norm, penalized"] = penalized(own.mapped("mean_norm"), images)
     if name == CHECKED:
         for way in NYSTROM:
-            library = expand([name], n_basis, images, normalization=f"nystrom_symmetric_{way}")
+            library = expand([name], n_basis, images, normalization="nystroem", negative_eigenvalues=way)
             cell[f"library, {way}"] = linear(library, images, intercept=False)[0]
     return cell
 

@@ -52,7 +52,7 @@ def reductions(data: sets.Histograms, name: str) -> dict[str, kernels.Reduced]:
     found = {"polynomial": kernels.polynomial(pairs)}
     for way, n_nodes in WAYS.items():
         if way != "polynomial":
-            found[way] = kernels.nystrom(pairs, fit(data, name, n_nodes).nodes_)
+            found[way] = kernels.nystroem(pairs, fit(data, name, n_nodes).nodes_)
     return found
 
 

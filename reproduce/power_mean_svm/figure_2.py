@@ -29,8 +29,8 @@ POWERS = [-(2.0**k) for k in range(-4, 5)]
 # What is drawn: how the kernel is reduced, and with how many numbers a feature.
 WAYS: dict[str, dict[str, object]] = {
     "polynomial": {"approximation": "polynomial"},
-    "Nyström": {"approximation": "nystrom"},
-    "Nyström, 8 nodes": {"approximation": "nystrom", "nodes": 8},
+    "Nyström": {"approximation": "nystroem"},
+    "Nyström, 8 nodes": {"approximation": "nystroem", "nodes": 8},
 }
 
 

@@ -93,7 +93,7 @@ def polynomial(exact: Pairs, shortcut: bool = False) -> Reduced:
     return Reduced(row, column)
 
 
-def nystrom(exact: Pairs, nodes: Array) -> Reduced:
+def nystroem(exact: Pairs, nodes: Array) -> Reduced:
     """v(x) · v(y) with v(x) = K_cc^(−½) k(c, x): positive semi-definite for any nodes."""
     values, vectors = np.linalg.eigh(exact(nodes, nodes))
     kept = values > 1e-12 * values.max()

@@ -42,8 +42,8 @@ COST_OF_SCALE_1 = 0.1
 
 WAYS: dict[str, dict[str, Any]] = {
     "polynomial": {"approximation": "polynomial"},
-    "Nyström": {"approximation": "nystrom"},
-    "Nyström, 8 nodes": {"approximation": "nystrom", "nodes": 8},
+    "Nyström": {"approximation": "nystroem"},
+    "Nyström, 8 nodes": {"approximation": "nystroem", "nodes": 8},
 }
 COLORS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
 
@@ -81,7 +81,7 @@ def fit_and_end(digits: Digits, name: str, way: str, c: float, scale: float = 1.
     machine = PowerMeanSVC(**parameters, **asked, scale=False, random_state=0, n_jobs=1)
     machine.fit(rows, digits.data.y_train)
     polynomial = way == "polynomial"
-    reduced = kernels.polynomial(pairs) if polynomial else kernels.nystrom(pairs, machine.nodes_)
+    reduced = kernels.polynomial(pairs) if polynomial else kernels.nystroem(pairs, machine.nodes_)
     scores = machine.decision_function(rows)
     matrix = gram(reduced.pairs, rows)
     alphas = end_point(matrix, digits.signs, c, scores)

@@ -113,7 +113,7 @@ def polynomial_decisions(degree: int, X: Array, y: Array, seen: Array, C: float)
     fitted = BasisExpansionSVC(
         f"polynomial:degree={degree},gamma=1,coef0=0",
         n_basis=len(X),
-        normalization="nystrom_clip",
+        normalization="nystroem",
         C=C,
         fit_intercept=False,
         tol=1e-8,

@@ -40,12 +40,12 @@ pub struct BasisExpansionArgs {
     n_basis: Vec<OrAuto<usize>>,
     /// Selection of the bases: index (evenly spaced in each class), every (evenly spaced in all samples), random,
     /// stratified, kmedoids
-    #[arg(long, value_delimiter = ',', default_value = "stratified", value_name = "NAME")]
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     basis: Vec<BasisChoice>,
-    /// Normalization of the similarities: mean-norm, z-score, covariance, none, nystrom-clip, nystrom-flip, nystrom-shift,
-    /// nystrom-square, nystrom-symmetric-clip ... for asymmetric similarities, or centered-clip, centered-flip,
-    /// centered-shift for conditionally positive definite ones, such as minus a distance; auto is the better of mean-norm and
-    /// what suits the similarity, by leave-one-out, and mean-norm for several
+    /// Normalization of the similarities: mean-norm, z-score, covariance, none, nystroem, or centered for conditionally
+    /// positive definite ones, such as minus a distance; nystroem:negative-eigenvalues=flip (shift, square; default clip)
+    /// says what becomes of negative eigenvalues; auto is the better of mean-norm and what suits the similarity, by
+    /// leave-one-out, and mean-norm for several
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     normalization: Vec<OrAuto<Normalization>>,
     /// Weight of the losses: a number, or auto, which minimizes the leave-one-out loss on a path of values (of 2000

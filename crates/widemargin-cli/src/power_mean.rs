@@ -37,8 +37,8 @@ pub struct PowerMeanArgs {
     /// Loss: squared-hinge or hinge
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge")]
     loss: Vec<Loss>,
-    /// Reduction of the kernel to a few numbers per feature: nystrom or polynomial
-    #[arg(long, value_delimiter = ',', default_value = "nystrom", value_name = "NAME")]
+    /// Reduction of the kernel to a few numbers per feature: nystroem or polynomial
+    #[arg(long, value_delimiter = ',', default_value = "nystroem", value_name = "NAME")]
     approximation: Vec<Approximation>,
     /// Numbers per feature (nodes), 1 to 16, or the nodes themselves, such as 0.01:0.06:0.75; the polynomial has one
     /// more than its degree. auto takes as few as lose nothing of the kernel's leave-one-out loss

@@ -56,7 +56,7 @@ pub(crate) fn fit_expansion<'py>(
         .n_basis(n_basis)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
-        .nystrom_cut(cut.parse().map_err(raise)?)
+        .nystroem_cut(cut.parse().map_err(raise)?)
         .seed(seed)
         .threads(threads);
     let patience = Patience::new(None, monitor)?;

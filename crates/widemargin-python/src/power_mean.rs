@@ -126,7 +126,7 @@ pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveM
             ReducedKernel::Table(table.ok_or_else(|| PyValueError::new_err("not the table of a kernel"))?)
         }
     };
-    AdditiveMap::nystrom(kernel, &nodes).map_err(raise)
+    AdditiveMap::nystroem(kernel, &nodes).map_err(raise)
 }
 
 fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {

@@ -10,6 +10,7 @@ from dask.delayed import delayed
 from distributed import Future
 
 from .. import _core
+from .._bases import normalization_parameters
 from .._specs import is_auto
 from ..similarity import resolve
 from ..transformers import BasisExpansion
@@ -44,7 +45,7 @@ class Features:
         normalization: str,
         clock: Clock,
         *,
-        cut: str = BasisExpansion._nystrom_cut,
+        cut: str = BasisExpansion._nystroem_cut,
     ) -> None:
         self._client, self._given = given.client, given
         self.raw = _expansion(given, chosen, similarity, (normalization, cut), estimator.layout)
@@ -81,11 +82,11 @@ def _expansion(
         similarity,
         n_basis=len(chosen),
         basis=np.arange(len(chosen)),
-        normalization="none" if normalization in LEARNED else normalization,
+        **normalization_parameters("none" if normalization in LEARNED else normalization),
         n_jobs=1,
         layout=layout,
     )
-    raw._nystrom_cut = cut
+    raw._nystroem_cut = cut
     raw.fit(given.picked_samples(chosen))
     if normalization in LEARNED:
         # It is learned from similarities as they are.

@@ -25,9 +25,9 @@ from ._features import Features, check_similarity
 from ._rows import Rows
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
-BASES = ("index", "every", "random", "stratified")
+BASES = ("index", "every", "random", "auto")
 # The dual that the hinge is solved in is no sum over rows.
-LOSSES = ("auto", "squared_hinge", "squared", "logistic")
+LOSSES = ("auto", "squared_hinge", "squared_error", "logistic")
 # Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
 # to rounding. From here on the Hessian, which is needed only for a direction, is that of rows that are brought here:
 # conjugate gradients then ask nobody, and the weights are the same to the duality gap.
@@ -57,8 +57,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     similarities that stays on its worker, 4 bytes × bases × similarities a row. Persist X where making it again is
     dear: it is read three times, for its labels, its bases, and its similarities.
 
-    Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "stratified" bases (or row
-    numbers), the losses "squared_hinge", "squared" and "logistic", and similarities of the library (a name or an
+    Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row
+    numbers), the losses "squared_hinge", "squared_error" and "logistic", and similarities of the library (a name or an
     object, or several). What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to
     4,000 of them (or all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity
     learns of its training samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the
@@ -91,7 +91,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         if self.penalty != "l2" or self.max_basis is not None:
             raise ValueError("penalty='l1' and max_basis need all features on one machine: not supported on Dask")
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
-        normalization = one_of("normalization", self.normalization, (*_bases.NORMALIZATIONS, "auto"), estimator=self)
+        normalization = _bases.normalization_of(self, "auto")
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
         c_of(self)
@@ -157,7 +157,9 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         self.tried_ = some.tried_
         return Decided(
             some.similarities_ if similarity is None else similarity,
-            some.normalization_.replace("_", "-") if normalization == "auto" else normalization,
+            _bases.normalization_text(some.normalization_, some.negative_eigenvalues_)
+            if normalization == "auto"
+            else normalization,
             max(some.n_basis_, USUAL_BASES // len(some.similarities_)) if n_basis is None else n_basis,
             some.C_ if C is None else C,
             some.loss_.replace("_", "-") if loss == "auto" else loss,

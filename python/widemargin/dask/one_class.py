@@ -28,7 +28,7 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
     X is a Dask array, frame or bag. The bases are chosen and sent once; each partition becomes a block of similarities
     that stays on its worker, 4 bytes × bases × similarities a row. The products of the features with each other are
     added up, and then every sample's left-out score is brought here. Equal samples are not merged. Parameters are those
-    of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "stratified" bases (or row numbers) and
+    of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "auto" bases (or row numbers) and
     similarities of the library. What a similarity learns of its training samples it learns of the bases.
 
     Attributes
@@ -75,7 +75,7 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         return fitted
 
     def _checked(self) -> tuple[str, str, npt.NDArray[np.int64] | None]:
-        normalization = one_of("normalization", self.normalization, _bases.NORMALIZATIONS, estimator=self)
+        normalization = _bases.normalization_of(self)
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
         check_similarity(self)

@@ -21,7 +21,7 @@ from ._rows import Rows
 # The dual that the hinge is solved in is no sum over rows.
 LOSSES = ("squared_hinge",)
 # The polynomial is not symmetric: it has a dual only.
-APPROXIMATIONS = ("nystrom",)
+APPROXIMATIONS = ("nystroem",)
 
 
 class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
@@ -33,7 +33,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
     0 (or 4 bytes × nodes a feature, where that is less), which stays on its worker, and Newton's method finds the
     weights. X is read twice, for its labels and for its histograms, which are held until the blocks are made.
 
-    Parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and ``approximation="nystrom"``;
+    Parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and ``approximation="nystroem"``;
     `max_iter` counts Newton steps. Nodes follow the values of all partitions: where there are more than 65,536 distinct
     ones, values rounded to 12 bits. What is "auto" is chosen on at most 1,000 samples that are brought to the client.
 

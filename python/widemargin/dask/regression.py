@@ -18,10 +18,10 @@ from .._precomputed import USUAL_BASES
 from .._progress import Progress
 from .._specs import is_auto
 from ..thin_plate import BASIS_NAMES, kernel_of
+from ._bases import Features as BasisFeatures
+from ._bases import bases_of, check_bases
 from ._estimator import Clock, Given, grouped
 from ._features import Features, check_similarity
-from ._bases import Features as BasisFeatures
-from ._bases import check_bases, bases_of
 from ._regressor import DaskRegressor
 from ._rows import Rows
 from .basis_expansion import BASES
@@ -42,7 +42,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
     sample from or to the workers. C, `epsilon_` and `loo_error_` are those of one machine on the same bases; the folds
     of the quantile loss are others where samples are equal, which may choose another C.
 
-    Parameters are those of `widemargin.BasisExpansionRegressor` with "index", "every", "random" or "stratified" bases
+    Parameters are those of `widemargin.BasisExpansionRegressor` with "index", "every", "random" or "auto" bases
     (or row numbers), and similarities of the library (a name or an object, or several). A similarity
     or normalization that is "auto" is chosen by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or
     all), which are brought here: `tried_` is of this fit. What a similarity learns of its training samples (the gamma
@@ -73,7 +73,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
 
     def _checked(self) -> tuple[str, str, npt.NDArray[np.int64] | None]:
         _core.check_regression_loss(*self._loss())
-        normalization = one_of("normalization", self.normalization, (*_bases.NORMALIZATIONS, "auto"), estimator=self)
+        normalization = _bases.normalization_of(self, "auto")
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
         c_of(self)
@@ -120,13 +120,15 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
         some = _local.BasisExpansionRegressor(**self.get_params(deep=False))
         # Candidates are compared by the squared loss, whatever is fitted.
         # A C that is given keeps similarities that are nearly as good from being averaged.
-        some.set_params(loss="squared", epsilon="auto", quantile=0.5, C=1.0, basis="index")
+        some.set_params(loss="squared_error", epsilon="auto", quantile=0.5, C=1.0, basis="index")
         some.set_params(verbose=0, random_state=ExactSeed(seed))
         some.fit(given.picked_samples(rows), given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
         self.tried_ = some.tried_
         return (
             some.similarities_ if is_open else similarity,
-            some.normalization_.replace("_", "-") if normalization == "auto" else normalization,
+            _bases.normalization_text(some.normalization_, some.negative_eigenvalues_)
+            if normalization == "auto"
+            else normalization,
         )
 
 

@@ -14,9 +14,9 @@ from .._base import ExactSeed
 from .._c_choice import c_of
 from .._names import one_of
 from .._progress import Progress
+from ._bases import Features, bases_of, check_bases
 from ._classifier import DaskClassifier
 from ._estimator import Clock, Given
-from ._bases import Features, check_bases, bases_of
 from ._rows import Rows
 
 # Samples that are brought here to choose a kernel on.

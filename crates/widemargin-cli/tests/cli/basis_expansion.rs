@@ -77,9 +77,9 @@ fn vectors() {
     for flags in [
         "--similarity rbf:gamma=0.5 --similarity z-score/laplacian --n-basis 10 --normalization z-score",
         "--similarity polynomial:degree=2 --basis kmedoids --n-basis 10 --loss logistic",
-        "--similarity rbf --n-basis 20 --loss squared -C 1",
+        "--similarity rbf --n-basis 20 --loss squared-error -C 1",
         "--similarity distance --basis random --n-basis 30 --intercept none",
-        "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
+        "--similarity rbf --normalization nystroem --basis auto --n-basis 30 --class-weight balanced",
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
         "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",
         "--similarity rbf --penalty l1 -C 1 --n-basis 40",
@@ -151,8 +151,8 @@ fn similarities_that_were_computed_before() {
             assert!((a - b).abs() <= 0.005 * a.abs().max(1.0), "{direct} {before}");
         }
     }
-    let nystrom = "train basis-expansion block.npz -o x --similarity precomputed --normalization nystrom-clip";
-    folder.run(nystrom).fails(2, &["block.npz", "similarities between the bases"]);
+    let nystroem = "train basis-expansion block.npz -o x --similarity precomputed --normalization nystroem";
+    folder.run(nystroem).fails(2, &["block.npz", "similarities between the bases"]);
     folder.run("spectrum block.npz --similarity precomputed").fails(2, &["between the samples themselves"]);
 }
 
@@ -193,7 +193,7 @@ fn strings_by_every_similarity_of_them() {
 fn c_is_chosen_on_a_distance_and_said() {
     let folder = Folder::new();
     folder.write("train.tsv", strings(1, 60, 12, true));
-    let train = "train basis-expansion train.tsv -o m --format strings --similarity edit --normalization centered-clip";
+    let train = "train basis-expansion train.tsv -o m --format strings --similarity edit --normalization centered";
     let told = folder.run(&format!("{train} -C auto")).well().err;
     for part in ["C = ", "the least leave-one-out loss of", "leave-one-out error", "made edit definite"] {
         assert!(told.contains(part), "{told}");
@@ -201,14 +201,14 @@ fn c_is_chosen_on_a_distance_and_said() {
     let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();
     // Which the summary shortens.
     assert!(header["report"]["notes"].to_string().contains("negative eigenvalues"), "{header}");
-    assert_eq!(header["parameters"]["normalization"], "centered-clip");
+    assert_eq!(header["parameters"]["normalization"], "centered");
     let logistic = folder.run(&format!("{train} -C auto --loss logistic")).well().err;
     assert!(logistic.contains("C was selected for the squared hinge"), "{logistic}");
     // The squared loss has its own, whose estimate is exact, and is not that of numbers here.
-    let squared = folder.run(&format!("{train} -C auto --loss squared")).well().err;
+    let squared = folder.run(&format!("{train} -C auto --loss squared-error")).well().err;
     assert!(squared.contains("leave-one-out error") && !squared.contains("squared hinge"), "{squared}");
     let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();
-    assert_eq!(header["parameters"]["loss"], "squared");
+    assert_eq!(header["parameters"]["loss"], "squared-error");
     let refused = folder.run(&format!("{train} --loss huber")).fails(2, &["--loss huber is of numbers"]);
     assert!(refused.err.contains("--task regression"), "{}", refused.err);
     folder.run(&format!("{train} -C some")).fails(2, &["auto, or a finite number above 0"]);
@@ -231,7 +231,7 @@ fn a_matrix_of_distances_gives_a_thin_plate_machine() {
     folder.write("similarities.csv", matrix(-1.0, false));
     folder.write("polynomial.csv", matrix(1.0, true));
     let train = |data: &str, spec: &str, model: &str| {
-        let flags = "--label 1 --normalization centered-clip -C auto";
+        let flags = "--label 1 --normalization centered -C auto";
         folder.run(&format!("train basis-expansion {data}.csv -o {model} --similarity {spec} {flags}"))
     };
     train("distances", "precomputed:distance=negative", "d").well();
@@ -244,7 +244,7 @@ fn a_matrix_of_distances_gives_a_thin_plate_machine() {
     folder.run("evaluate p polynomial.csv --label 1").well();
     train("similarities", "precomputed:distance=negative", "w").fails(2, &["is no distance"]);
     let wrong = "train basis-expansion polynomial.csv -o w --label 1 --similarity precomputed:polynomials=1";
-    folder.run(wrong).fails(2, &["normalization", "centered-clip"]);
+    folder.run(wrong).fails(2, &["normalization", "centered"]);
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn learned_weights_and_margins_are_shown() {
     let wrong = "train basis-expansion train.csv -o m --similarity";
     folder.run(&format!("{wrong} rbf:weight=0")).fails(2, &["weight", "above 0, or auto"]);
     folder.run(&format!("{wrong} rbf --penalty l1 -C auto")).fails(2, &["C", "a number above 0 with penalty l1"]);
-    folder.run(&format!("{wrong} rbf --max-basis 5 --normalization nystrom-clip")).fails(2, &["normalization"]);
+    folder.run(&format!("{wrong} rbf --max-basis 5 --normalization nystroem")).fails(2, &["normalization"]);
     folder.run(&format!("{wrong} rbf:bases=none")).fails(2, &["bases", "at least 1"]);
 }
 
@@ -313,7 +313,7 @@ fn time_series() {
     assert!(told.starts_with("2 classes: high (20), low (20)\n40 time series, 2 classes\n"), "{told}");
     assert_eq!(inspected["parameters"]["samples"], "time series");
     assert_eq!(inspected["bases"][0]["sample"], "24 steps");
-    case.runs("--similarity znorm/dtw:gamma=auto --n-basis 10 --normalization nystrom-flip");
+    case.runs("--similarity znorm/dtw:gamma=auto --n-basis 10 --normalization nystroem:negative-eigenvalues=flip");
     case.searches("--similarity dtw:window=0.2 --n-basis 10");
     // Without labels: told by the length of the series.
     let predicted = folder.run("predict m test.tsv --format ucr").well().out;

@@ -95,7 +95,7 @@ fn bases_without_weights_of_their_own_are_not_ranked() {
     let folder = Folder::new();
     folder.write("a.csv", table(60));
     let train = "train basis-expansion a.csv -o m --n-basis 30 --similarity rbf -C 1 --normalization";
-    folder.run(&format!("{train} nystrom")).well();
+    folder.run(&format!("{train} nystroem")).well();
     let inspected = folder.run("inspect m").well().out;
     assert!(!inspected.contains("important") && inspected.contains("30 bases"), "{inspected}");
     folder.run(&format!("{train} mean-norm")).well();

@@ -188,7 +188,7 @@ fn features_beside_similarities_are_the_same_out_of_core() {
         format!("{class} {columns}:{} {}:1 {last}:{value}\n", 1 + chance.below(3), 21 + chance.below(5))
     };
     folder.write("rows.svm", (0..120).map(&mut row).collect::<String>());
-    for normalization in ["mean-norm", "nystrom-clip", "none"] {
+    for normalization in ["mean-norm", "nystroem", "none"] {
         let scores = |memory: &str, model: &str| {
             let train =
                 "train basis-expansion rows.svm --similarity features --similarity rbf:gamma=0.2 --n-basis 20 -C 1";

@@ -203,8 +203,8 @@ fn losses_are_trained_told_and_searched() {
     let points = told["points"].as_array().unwrap();
     let epsilons: Vec<&Value> = points.iter().map(|point| &point["parameters"]["epsilon"]).collect();
     assert_eq!(epsilons, [&Value::from("auto"), &Value::from(0.5), &Value::from(2.0)]);
-    let shown = folder.run(&format!("{search} --loss squared,huber,quantile")).well().out;
-    assert!(["loss", "squared", "huber", "quantile"].iter().all(|word| shown.contains(word)), "{shown}");
+    let shown = folder.run(&format!("{search} --loss squared-error,huber,quantile")).well().out;
+    assert!(["loss", "squared-error", "huber", "quantile"].iter().all(|word| shown.contains(word)), "{shown}");
     // Quantiles are judged as quantiles.
     const OF_90: &str = "neg-mean-pinball-loss:quantile=0.9";
     let told = folder.run(&format!("{search} --loss quantile --quantile 0.9 --json")).json();
@@ -292,7 +292,7 @@ fn out_of_core_it_is_that_of_memory() {
         folder.run(&format!("train basis-expansion {TRAIN} --similarity z-score/rbf --n-basis 40 {arguments}")).well();
         folder.run("evaluate m test.csv --label price --json").json()["r2"].as_f64().unwrap()
     };
-    for loss in ["squared", "huber", "squared-epsilon-insensitive", "quantile -C 2"] {
+    for loss in ["squared-error", "huber", "squared-epsilon-insensitive", "quantile -C 2"] {
         let (there, here) = (told(&format!("--loss {loss}")), told(&format!("--loss {loss} --memory 200MB")));
         assert!((there - here).abs() < 1e-3, "{loss}: {here} instead of {there}");
     }

@@ -24,10 +24,10 @@ pub enum BasisChoice {
     Every,
     /// Uniformly at random: `random`.
     Random,
-    /// At random, with each class in proportion to its samples: `stratified`. As for `random` and `kmedoids`, the order of the
+    /// At random, with each class in proportion to its samples: `auto`. As for `random` and `kmedoids`, the order of the
     /// samples does not matter.
     #[default]
-    Stratified,
+    Auto,
     /// Equally many per class, the medoids of clusters under the similarity itself: `kmedoids`.
     KMedoids,
     /// The samples with these row numbers.
@@ -38,7 +38,7 @@ named!("choice of bases": BasisChoice {
     "index" = BasisChoice::Index,
     "every" = BasisChoice::Every,
     "random" = BasisChoice::Random,
-    "stratified" = BasisChoice::Stratified,
+    "auto" = BasisChoice::Auto,
     "kmedoids" = BasisChoice::KMedoids,
 });
 
@@ -79,7 +79,7 @@ pub fn choose<S: Similarity>(
         return Ok(Bases { rows: rows.clone(), warning: None });
     }
     require(n_basis > 0, "n_basis", n_basis, "at least 1")?;
-    let expected = "index, every, random or stratified: medoids are not known for a similarity with polynomials";
+    let expected = "auto, index, every or random: medoids are not known for a similarity with polynomials";
     require(*choice != BasisChoice::KMedoids || similarity.n_polynomials() == 0, "basis", choice, expected)?;
     let weights = training.weights;
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
@@ -103,9 +103,7 @@ pub fn choose<S: Similarity>(
     present.iter().for_each(|&row| by_class[codes[row] as usize].push(row));
     let sizes: Vec<usize> = by_class.iter().map(Vec::len).collect();
     let wishes: Vec<f64> = match choice {
-        BasisChoice::Stratified => {
-            by_class.iter().map(|rows| rows.iter().map(|&row| weights[row]).sum::<f64>()).collect()
-        }
+        BasisChoice::Auto => by_class.iter().map(|rows| rows.iter().map(|&row| weights[row]).sum::<f64>()).collect(),
         _ => sizes.iter().map(|&size| if size > 0 { 1.0 } else { 0.0 }).collect(),
     };
     let shares = shares(n_basis, &wishes, &sizes);
@@ -116,7 +114,7 @@ pub fn choose<S: Similarity>(
             continue;
         }
         match choice {
-            BasisChoice::Stratified => {
+            BasisChoice::Auto => {
                 class.shuffle(&mut rng);
                 class.truncate(*share);
                 class.sort_unstable();
@@ -130,7 +128,7 @@ pub fn choose<S: Similarity>(
     }
     let even = n_basis / sizes.iter().filter(|size| **size > 0).count().max(1);
     let short: Vec<usize> = (0..n_classes).filter(|&class| sizes[class] > 0 && sizes[class] < even).collect();
-    let warning = (*choice != BasisChoice::Stratified && !short.is_empty()).then(|| {
+    let warning = (*choice != BasisChoice::Auto && !short.is_empty()).then(|| {
         let classes = if short.len() == 1 { "1 class has" } else { "some classes have" };
         format!("{classes} fewer than {even} samples: all of these are bases, and the other classes give more")
     });

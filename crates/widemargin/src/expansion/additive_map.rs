@@ -18,14 +18,14 @@ pub enum Approximation {
     /// Nyström of the scalar kernel: read = write = K_cc^(−½) k(c, ·), symmetric and positive semi-definite, so that
     /// the dual is a true one and its gap can be certified.
     #[default]
-    Nystrom,
+    Nystroem,
     /// The polynomial in ln(x + 0.05) of Wu (CVPR 2012, eq. 6–7), of degree m − 1 through m nodes: read(x) = (1, t, t²,
     /// …), write(y) = X⁻¹ k(c, y). Not symmetric; accurate only at small C on data in [0, 1].
     Polynomial,
 }
 
 named!("approximation": Approximation {
-    "nystrom" = Approximation::Nystrom,
+    "nystroem" = Approximation::Nystroem,
     "polynomial" = Approximation::Polynomial,
 });
 
@@ -113,7 +113,7 @@ pub struct AdditiveMap {
 #[derive(Clone, Debug, PartialEq)]
 enum Form {
     /// Nyström, of κ, which is k scaled to a unit diagonal.
-    Nystrom {
+    Nystroem {
         /// The inverse of the Cholesky factor of κ(c, c).
         matrix: Vec<f64>,
         /// √k(c, c).
@@ -129,10 +129,10 @@ impl AdditiveMap {
     /// The map of a kind.
     ///
     /// # Errors
-    /// As for [`AdditiveMap::nystrom`] and [`AdditiveMap::polynomial`].
+    /// As for [`AdditiveMap::nystroem`] and [`AdditiveMap::polynomial`].
     pub fn reduced(approximation: Approximation, kernel: impl Into<ReducedKernel>, nodes: &[f64]) -> Result<Self> {
         match approximation {
-            Approximation::Nystrom => AdditiveMap::nystrom(kernel, nodes),
+            Approximation::Nystroem => AdditiveMap::nystroem(kernel, nodes),
             Approximation::Polynomial => AdditiveMap::polynomial(kernel, nodes),
         }
     }
@@ -145,7 +145,7 @@ impl AdditiveMap {
     /// # Errors
     /// [`Error::Parameter`] for no node, more than [`MAX_NODES`], or a node that is not finite and above 0;
     /// [`Error::Shape`] for a table of other nodes.
-    pub fn nystrom(kernel: impl Into<ReducedKernel>, nodes: &[f64]) -> Result<Self> {
+    pub fn nystroem(kernel: impl Into<ReducedKernel>, nodes: &[f64]) -> Result<Self> {
         let mut kernel = kernel.into();
         check_nodes(nodes)?;
         kernel.check(nodes.len())?;
@@ -183,7 +183,7 @@ impl AdditiveMap {
         if let ReducedKernel::Table(table) = &mut kernel {
             table.keep(&kept);
         }
-        Ok(AdditiveMap { kernel, nodes, form: Form::Nystrom { matrix, roots } })
+        Ok(AdditiveMap { kernel, nodes, form: Form::Nystroem { matrix, roots } })
     }
 
     /// The polynomial of degree m − 1 in ln(x + 0.05) through m nodes.
@@ -210,7 +210,7 @@ impl AdditiveMap {
     /// The kind of reduction.
     pub fn approximation(&self) -> Approximation {
         match self.form {
-            Form::Nystrom { .. } => Approximation::Nystrom,
+            Form::Nystroem { .. } => Approximation::Nystroem,
             Form::Powers(_) | Form::Values(_) => Approximation::Polynomial,
         }
     }
@@ -230,7 +230,7 @@ impl AdditiveMap {
 
     /// True if read and write are the same, so that the approximate kernel is symmetric.
     pub fn is_symmetric(&self) -> bool {
-        self.approximation() == Approximation::Nystrom
+        self.approximation() == Approximation::Nystroem
     }
 
     /// The m numbers that evaluate g_j at x; zero at x = 0, where every kernel is, unlike the polynomial.
@@ -240,7 +240,7 @@ impl AdditiveMap {
             return out.fill(0.0);
         }
         match &self.form {
-            Form::Nystrom { .. } => self.write(x, out),
+            Form::Nystroem { .. } => self.write(x, out),
             Form::Powers(_) => {
                 let (t, mut power) = (logarithm(x), 1.0);
                 for out in out {
@@ -268,12 +268,12 @@ impl AdditiveMap {
         let mut at_nodes = [0.0; MAX_NODES];
         for (number, (value, &node)) in at_nodes.iter_mut().zip(&self.nodes).enumerate() {
             *value = self.kernel.at_node(number, node, x);
-            if let Form::Nystrom { roots, .. } = &self.form {
+            if let Form::Nystroem { roots, .. } = &self.form {
                 *value /= roots[number];
             }
         }
         match &self.form {
-            Form::Nystrom { matrix, .. } | Form::Powers(matrix) => {
+            Form::Nystroem { matrix, .. } | Form::Powers(matrix) => {
                 for (out, row) in out[..m].iter_mut().zip(matrix.chunks_exact(m)) {
                     *out = row.iter().zip(&at_nodes).map(|(a, b)| a * b).sum();
                 }
@@ -343,10 +343,10 @@ fn inverse_vandermonde(t: &[f64]) -> Vec<f64> {
 /// Checks nodes.
 ///
 /// # Errors
-/// As for [`AdditiveMap::nystrom`] and [`AdditiveMap::polynomial`].
+/// As for [`AdditiveMap::nystroem`] and [`AdditiveMap::polynomial`].
 pub(crate) fn check_nodes_of(approximation: Approximation, nodes: &[f64]) -> Result<()> {
     match approximation {
-        Approximation::Nystrom => check_nodes(nodes),
+        Approximation::Nystroem => check_nodes(nodes),
         Approximation::Polynomial => check_polynomial_nodes(nodes),
     }
 }
@@ -393,12 +393,12 @@ mod tests {
     fn exact_at_the_nodes() {
         let nodes = [0.9, 0.02, 0.2, 0.5];
         for kernel in kernels() {
-            let nystrom = AdditiveMap::nystrom(kernel, &nodes).unwrap();
-            for &c in nystrom.nodes() {
+            let nystroem = AdditiveMap::nystroem(kernel, &nodes).unwrap();
+            for &c in nystroem.nodes() {
                 // Hellinger has rank one: a single node is kept, and is exact everywhere.
                 for x in [1e-3, 0.1, 0.33, 1.0, 7.0] {
-                    assert!((nystrom.value(x, c) - kernel.value(x, c)).abs() < 1e-12, "{kernel} {x} {c}");
-                    assert!((nystrom.value(c, x) - kernel.value(x, c)).abs() < 1e-12);
+                    assert!((nystroem.value(x, c) - kernel.value(x, c)).abs() < 1e-12, "{kernel} {x} {c}");
+                    assert!((nystroem.value(c, x) - kernel.value(x, c)).abs() < 1e-12);
                 }
             }
             for n_nodes in 2..=MAX_NODES {
@@ -417,7 +417,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(AdditiveMap::nystrom(AdditiveKernel::Hellinger, &nodes).unwrap().n_nodes(), 1);
+        assert_eq!(AdditiveMap::nystroem(AdditiveKernel::Hellinger, &nodes).unwrap().n_nodes(), 1);
     }
 
     #[test]
@@ -471,10 +471,10 @@ mod tests {
     }
 
     #[test]
-    fn nystrom_never_overestimates_the_diagonal_and_follows_scale() {
+    fn nystroem_never_overestimates_the_diagonal_and_follows_scale() {
         for kernel in kernels() {
-            let map = AdditiveMap::nystrom(kernel, &[0.01, 0.1, 1.0]).unwrap();
-            let scaled = AdditiveMap::nystrom(kernel, &[10.0, 100.0, 1000.0]).unwrap();
+            let map = AdditiveMap::nystroem(kernel, &[0.01, 0.1, 1.0]).unwrap();
+            let scaled = AdditiveMap::nystroem(kernel, &[10.0, 100.0, 1000.0]).unwrap();
             for x in [1e-4, 3e-3, 0.04, 0.4, 2.0] {
                 assert!(map.value(x, x) <= x * (1.0 + 1e-12), "{kernel}");
                 let (a, b) = (map.value(x, 0.3), scaled.value(1000.0 * x, 300.0) / 1000.0);
@@ -485,10 +485,10 @@ mod tests {
 
     #[test]
     fn equal_nodes_and_bad_nodes() {
-        let map = AdditiveMap::nystrom(AdditiveKernel::Chi2, &[0.5, 0.5, 0.1]).unwrap();
+        let map = AdditiveMap::nystroem(AdditiveKernel::Chi2, &[0.5, 0.5, 0.1]).unwrap();
         assert_eq!(map.nodes(), [0.5, 0.1]);
         for bad in [&[] as &[f64], &[0.0], &[-1.0], &[f64::NAN], &[0.5; 17]] {
-            assert!(AdditiveMap::nystrom(AdditiveKernel::Chi2, bad).is_err());
+            assert!(AdditiveMap::nystroem(AdditiveKernel::Chi2, bad).is_err());
         }
     }
 }

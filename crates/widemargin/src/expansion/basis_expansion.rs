@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::inverse_root::Precision;
-use super::part_map::{PartMap, Sizes, n_joined};
+use super::part_map::{PartMap, Sizes, Spectrum, n_joined};
 use super::sparse_rows;
-use super::{Normalization, NystromCut};
+use super::{Normalization, NystroemCut};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::macros::getters;
@@ -29,10 +29,13 @@ pub(crate) const ROWS_A_CHUNK: usize = 256;
 const PATIENCE: f64 = 0.25;
 
 /// Negative eigenvalues of a smaller part of the positive ones are not worth a note.
-const WORTH_TELLING: f64 = 1e-4;
+const MIN_NEGATIVE_EIGENVALUES: f64 = 1e-4;
+
+/// Similarities that differ by more than this fraction of the largest one way and the other are not symmetric.
+const MAX_ASYMMETRY: f64 = 1e-4;
 
 /// With negative eigenvalues of this part of the positive ones a similarity is far from definite.
-const FAR: f64 = 0.5;
+const FAR_FROM_DEFINITE: f64 = 0.5;
 
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
@@ -51,8 +54,8 @@ pub struct BasisExpansion<S: Similarity> {
     is_own: bool,
     /// The parts that are features of sparse rows, which stay sparse where the normalization allows it.
     pub(super) sparse: Vec<bool>,
-    /// Σ |negative eigenvalues| / Σ positive ones of each part, where it was fitted with a Nyström normalization.
-    negative: Vec<f64>,
+    /// Of each part, where it was fitted with a Nyström normalization.
+    spectra: Vec<Spectrum>,
 }
 
 /// The clone shares the similarity and the bases.
@@ -66,7 +69,7 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
             maps: self.maps.clone(),
             is_own: self.is_own,
             sparse: self.sparse.clone(),
-            negative: self.negative.clone(),
+            spectra: self.spectra.clone(),
         }
     }
 }
@@ -76,8 +79,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// training samples: samples × features, single precision.
     ///
     /// # Errors
-    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair, and for a Nyström map
-    /// of an asymmetric similarity; [`Error::Memory`] if the features do not fit.
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair; [`Error::Memory`] if the features do not fit.
     pub fn fit(
         similarity: S,
         bases: S::Samples,
@@ -85,7 +87,7 @@ impl<S: Similarity> BasisExpansion<S> {
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, DenseMatrix<f32>)> {
         let (expansion, phi) =
-            BasisExpansion::fit_vectors(similarity, bases, (normalization, NystromCut::default()), training)?;
+            BasisExpansion::fit_vectors(similarity, bases, (normalization, NystroemCut::default()), training)?;
         Ok((expansion, phi.into_dense()?))
     }
 
@@ -93,7 +95,7 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn fit_vectors(
         similarity: S,
         bases: S::Samples,
-        normalization: (Normalization, NystromCut),
+        normalization: (Normalization, NystroemCut),
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, Vectors)> {
         let Training { samples, threads, monitor, .. } = *training;
@@ -116,23 +118,22 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn before_normalization(
         similarity: S,
         bases: S::Samples,
-        (normalization, cut): (Normalization, NystromCut),
+        (normalization, cut): (Normalization, NystroemCut),
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
         let n_polynomials = similarity.n_polynomials();
-        if n_polynomials > 0 && !matches!(normalization, Normalization::CenteredNystrom(_)) {
-            let expected = "centered-clip, centered-flip or centered-shift: polynomials belong to a conditionally positive \
-                            definite similarity";
+        if n_polynomials > 0 && !matches!(normalization, Normalization::Centered(_)) {
+            let expected = "centered: polynomials belong to a conditionally positive definite similarity";
             return Err(Error::parameter("normalization", normalization, expected));
         }
-        if !similarity.compares() && normalization.definite().is_some() {
+        if !similarity.compares() && normalization.negative_eigenvalues().is_some() {
             let expected = "mean-norm, z-score, covariance or none: features are no similarities between bases";
             return Err(Error::parameter("normalization", normalization, expected));
         }
         let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
         expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
-        if normalization.definite().is_some() {
-            (expansion.maps, expansion.negative) = expansion.nystrom(cut, training)?.into_iter().unzip();
+        if normalization.negative_eigenvalues().is_some() {
+            (expansion.maps, expansion.spectra) = expansion.nystroem(cut, training)?.into_iter().unzip();
         }
         if !normalization.is_learned() {
             let weighted = |(part, map): (usize, PartMap)| map.scaled(expansion.similarity.options(part).factor());
@@ -189,7 +190,7 @@ impl<S: Similarity> BasisExpansion<S> {
             normalization,
             maps,
             is_own: true,
-            negative: Vec::new(),
+            spectra: Vec::new(),
         })
     }
 
@@ -221,13 +222,8 @@ impl<S: Similarity> BasisExpansion<S> {
         copy normalization: Normalization;
     }
 
-    /// What a Nyström normalization changed to make similarities definite, part by part: Σ |negative eigenvalues| / Σ
-    /// positive ones of those between the bases. Empty for other normalizations and for models that were loaded.
-    pub fn negative_energy(&self) -> &[f64] {
-        &self.negative
-    }
-
-    /// Notes and warnings on the digits of columns far from 0 and on [`BasisExpansion::negative_energy`].
+    /// Notes and warnings on the digits of columns far from 0, and on what a Nyström normalization changed: asymmetry and
+    /// negative eigenvalues.
     pub(crate) fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
         let column = self.bases.offsets().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
@@ -238,19 +234,30 @@ impl<S: Similarity> BasisExpansion<S> {
                  its mean, or describe the samples before, as in z-score/{spec}"
             ));
         }
-        let is_conditional = matches!(self.normalization, Normalization::CenteredNystrom(_));
-        for (part, &negative) in self.negative.iter().enumerate().filter(|(_, negative)| **negative > WORTH_TELLING) {
-            let told = format!(
-                "{} made {} definite: between the bases, its negative eigenvalues have {:.2} % of the sum of its positive \
-                 ones",
+        let is_conditional = matches!(self.normalization, Normalization::Centered(_));
+        for (part, &Spectrum { negative, asymmetry }) in self.spectra.iter().enumerate() {
+            let name = self.similarity.part(part);
+            if asymmetry > MAX_ASYMMETRY && !self.similarity.is_symmetric(part) {
+                warnings.push(format!(
+                    "'{name}' is not symmetric: s(a, b) and s(b, a) of two bases differ by up to {:.2} % of the largest \
+                     value, so that '{}' uses the symmetric part (S + Sᵀ)/2; 'mean-norm' needs no symmetry",
+                    100.0 * asymmetry,
+                    self.normalization,
+                ));
+            }
+            if negative <= MIN_NEGATIVE_EIGENVALUES {
+                continue;
+            }
+            let remark = format!(
+                "{} made {name} definite: between the bases, its negative eigenvalues have {:.2} % of the sum of its \
+                 positive ones",
                 self.normalization,
-                self.similarity.part(part),
                 100.0 * negative,
             );
-            if negative > FAR && is_conditional {
-                warnings.push(told + ", which is far from conditionally positive definite")
+            if negative > FAR_FROM_DEFINITE && is_conditional {
+                warnings.push(remark + ", which is far from conditionally positive definite")
             } else {
-                notes.push(told)
+                notes.push(remark)
             }
         }
         (notes, warnings)
@@ -400,7 +407,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// # Errors
     /// [`Error::Parameter`] for normalizations that mix the bases, and for parts with bases of their own.
     pub(crate) fn check_prunable(&self) -> Result<()> {
-        if !self.normalization.has_a_feature_a_basis() {
+        if !self.normalization.has_feature_per_basis() {
             let expected = "mean-norm, z-score or none, where each feature belongs to a basis, to leave bases out";
             return Err(Error::parameter("normalization", self.normalization, expected));
         }
@@ -417,7 +424,7 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// The features that compare with a basis; none where maps mix the bases.
     pub(crate) fn features_of_basis(&self, basis: usize) -> Vec<usize> {
-        if !self.normalization.has_a_feature_a_basis() {
+        if !self.normalization.has_feature_per_basis() {
             return Vec::new();
         }
         let parts = (0..self.maps.len()).filter(|&part| self.similarity.own_features(part, &self.described).is_none());
@@ -471,7 +478,7 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { bases, described, maps, ..self }
     }
 
-    fn nystrom(&self, cut: NystromCut, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, f64)>> {
+    fn nystroem(&self, cut: NystroemCut, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, Spectrum)>> {
         let (n, n_columns, n_polynomials) = (self.bases.len(), self.n_columns(), self.similarity.n_polynomials());
         if n_columns != n + n_polynomials {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
@@ -501,7 +508,7 @@ impl<S: Similarity> BasisExpansion<S> {
         };
         let part = |part: usize| {
             if let Some(n_features) = self.similarity.own_features(part, &self.described) {
-                return Ok((PartMap::identity(n_features), 0.0));
+                return Ok((PartMap::identity(n_features), Spectrum::default()));
             }
             let own = self.similarity.options(part).columns(n);
             let (block, precision) = if is_precise[part] {
@@ -514,13 +521,7 @@ impl<S: Similarity> BasisExpansion<S> {
             };
             let sizes = Sizes { n_bases: own.len(), n_polynomials };
             let spec = self.similarity.part(part);
-            PartMap::nystrom(
-                (&block, precision),
-                sizes,
-                (self.normalization, cut),
-                &spec,
-                self.similarity.is_symmetric(part),
-            )
+            PartMap::nystroem((&block, precision), sizes, (self.normalization, cut), &spec)
         };
         (0..self.maps.len()).map(part).collect()
     }

@@ -85,7 +85,7 @@ mod tests {
         let values = [0.5, 0.0, 0.25, 0.1, 0.9, 0.3];
         let samples = DenseView::new(&values, 2, 3).unwrap();
         let rows = CodedRows::new(&samples, &[0, 1], &[1.0; 2], None).unwrap();
-        let map = AdditiveMap::nystrom(AdditiveKernel::Chi2, &[0.1, 0.5]).unwrap();
+        let map = AdditiveMap::nystroem(AdditiveKernel::Chi2, &[0.1, 0.5]).unwrap();
         let phi = explicit(&rows, &map);
         assert_eq!(phi.values.len() * 8, explicit_bytes(&rows, &map));
         let view = phi.view().unwrap();

@@ -5,7 +5,7 @@
 //! with pivots finds those that span the others, for about as many: what is left of S is small and is shown to be
 //! semi-definite, and W is that of the pivots alone. Where S is not definite, eigenvectors give W = U Λ^(−½) for 9 n³.
 
-use super::{Definite, NystromCut};
+use super::{NegativeEigenvalues, NystroemCut};
 use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::linalg::pivoted::Pivoted;
@@ -58,12 +58,12 @@ pub(crate) struct Rounding {
     pub entry: f64,
     /// A bound on that of an eigenvalue.
     pub eigenvalue: f64,
-    pub cut: NystromCut,
+    pub cut: NystroemCut,
 }
 
 impl Rounding {
     /// Of n × n similarities of which this is the largest.
-    pub fn of(precision: Precision, n: usize, largest: f64, cut: NystromCut) -> Self {
+    pub fn of(precision: Precision, n: usize, largest: f64, cut: NystroemCut) -> Self {
         let entry = Precision::Single.error() * largest;
         Rounding { entry, eigenvalue: n as f64 * precision.error() * largest, cut }
     }
@@ -71,25 +71,25 @@ impl Rounding {
     /// What is new of a base beside the pivots, below which it is dropped; `largest` is the largest eigenvalue.
     fn least_pivot(&self, largest: f64) -> f64 {
         match self.cut {
-            NystromCut::Millionth | NystromCut::PreciseMillionth => MILLIONTH * largest,
-            NystromCut::Rounding => ABOVE_ROUNDING * self.entry,
+            NystroemCut::Millionth | NystroemCut::PreciseMillionth => MILLIONTH * largest,
+            NystroemCut::Rounding => ABOVE_ROUNDING * self.entry,
         }
     }
 
     /// The same of eigenvalues, to whose errors all similarities of a row add: their roots, as errors of chance do.
     fn least_eigenvalue(&self, largest: f64, n: usize) -> f64 {
         match self.cut {
-            NystromCut::Millionth | NystromCut::PreciseMillionth => MILLIONTH * largest,
-            NystromCut::Rounding => ABOVE_ROUNDING * self.entry * (n as f64).sqrt(),
+            NystroemCut::Millionth | NystroemCut::PreciseMillionth => MILLIONTH * largest,
+            NystroemCut::Rounding => ABOVE_ROUNDING * self.entry * (n as f64).sqrt(),
         }
     }
 }
 
 impl InverseRoot {
     /// Of a symmetric matrix of finite numbers; none if eigenvalues are not finite.
-    pub fn new(matrix: Vec<f64>, definite: Definite, rounding: Rounding) -> Option<Self> {
+    pub fn new(matrix: Vec<f64>, treatment: NegativeEigenvalues, rounding: Rounding) -> Option<Self> {
         // A definite matrix is left as it is, unless it is squared.
-        if definite != Definite::Square {
+        if treatment != NegativeEigenvalues::Square {
             let whole = square(&matrix);
             let largest = growth(whole.n_rows(), |x| whole.times(&x));
             let found =
@@ -98,7 +98,7 @@ impl InverseRoot {
                 return found;
             }
         }
-        Self::by_eigenvectors(&matrix, definite, rounding)
+        Self::by_eigenvectors(&matrix, treatment, rounding)
     }
 
     /// None unless the least eigenvalue is above the cut.
@@ -129,18 +129,18 @@ impl InverseRoot {
         Some(InverseRoot { columns, trace: trace(matrix) - dropped, negative: 0.0 })
     }
 
-    fn by_eigenvectors(matrix: &[f64], definite: Definite, rounding: Rounding) -> Option<Self> {
+    fn by_eigenvectors(matrix: &[f64], treatment: NegativeEigenvalues, rounding: Rounding) -> Option<Self> {
         let n = size_of_square(matrix);
         let SymmetricEigen { values, vectors } = eigen::symmetric(matrix, n, true)?;
         let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
         let lost = sum_of(&|value| value < -rounding.eigenvalue);
         let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding.eigenvalue) } else { 0.0 };
         let least = values.first().copied().unwrap_or(0.0).min(0.0);
-        let made = |value: f64| match definite {
-            Definite::Clip => value.max(0.0),
-            Definite::Flip => value.abs(),
-            Definite::Shift => value - least,
-            Definite::Square => value * value,
+        let made = |value: f64| match treatment {
+            NegativeEigenvalues::Clip => value.max(0.0),
+            NegativeEigenvalues::Flip => value.abs(),
+            NegativeEigenvalues::Shift => value - least,
+            NegativeEigenvalues::Square => value * value,
         };
         let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
         let cut = rounding.least_eigenvalue(values.iter().copied().fold(0.0, f64::max), n);
@@ -161,7 +161,7 @@ impl InverseRoot {
     pub fn projected(
         mut matrix: Vec<f64>,
         polynomials: &[Vec<f64>],
-        definite: Definite,
+        treatment: NegativeEigenvalues,
         rounding: Rounding,
     ) -> Result<Self, Option<String>> {
         let (n, r) = ((matrix.len() as f64).sqrt().round() as usize, 1 + polynomials.len());
@@ -202,7 +202,7 @@ impl InverseRoot {
             reflections.push(v);
         }
         let rest: Vec<f64> = matrix.chunks(n).skip(r).flat_map(|row| &row[r..]).copied().collect();
-        let root = InverseRoot::new(rest, definite, rounding).ok_or(None)?;
+        let root = InverseRoot::new(rest, treatment, rounding).ok_or(None)?;
         let reflected = (0..root.columns.n_cols()).flat_map(|column| {
             let mut whole = vec![0.0; r];
             whole.extend_from_slice(root.columns.col(column));
@@ -259,7 +259,7 @@ mod tests {
 
     /// Of double precision, with so large errors of eigenvalues.
     fn exact(eigenvalue: f64) -> Rounding {
-        Rounding { entry: 1e-15, eigenvalue, cut: NystromCut::Millionth }
+        Rounding { entry: 1e-15, eigenvalue, cut: NystroemCut::Millionth }
     }
 
     /// exp(−|i − j| / length), definite, with a fast or a slow spectrum; and its opposite.
@@ -275,7 +275,7 @@ mod tests {
             let whole = square(&matrix);
             let largest = growth(n, |x| whole.times(&x));
             let cholesky = InverseRoot::by_cholesky(&whole, largest, exact(1e-9)).unwrap();
-            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, exact(1e-9)).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap();
             assert!((cholesky.trace - eigen.trace).abs() < 1e-9 && cholesky.negative == eigen.negative);
             let inverse = |root: &InverseRoot| product(Side::Plain(&root.columns), Side::Transposed(&root.columns));
             let (a, b) = (inverse(&cholesky), inverse(&eigen));
@@ -298,7 +298,7 @@ mod tests {
             let whole = square(&matrix);
             let largest = growth(n, |x| whole.times(&x));
             let pivots = InverseRoot::by_pivots(&whole, largest, exact(1e-9)).unwrap();
-            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, exact(1e-9)).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap();
             assert!(pivots.columns.n_cols() < n && pivots.negative == 0.0);
             assert!((pivots.trace - eigen.trace).abs() < 1e-3 * eigen.trace, "{} {}", pivots.trace, eigen.trace);
             // Both features reproduce the similarities.
@@ -317,7 +317,7 @@ mod tests {
         let largest = growth(n, |x| whole.times(&x));
         assert!(InverseRoot::by_pivots(&whole, largest, exact(1e-9)).is_none());
         assert!(InverseRoot::by_pivots(&whole, largest, exact(1e-3)).is_some());
-        assert!(InverseRoot::new(indefinite, Definite::Clip, exact(1e-9)).unwrap().negative > 0.0);
+        assert!(InverseRoot::new(indefinite, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().negative > 0.0);
     }
 
     /// In single precision: what the features do not reproduce of similarities is near their rounding, and less than a tenth of
@@ -328,14 +328,18 @@ mod tests {
         let at = |i: usize| (-((i / n) as f64 - (i % n) as f64).powi(2) / 2e3).exp();
         let matrix: Vec<f64> = (0..n * n).map(|i| f64::from(at(i) as f32)).collect();
         let whole = square(&matrix);
-        let worst = |cut: NystromCut| {
-            let root =
-                InverseRoot::new(matrix.clone(), Definite::Clip, Rounding::of(Precision::Single, n, 1.0, cut)).unwrap();
+        let worst = |cut: NystroemCut| {
+            let root = InverseRoot::new(
+                matrix.clone(),
+                NegativeEigenvalues::Clip,
+                Rounding::of(Precision::Single, n, 1.0, cut),
+            )
+            .unwrap();
             let features = product(Side::Plain(&whole), Side::Plain(&root.columns));
             let again = product(Side::Plain(&features), Side::Transposed(&features));
             again.values().iter().zip(&matrix).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
-        let (coarse, fine) = (worst(NystromCut::Millionth), worst(NystromCut::Rounding));
+        let (coarse, fine) = (worst(NystroemCut::Millionth), worst(NystroemCut::Rounding));
         assert!(fine < 3e-6 && coarse > 10.0 * fine, "{coarse} {fine}");
     }
 
@@ -350,9 +354,9 @@ mod tests {
         for matrix in [wide, indefinite, flat] {
             let whole = square(&matrix);
             assert!(InverseRoot::by_cholesky(&whole, growth(n, |x| whole.times(&x)), exact(1e-9)).is_none());
-            assert!(InverseRoot::new(matrix, Definite::Clip, exact(1e-9)).unwrap().columns.n_cols() < n);
+            assert!(InverseRoot::new(matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().columns.n_cols() < n);
         }
-        let squared = InverseRoot::new(decaying(n, 2.0), Definite::Square, exact(1e-9)).unwrap();
+        let squared = InverseRoot::new(decaying(n, 2.0), NegativeEigenvalues::Square, exact(1e-9)).unwrap();
         assert!(squared.trace > 1.1 * n as f64);
     }
 }

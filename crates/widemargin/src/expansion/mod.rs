@@ -34,7 +34,7 @@ pub(crate) use decision::Decision;
 pub use explicit::{Explicit, explicit, explicit_block, explicit_bytes};
 pub use kernel_table::KernelTable;
 pub use nodes::choose_nodes;
-pub use normalization::{Definite, Normalization, NystromCut};
+pub use normalization::{NegativeEigenvalues, Normalization, NystroemCut};
 pub(crate) use own_map::own_map;
 pub(crate) use part_map::PartMap;
 pub use spectrum::{Negative, Spectrum, spectrum, spectrum_with};

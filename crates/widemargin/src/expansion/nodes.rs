@@ -129,7 +129,7 @@ mod tests {
     use crate::expansion::AdditiveMap;
 
     fn loss(kernel: AdditiveKernel, values: &[f32], counts: &[f64], nodes: &[f64]) -> f64 {
-        let map = AdditiveMap::nystrom(kernel, nodes).unwrap();
+        let map = AdditiveMap::nystroem(kernel, nodes).unwrap();
         values.iter().zip(counts).map(|(&x, &count)| count * (f64::from(x) - map.value(x.into(), x.into()))).sum()
     }
 

@@ -16,34 +16,34 @@ pub enum Normalization {
     Covariance,
     /// φ̃ unchanged: `none`.
     None,
-    /// S^(−½) φ̃ with the similarities S between the bases, made positive semi-definite: `nystrom-clip` and so on.
-    /// The similarity must be symmetric.
-    Nystrom(Definite),
-    /// The same with the symmetric part (S + Sᵀ)/2 of a similarity that is not symmetric: `nystrom-symmetric-clip` ….
-    NystromOfSymmetricPart(Definite),
-    /// The same as `nystrom-…` with S projected off the constant, (I − 11ᵀ/B) S (I − 11ᵀ/B), for conditionally positive
-    /// definite similarities such as minus a distance: `centered-clip` and so on. With a free intercept the machine is
-    /// the thin plate SVM on this similarity.
-    CenteredNystrom(Definite),
+    /// S^(−½) φ̃ with the similarities S between the bases, made positive semi-definite: `nystroem`, or
+    /// `nystroem:negative-eigenvalues=flip` and so on. Of a similarity that is not symmetric, S is the symmetric part,
+    /// with a warning.
+    Nystroem(NegativeEigenvalues),
+    /// The same with S projected off the constant, (I − 11ᵀ/B) S (I − 11ᵀ/B), for conditionally positive definite
+    /// similarities such as minus a distance: `centered`. With a free intercept the model is the thin plate SVM on this
+    /// similarity.
+    Centered(NegativeEigenvalues),
 }
 
 /// How an indefinite symmetric matrix is made positive semi-definite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Definite {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NegativeEigenvalues {
     /// Negative eigenvalues become 0.
+    #[default]
     Clip,
     /// Negative eigenvalues change their sign.
     Flip,
     /// The least eigenvalue is subtracted from all where it is negative.
     Shift,
-    /// Eigenvalues are squared.
+    /// Eigenvalues are squared; only with [`Normalization::Nystroem`].
     Square,
 }
 
 /// Where the features of a Nyström map end: bases of which less is new beside the others, and eigenvectors of smaller
 /// eigenvalues, are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NystromCut {
+pub enum NystroemCut {
     /// At 10⁻⁶ of the largest eigenvalue. Classes need no more: what is beyond costs time, and changes few decisions.
     #[default]
     Millionth,
@@ -54,16 +54,16 @@ pub enum NystromCut {
     Rounding,
 }
 
-named!("cut": NystromCut {
-    "millionth" = NystromCut::Millionth,
-    "precise-millionth" = NystromCut::PreciseMillionth,
-    "rounding" = NystromCut::Rounding,
+named!("cut": NystroemCut {
+    "millionth" = NystroemCut::Millionth,
+    "precise-millionth" = NystroemCut::PreciseMillionth,
+    "rounding" = NystroemCut::Rounding,
 });
 
-impl NystromCut {
+impl NystroemCut {
     /// Whether similarities are computed in double precision, where they have it.
     pub(super) fn is_precise(self) -> bool {
-        self != NystromCut::Millionth
+        self != NystroemCut::Millionth
     }
 }
 
@@ -74,16 +74,14 @@ impl Normalization {
     }
 
     /// Whether each feature is the similarity to one basis, but for shift and scale.
-    pub fn has_a_feature_a_basis(self) -> bool {
+    pub fn has_feature_per_basis(self) -> bool {
         matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::None)
     }
 
-    /// How the similarities between the bases are made definite, if features depend on them.
-    pub(crate) fn definite(self) -> Option<Definite> {
+    /// What becomes of negative eigenvalues of the similarities between the bases, if features depend on them.
+    pub(crate) fn negative_eigenvalues(self) -> Option<NegativeEigenvalues> {
         match self {
-            Normalization::Nystrom(definite)
-            | Normalization::NystromOfSymmetricPart(definite)
-            | Normalization::CenteredNystrom(definite) => Some(definite),
+            Normalization::Nystroem(negative) | Normalization::Centered(negative) => Some(negative),
             _ => None,
         }
     }
@@ -94,19 +92,13 @@ named!("normalization": Normalization {
     "z-score" = Normalization::ZScore,
     "covariance" = Normalization::Covariance,
     "none" = Normalization::None,
-    "nystrom-clip" = Normalization::Nystrom(Definite::Clip),
-    "nystrom-flip" = Normalization::Nystrom(Definite::Flip),
-    "nystrom-shift" = Normalization::Nystrom(Definite::Shift),
-    "nystrom-square" = Normalization::Nystrom(Definite::Square),
-    "nystrom-symmetric-clip" = Normalization::NystromOfSymmetricPart(Definite::Clip),
-    "nystrom-symmetric-flip" = Normalization::NystromOfSymmetricPart(Definite::Flip),
-    "nystrom-symmetric-shift" = Normalization::NystromOfSymmetricPart(Definite::Shift),
-    "nystrom-symmetric-square" = Normalization::NystromOfSymmetricPart(Definite::Square),
-    "centered-clip" = Normalization::CenteredNystrom(Definite::Clip),
-    "centered-flip" = Normalization::CenteredNystrom(Definite::Flip),
-    "centered-shift" = Normalization::CenteredNystrom(Definite::Shift),
-    "nystrom" = Normalization::Nystrom(Definite::Clip),
-    "centered" = Normalization::CenteredNystrom(Definite::Clip),
+    "nystroem" = Normalization::Nystroem(NegativeEigenvalues::Clip),
+    "nystroem:negative-eigenvalues=flip" = Normalization::Nystroem(NegativeEigenvalues::Flip),
+    "nystroem:negative-eigenvalues=shift" = Normalization::Nystroem(NegativeEigenvalues::Shift),
+    "nystroem:negative-eigenvalues=square" = Normalization::Nystroem(NegativeEigenvalues::Square),
+    "centered" = Normalization::Centered(NegativeEigenvalues::Clip),
+    "centered:negative-eigenvalues=flip" = Normalization::Centered(NegativeEigenvalues::Flip),
+    "centered:negative-eigenvalues=shift" = Normalization::Centered(NegativeEigenvalues::Shift),
 });
 
 #[cfg(test)]
@@ -117,9 +109,8 @@ mod tests {
     fn names_parse_back() {
         for (name, normalization) in Normalization::NAMES {
             assert_eq!(name.parse::<Normalization>().unwrap(), *normalization);
-            let is_short = ["nystrom", "centered"].contains(name);
-            assert_eq!(normalization.to_string(), if is_short { format!("{name}-clip") } else { (*name).to_owned() });
+            assert_eq!(normalization.to_string(), *name);
         }
-        assert!("clip".parse::<Normalization>().unwrap_err().to_string().contains("nystrom-clip"));
+        assert!("clip".parse::<Normalization>().unwrap_err().to_string().contains("nystroem"));
     }
 }

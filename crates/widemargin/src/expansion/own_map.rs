@@ -26,7 +26,7 @@ pub(crate) fn own_map(
     (values, counts): (&[f32], &[f64]),
 ) -> Result<AdditiveMap> {
     let training = Representatives::new(values, counts);
-    let needs_definite = approximation == Approximation::Nystrom;
+    let needs_definite = approximation == Approximation::Nystroem;
     let chosen = examine(kernel, &training, needs_definite, n_nodes)?;
     let nodes = nodes.unwrap_or(chosen);
     let table = KernelTable::new(kernel, &nodes, &training.values)?;

@@ -1,7 +1,7 @@
 //! The normalization of one similarity's features, learned from the training samples.
 
 use super::inverse_root::{InverseRoot, Precision, Rounding};
-use super::{Normalization, NystromCut};
+use super::{Normalization, NystroemCut};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
@@ -32,6 +32,15 @@ pub(crate) enum PartMap {
 /// Total number of features of several similarities.
 pub(crate) fn n_joined(maps: &[PartMap]) -> usize {
     maps.iter().map(PartMap::n_features).sum()
+}
+
+/// What was found of the similarities between the bases by a Nyström map.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spectrum {
+    /// Σ |negative eigenvalues| / Σ positive ones of the symmetric part, ignoring rounding.
+    pub negative: f64,
+    /// The largest |s(a, b) − s(b, a)| over the largest |s|.
+    pub asymmetry: f64,
 }
 
 impl PartMap {
@@ -150,41 +159,30 @@ impl PartMap {
         })
     }
 
-    /// S^(−½) up to a rotation, which does not affect a linear SVM, for the similarities S between the bases, made
-    /// definite. With it, Σ |negative eigenvalues| / Σ positive ones before, ignoring rounding.
+    /// S^(−½) up to a rotation, which does not affect a linear SVM, for the symmetric part S of the similarities between
+    /// the bases, made positive semi-definite.
     ///
     /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and the
     /// polynomials, which become features of their own: each with the variance of all others together.
-    pub fn nystrom(
+    pub(super) fn nystroem(
         (between, precision): (&[f64], Precision),
         sizes: Sizes,
-        (normalization, cut): (Normalization, NystromCut),
+        (normalization, cut): (Normalization, NystroemCut),
         spec: &str,
-        is_symmetric: bool,
-    ) -> Result<(Self, f64)> {
+    ) -> Result<(Self, Spectrum)> {
         let Sizes { n_bases: n, n_polynomials } = sizes;
         let n_columns = n + n_polynomials;
-        let Some(definite) = normalization.definite() else { return Ok((PartMap::identity(n_columns), 0.0)) };
-        let symmetrize = matches!(normalization, Normalization::NystromOfSymmetricPart(_));
-        let is_centered = matches!(normalization, Normalization::CenteredNystrom(_));
+        let Some(treatment) = normalization.negative_eigenvalues() else {
+            return Ok((PartMap::identity(n_columns), Spectrum::default()));
+        };
+        let is_centered = matches!(normalization, Normalization::Centered(_));
         let at = |i: usize, j: usize| between[i * n_columns + j];
         let similarities = between.chunks(n_columns.max(1)).flat_map(|row| &row[..n]);
         let largest = similarities.fold(0.0f64, |largest, s| largest.max(s.abs()));
-        let mut matrix = vec![0.0; n * n];
+        let (mut matrix, mut difference) = (vec![0.0; n * n], 0.0f64);
         for i in 0..n {
             for j in 0..=i {
-                if !symmetrize && !is_symmetric && (at(i, j) - at(j, i)).abs() > 1e-4 * largest {
-                    return Err(Error::Similarity {
-                        similarity: spec.to_owned(),
-                        problem: format!(
-                            "it is not symmetric (s of bases {i} and {j} is {} one way and {} the other), and {normalization} \
-                             needs a symmetric matrix: {} takes the symmetric part (S + Sᵀ)/2, mean-norm needs none",
-                            at(j, i),
-                            at(i, j),
-                            Normalization::NystromOfSymmetricPart(definite),
-                        ),
-                    });
-                }
+                difference = difference.max((at(i, j) - at(j, i)).abs());
                 let value = 0.5 * (at(i, j) + at(j, i));
                 (matrix[i * n + j], matrix[j * n + i]) = (value, value);
             }
@@ -198,12 +196,12 @@ impl PartMap {
             true => {
                 let polynomials: Vec<Vec<f64>> =
                     (n..n_columns).map(|column| (0..n).map(|row| at(row, column)).collect()).collect();
-                InverseRoot::projected(matrix, &polynomials, definite, rounding).map_err(|problem| match problem {
+                InverseRoot::projected(matrix, &polynomials, treatment, rounding).map_err(|problem| match problem {
                     Some(problem) => Error::similarity(spec, problem),
                     None => failed(),
                 })?
             }
-            false => InverseRoot::new(matrix, definite, rounding).ok_or_else(failed)?,
+            false => InverseRoot::new(matrix, treatment, rounding).ok_or_else(failed)?,
         };
         let n_kept = columns.n_cols();
         let n_features = n_kept + n_polynomials;
@@ -229,7 +227,8 @@ impl PartMap {
                 PartMap::Projection { matrix, n_columns, n_features }
             }
         };
-        Ok((map, negative))
+        let asymmetry = if largest > 0.0 { difference / largest } else { 0.0 };
+        Ok((map, Spectrum { negative, asymmetry }))
     }
 }
 

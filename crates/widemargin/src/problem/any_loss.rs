@@ -37,7 +37,7 @@ impl From<Loss> for AnyLoss {
 named!("loss": AnyLoss {
     "hinge" = AnyLoss::Hinge,
     "squared-hinge" = AnyLoss::Smooth(SmoothLoss::SquaredHinge),
-    "squared" = AnyLoss::Smooth(SmoothLoss::Squared),
+    "squared-error" = AnyLoss::Smooth(SmoothLoss::Squared),
     "logistic" = AnyLoss::Smooth(SmoothLoss::Logistic),
 });
 
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_loss_is_read_as_it_is_written() {
-        for name in ["hinge", "squared-hinge", "squared", "logistic"] {
+        for name in ["hinge", "squared-hinge", "squared-error", "logistic"] {
             assert_eq!(name.parse::<AnyLoss>().unwrap().to_string(), name);
         }
         assert_eq!(AnyLoss::from(Loss::Hinge), AnyLoss::Hinge);

@@ -38,7 +38,7 @@ pub enum RegressionLoss {
 
 impl RegressionLoss {
     /// The names of all losses.
-    pub const NAMES: [&'static str; 4] = ["squared", "huber", "squared-epsilon-insensitive", "quantile"];
+    pub const NAMES: [&'static str; 4] = ["squared-error", "huber", "squared-epsilon-insensitive", "quantile"];
 
     /// The loss of a name, with the parameters that belong to it; a quantile that is not given is 0.5.
     ///
@@ -46,7 +46,7 @@ impl RegressionLoss {
     /// [`Error::UnknownName`]; [`Error::Parameter`] for a parameter that does not belong to the loss or is out of range.
     pub fn new(name: &str, epsilon: Option<f64>, quantile: Option<f64>) -> Result<Self> {
         let loss = match name {
-            "squared" => RegressionLoss::Squared,
+            "squared-error" => RegressionLoss::Squared,
             "huber" => RegressionLoss::Huber { epsilon },
             "squared-epsilon-insensitive" => RegressionLoss::SquaredEpsilonInsensitive { epsilon },
             "quantile" => RegressionLoss::Quantile { quantile: quantile.unwrap_or(0.5) },
@@ -65,7 +65,7 @@ impl RegressionLoss {
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
-            RegressionLoss::Squared => "squared",
+            RegressionLoss::Squared => "squared-error",
             RegressionLoss::Huber { .. } => "huber",
             RegressionLoss::SquaredEpsilonInsensitive { .. } => "squared-epsilon-insensitive",
             RegressionLoss::Quantile { .. } => "quantile",
@@ -119,7 +119,7 @@ mod tests {
     fn rejects_what_does_not_belong_to_the_loss_or_is_out_of_range() {
         let refused = |name, epsilon, quantile| RegressionLoss::new(name, epsilon, quantile).unwrap_err().to_string();
         assert!(refused("pinball", None, None).contains("squared-epsilon-insensitive"));
-        assert!(refused("squared", Some(1.0), None).contains("huber"));
+        assert!(refused("squared-error", Some(1.0), None).contains("huber"));
         assert!(refused("quantile", Some(1.0), None).contains("epsilon"));
         assert!(refused("huber", None, Some(0.5)).contains("belongs to quantile"));
         for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {

@@ -71,7 +71,7 @@ impl TryFrom<Loss> for SmoothLoss {
 
 named!("loss": SmoothLoss {
     "squared-hinge" = SmoothLoss::SquaredHinge,
-    "squared" = SmoothLoss::Squared,
+    "squared-error" = SmoothLoss::Squared,
     "logistic" = SmoothLoss::Logistic,
 }, "hinge" => not_smooth("hinge".into()));
 

@@ -488,7 +488,7 @@ fn unsolved() -> Error {
 /// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most on
 /// which there is one.
 fn behind(tried: &[Tried]) -> Option<f64> {
-    let is_distance = |tried: &Tried| matches!(tried.candidate.normalization, Normalization::CenteredNystrom(_));
+    let is_distance = |tried: &Tried| matches!(tried.candidate.normalization, Normalization::Centered(_));
     let most = tried.iter().filter(|tried| is_distance(tried)).map(|tried| tried.n_samples).max()?;
     let least = |is_counted: &dyn Fn(&Tried) -> bool| {
         let alike = tried.iter().filter(|tried| tried.n_samples == most && is_counted(tried));

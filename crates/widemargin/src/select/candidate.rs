@@ -1,7 +1,7 @@
 //! A candidate of a search: similarities with their normalization.
 
 use crate::error::{Error, Result};
-use crate::expansion::{Definite, Normalization};
+use crate::expansion::{NegativeEigenvalues, Normalization};
 use crate::similarity::{AnySimilarity, Similarity, Spec, similarity_rows};
 
 /// Similarities with their normalization.
@@ -118,8 +118,8 @@ pub fn usual_normalization(spec: &str) -> Normalization {
     let step = last.parse::<Spec>().ok().and_then(|spec| spec.steps.into_iter().next());
     let row = similarity_rows().find(|row| row.name == name);
     match row.zip(step).map(|(row, step)| row.definite_of(&step)) {
-        Some(crate::similarity::Definite::Positive) => Normalization::Nystrom(Definite::Clip),
-        Some(crate::similarity::Definite::Conditional) => Normalization::CenteredNystrom(Definite::Clip),
+        Some(crate::similarity::Definite::Positive) => Normalization::Nystroem(NegativeEigenvalues::Clip),
+        Some(crate::similarity::Definite::Conditional) => Normalization::Centered(NegativeEigenvalues::Clip),
         _ => Normalization::MeanNorm,
     }
 }

@@ -21,7 +21,7 @@ use super::similarity_trial::mean_and_error;
 use super::usual_candidates::candidates_for;
 use crate::data::{About, AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Definite, Normalization};
+use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization};
 use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
 use crate::model::{BasisExpansionRegressorParams, ChosenRegression, StandardTargets};
@@ -378,7 +378,7 @@ impl<'a> Trial<'a> {
         let is_kernel = candidate.similarity.len() == 1 && similarity.compares() && !similarity.brings_columns();
         let is_definite = matches!(
             candidate.normalization,
-            Normalization::Nystrom(Definite::Clip) | Normalization::CenteredNystrom(Definite::Clip)
+            Normalization::Nystroem(NegativeEigenvalues::Clip) | Normalization::Centered(NegativeEigenvalues::Clip)
         );
         if !(is_kernel && is_definite && similarity.is_symmetric(0) && similarity.n_polynomials() == 0) {
             let params = BasisExpansionRegressorParams::new(similarity)

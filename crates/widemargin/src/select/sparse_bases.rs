@@ -25,7 +25,7 @@ pub fn pick_bases<S: Similarity>(
 ) -> Result<Vec<usize>> {
     let n_columns = expansion.n_columns();
     require_cost(c)?;
-    if n_columns == 0 || !expansion.normalization().has_a_feature_a_basis() || phi.n_cols != expansion.n_features() {
+    if n_columns == 0 || !expansion.normalization().has_feature_per_basis() || phi.n_cols != expansion.n_features() {
         return Err(Error::parameter(
             "normalization",
             expansion.normalization(),

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
 use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
-use crate::expansion::{Definite, Normalization};
+use crate::expansion::{NegativeEigenvalues, Normalization};
 
 /// Characters of a string on average from which longer n-grams are tried, and from which they are too many.
 const SHORT: usize = 20;
@@ -21,7 +21,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
     let usual = Candidate::usual;
     let centered = |spec: &str| Candidate {
         similarity: vec![spec.to_owned()],
-        normalization: Normalization::CenteredNystrom(Definite::Flip),
+        normalization: Normalization::Centered(NegativeEigenvalues::Flip),
     };
     match samples {
         AnySamples::Vectors(vectors) => {

@@ -81,7 +81,7 @@ fn vectors() {
             check_basis_expansion(&[spec], "mean-norm", &sparse(d), classes, n_basis);
         }
     }
-    for normalization in ["nystrom-clip", "z-score", "covariance", "none"] {
+    for normalization in ["nystroem", "z-score", "covariance", "none"] {
         check_basis_expansion(&["rbf", "linear"], normalization, &dense(9), 2, 40);
     }
     check_basis_expansion(&["precomputed"], "mean-norm", &dense(30), 4, 30);

@@ -60,7 +60,7 @@ fn accuracy_agreement_and_true_gap() {
     let rows = CodedRows::new(&train, &train_rows, &[1.0; N_TRAIN], None).unwrap();
     let nodes = choose_nodes(AdditiveKernel::Chi2, rows.book(), rows.counts(), 3);
     for map in [
-        AdditiveMap::nystrom(AdditiveKernel::Chi2, &nodes).unwrap(),
+        AdditiveMap::nystroem(AdditiveKernel::Chi2, &nodes).unwrap(),
         AdditiveMap::polynomial(AdditiveKernel::Chi2, &PAPER_NODES).unwrap(),
     ] {
         let what = map.approximation();

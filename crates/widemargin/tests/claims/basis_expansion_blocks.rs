@@ -7,7 +7,7 @@ use crate::resources_common::{Disk, MemoryCheckpoint};
 use widemargin::Error;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Resources, Vectors};
-use widemargin::expansion::{Definite, Normalization};
+use widemargin::expansion::{NegativeEigenvalues, Normalization};
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::{Intercept, Loss, SmoothLoss};
@@ -83,7 +83,7 @@ fn it_is_the_machine_that_memory_gives() {
         Normalization::MeanNorm,
         Normalization::ZScore,
         Normalization::None,
-        Normalization::Nystrom(Definite::Clip),
+        Normalization::Nystroem(NegativeEigenvalues::Clip),
         Normalization::Covariance,
     ];
     for (at, normalization) in normalizations.into_iter().enumerate() {
@@ -110,7 +110,9 @@ fn it_is_the_machine_that_memory_gives() {
 fn weights_and_own_bases_are_those_of_memory() {
     let (samples, labels) = clouds(6000, 3);
     let fixed = ["rbf:gamma=0.1,weight=2", "laplacian:gamma=0.2,weight=0.5,bases=9"];
-    for normalization in [Normalization::MeanNorm, Normalization::Covariance, Normalization::Nystrom(Definite::Clip)] {
+    for normalization in
+        [Normalization::MeanNorm, Normalization::Covariance, Normalization::Nystroem(NegativeEigenvalues::Clip)]
+    {
         // Which bases are a part's own depends on their order, which is given here.
         let bases = BasisChoice::Given((0..30).map(|i| i * 167).collect());
         let base = || params().basis(bases.clone()).normalization(normalization).tol(1e-5);

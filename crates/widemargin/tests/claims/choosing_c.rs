@@ -139,7 +139,7 @@ fn a_centered_expansion_of_a_distance_is_the_thin_plate_machine() {
             let (n, d) = (90, 3);
             let (values, labels) = blobs(n, d, classes, 3);
             let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
-            let normalization = "centered-clip".parse().unwrap();
+            let normalization = "centered".parse().unwrap();
             let params = BasisExpansionParams::new(similarity(spec)).normalization(normalization).n_basis(n).tol(1e-7);
             let found = params.c(c).fit(&all, &Labels::new(labels.clone())).unwrap();
             let kernel: ConditionalKernel = spec.parse().unwrap();
@@ -216,7 +216,8 @@ fn how_an_indefinite_distance_is_made_definite_is_said_and_consistent() {
         let off = a.iter().zip(b).fold(0.0f64, |off, (a, b)| off.max((a - b).abs()));
         assert!(off <= 1e-3 * size, "{what}: {off} of {size}");
     };
-    let (clip, flip, shift) = (gram("centered-clip"), gram("centered-flip"), gram("centered-shift"));
+    let (clip, flip, shift) =
+        (gram("centered"), gram("centered:negative-eigenvalues=flip"), gram("centered:negative-eigenvalues=shift"));
     // |G|² = G²; the positive part is (G + |G|)/2; and with the least eigenvalue −s, Γ (G + sI) = G² off the constant.
     close(&times(&flip, &flip, n), &times(&truth, &truth, n), "flip");
     let positive: Vec<f64> = truth.iter().zip(&flip).map(|(g, f)| 0.5 * (g + f)).collect();

@@ -42,13 +42,13 @@ fn similarities_are_those_of_columns_near_0() {
     let (near, far) = (DenseView::new(&near, N, 2).unwrap(), DenseView::new(&far, N, 2).unwrap());
     let labels = labels(near.values());
     for (spec, normalization) in [
-        ("rbf", "nystrom-clip"),
+        ("rbf", "nystroem"),
         ("laplacian", "mean-norm"),
-        ("distance", "centered-clip"),
-        ("thin-plate", "centered-clip"),
-        ("z-score/rbf", "nystrom-clip"),
+        ("distance", "centered"),
+        ("thin-plate", "centered"),
+        ("z-score/rbf", "nystroem"),
         ("z-score/linear", "none"),
-        ("mean-norm/polynomial", "nystrom-clip"),
+        ("mean-norm/polynomial", "nystroem"),
         ("features", "z-score"),
         ("features", "mean-norm"),
         ("features", "covariance"),

@@ -94,7 +94,7 @@ fn losses() -> [AnyLoss; 4] {
 /// Normalizations of a similarity; features are no similarities, and others need not be symmetric.
 fn normalizations(spec: &str) -> Vec<Normalization> {
     let learned = ["mean-norm", "z-score", "covariance", "none"];
-    let maps = ["nystrom-symmetric-clip", "nystrom-clip", "centered-clip", "centered-flip", "centered-shift"];
+    let maps = ["nystroem", "centered", "centered:negative-eigenvalues=flip", "centered:negative-eigenvalues=shift"];
     let is_map = if spec.ends_with("features") { 0 } else { maps.len() };
     learned.into_iter().chain(maps.into_iter().take(is_map)).map(|name| name.parse().unwrap()).collect()
 }

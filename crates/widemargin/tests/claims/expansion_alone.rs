@@ -22,7 +22,7 @@ fn params(specs: &[&str]) -> BasisExpansionParams<AnySimilarity> {
 #[test]
 fn it_is_the_first_half_of_a_classifier() {
     let (samples, labels) = samples(80);
-    for (choice, normalization) in [("index", "mean-norm"), ("random", "z-score"), ("kmedoids", "nystrom-clip")] {
+    for (choice, normalization) in [("index", "mean-norm"), ("random", "z-score"), ("kmedoids", "nystroem")] {
         let params = || {
             let params = params(&["mean-norm/rbf", "laplacian:gamma=0.5"]).basis(choice.parse().unwrap());
             params.normalization(normalization.parse().unwrap()).class_weight(ClassWeight::Balanced)
@@ -71,9 +71,11 @@ fn it_tells_what_is_wrong() {
 #[test]
 fn its_bytes_give_it_back() {
     let (samples, labels) = samples(50);
-    for (specs, normalization) in
-        [(vec!["z-score/rbf", "linear"], "mean-norm"), (vec!["laplacian"], "nystrom-flip"), (vec!["rbf"], "none")]
-    {
+    for (specs, normalization) in [
+        (vec!["z-score/rbf", "linear"], "mean-norm"),
+        (vec!["laplacian"], "nystroem:negative-eigenvalues=flip"),
+        (vec!["rbf"], "none"),
+    ] {
         let params = params(&specs).normalization(normalization.parse().unwrap());
         let alone = params.expand(&samples, None, &Monitor::none()).unwrap();
         let bytes = alone.expansion.to_bytes().unwrap();
@@ -117,7 +119,7 @@ fn a_similarity_of_ones_own_is_kept_by_the_caller() {
     let samples: Vec<f64> = (0..60).map(|i| f64::from(i * 17 % 60)).collect();
     let labels = Labels::new(samples.iter().map(|x| i64::from(*x > 20.0)));
     let own = Nearness { scale: 9.0 };
-    for normalization in ["mean-norm", "z-score", "covariance", "nystrom-symmetric-flip"] {
+    for normalization in ["mean-norm", "z-score", "covariance", "nystroem:negative-eigenvalues=flip"] {
         let params = BasisExpansionParams::new(own.clone()).n_basis(7).normalization(normalization.parse().unwrap());
         let model = params.clone().fit(&samples, &labels).unwrap();
         let bytes = model.to_bytes_without_bases().unwrap();

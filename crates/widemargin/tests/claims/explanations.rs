@@ -113,12 +113,20 @@ fn terms_add_up_under_every_normalization_and_of_joined_similarities() {
     let vectors = samples_of("vectors");
     let strings = samples_of("strings");
     let cases: [(&[&str], &AnySamples, &[&str]); 7] = [
-        (&["rbf"], &vectors[0], &["mean-norm", "z-score", "covariance", "none", "nystrom", "nystrom-flip"]),
-        (&["laplacian", "chi2:weight=0.5"], &vectors[1], &["mean-norm", "z-score", "covariance", "nystrom-shift"]),
-        (&["distance"], &vectors[2], &["mean-norm", "centered", "centered-flip"]),
+        (
+            &["rbf"],
+            &vectors[0],
+            &["mean-norm", "z-score", "covariance", "none", "nystroem", "nystroem:negative-eigenvalues=flip"],
+        ),
+        (
+            &["laplacian", "chi2:weight=0.5"],
+            &vectors[1],
+            &["mean-norm", "z-score", "covariance", "nystroem:negative-eigenvalues=shift"],
+        ),
+        (&["distance"], &vectors[2], &["mean-norm", "centered", "centered:negative-eigenvalues=flip"]),
         (&["thin-plate"], &vectors[2], &["centered"]),
         (&["rbf:bases=4", "features"], &vectors[1], &["mean-norm", "z-score", "none"]),
-        (&["tfidf:n=1-2/features", "edit"], &strings[0], &["mean-norm", "z-score", "none", "nystrom-symmetric-clip"]),
+        (&["tfidf:n=1-2/features", "edit"], &strings[0], &["mean-norm", "z-score", "none", "nystroem"]),
         (&["tfidf:n=1-2/features"], &strings[0], &["mean-norm", "none"]),
     ];
     for (specs, samples, normalizations) in cases {

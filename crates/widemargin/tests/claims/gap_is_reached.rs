@@ -98,7 +98,7 @@ fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_told() {
     let samples = DenseView::new(&values, 60, 8).unwrap();
     let all: Vec<usize> = (0..60).collect();
     let rows = CodedRows::new(&samples, &all, &[1.0; 60], None).unwrap();
-    let map = AdditiveMap::nystrom(KERNELS[0], &[0.1, 0.5]).unwrap();
+    let map = AdditiveMap::nystroem(KERNELS[0], &[0.1, 0.5]).unwrap();
     let targets = OneVsRest::new(labels.codes(), labels.classes().len());
     let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &[0.5; 60] };
     let settings = DualSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2 };

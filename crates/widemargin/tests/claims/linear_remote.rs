@@ -131,7 +131,7 @@ fn a_machine_of_parts_is_the_machine() {
     };
     let fitted = params().fit(&samples, &labels).unwrap();
     let parts = |weights: Vec<f32>| Assembled {
-        basis: "stratified".into(),
+        basis: "auto".into(),
         basis_rows: fitted.basis_rows().to_vec(),
         c: fitted.c(),
         path: Vec::new(),

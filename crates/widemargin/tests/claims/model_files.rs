@@ -83,7 +83,7 @@ fn cases() -> Vec<Case> {
     let mut add = |name: &str, method: &str, bytes: Result<Vec<u8>>, samples: AnySamples| {
         cases.push(Case { name: name.into(), method: method.into(), bytes: bytes.unwrap(), samples });
     };
-    for approximation in [Approximation::Nystrom, Approximation::Polynomial] {
+    for approximation in [Approximation::Nystroem, Approximation::Polynomial] {
         let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).approximation(approximation);
         let model = params.fit(&positive.view().unwrap(), &labels(3)).unwrap();
         add(&format!("{approximation}"), "power-mean", model.to_bytes(), vectors(&positive));

@@ -28,7 +28,7 @@ fn the_library_s_kernels_written_again_give_the_same_models() {
     let (values, labels) = counts(n, d, 3);
     let samples = DenseView::new(&values, n, d).unwrap();
     for (own, ours) in [(chi2(), AdditiveKernel::Chi2), (minimum(), AdditiveKernel::Intersection)] {
-        for approximation in [Approximation::Nystrom, Approximation::Polynomial] {
+        for approximation in [Approximation::Nystroem, Approximation::Polynomial] {
             for loss in [Loss::SquaredHinge, Loss::Hinge] {
                 let with = |kernel: ScalarKernel| {
                     let params = PowerMeanParams::new(kernel).approximation(approximation).loss(loss);
@@ -103,7 +103,7 @@ fn rejects_functions_that_are_no_kernels() {
         let params = PowerMeanParams::new(kernel).scale(false).approximation(approximation);
         params.fit(&samples, &labels).map(drop).map_err(|error| error.to_string())
     };
-    for approximation in [Approximation::Nystrom, Approximation::Polynomial] {
+    for approximation in [Approximation::Nystroem, Approximation::Polynomial] {
         let refused =
             |function: fn(f64, f64) -> f64| message(OwnKernel::new("f", function), approximation).unwrap_err();
         let found = refused(|x, y| 0.5 * (x + y));
@@ -115,14 +115,14 @@ fn rejects_functions_that_are_no_kernels() {
         let found = refused(|x, y| if x * y > 0.0 { 1.0 / (x - 1.0) } else { 0.0 });
         assert!(found.contains("k(1, 1) = inf"), "{found}");
     }
-    let found = message(OwnKernel::new("f", |x: f64, y: f64| -x * y), Approximation::Nystrom).unwrap_err();
+    let found = message(OwnKernel::new("f", |x: f64, y: f64| -x * y), Approximation::Nystroem).unwrap_err();
     assert!(found.contains("k(1, 1) = -1") && found.contains("positive semi-definite"), "{found}");
     // The maximum of two numbers above 0 is indefinite; the polynomial takes it.
     let largest = |x: f64, y: f64| if x * y > 0.0 { x.max(y) } else { 0.0 };
-    let found = message(OwnKernel::new("f", largest), Approximation::Nystrom).unwrap_err();
+    let found = message(OwnKernel::new("f", largest), Approximation::Nystroem).unwrap_err();
     assert!(found.contains("eigenvalues -") && found.contains("basis expansion"), "{found}");
     assert!(message(OwnKernel::new("f", largest), Approximation::Polynomial).is_ok());
-    let found = message(OwnKernel::new("f", |_: f64, _: f64| 0.0), Approximation::Nystrom).unwrap_err();
+    let found = message(OwnKernel::new("f", |_: f64, _: f64| 0.0), Approximation::Nystroem).unwrap_err();
     assert!(found.contains("k(x, x) is 0"), "{found}");
     assert!("own:f".parse::<ScalarKernel>().unwrap_err().to_string().contains("not its code"));
 }

@@ -7,7 +7,7 @@ use crate::resources_common::{Disk, MemoryCheckpoint};
 use widemargin::Error;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, Resources, Targets, Vectors};
-use widemargin::expansion::{Definite, Normalization};
+use widemargin::expansion::{NegativeEigenvalues, Normalization};
 use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, CChoice};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::RegressionLoss;
@@ -74,7 +74,7 @@ fn it_is_the_model_that_memory_gives() {
         Normalization::MeanNorm,
         Normalization::ZScore,
         Normalization::None,
-        Normalization::Nystrom(Definite::Clip),
+        Normalization::Nystroem(NegativeEigenvalues::Clip),
         Normalization::Covariance,
     ];
     for (at, normalization) in normalizations.into_iter().enumerate() {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use widemargin::Result;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
-use widemargin::expansion::{Normalization, NystromCut};
+use widemargin::expansion::{Normalization, NystroemCut};
 use widemargin::model::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
     BasisExpansionRegressorParams, BasisPlan, CChoice, ColumnSums, OneClassFacts, PartedTargets, RegressionPoint,
@@ -235,8 +235,8 @@ proptest! {
         let whole = params.fit_with(&all, Some(weights), &Monitor::none()).unwrap();
 
         let params = BasisExpansionParams::new(similarity())
-            .basis(BasisChoice::Given(chosen.clone())).normalization("nystrom".parse().unwrap())
-            .nystrom_cut(NystromCut::PreciseMillionth).threads(1);
+            .basis(BasisChoice::Given(chosen.clone())).normalization("nystroem".parse().unwrap())
+            .nystroem_cut(NystroemCut::PreciseMillionth).threads(1);
         let made = params.expand(&all, None, &Monitor::none()).unwrap();
         let (width, ends) = (made.features.n_cols, [cut, cut + 1, n]);
         let ones = PartedTargets::new(&Targets::single(vec![1.0; n]).unwrap(), Some(weights), false).unwrap();

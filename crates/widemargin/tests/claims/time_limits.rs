@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use widemargin::Result;
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Targets, Vectors};
-use widemargin::expansion::{Definite, Normalization};
+use widemargin::expansion::{NegativeEigenvalues, Normalization};
 use widemargin::model::{
     BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, PowerMeanParams,
     ThinPlateParams, ThinPlateRegressorParams,
@@ -54,7 +54,7 @@ fn classifiers_are_fitted_to_as_many_samples_as_it_allows() {
     };
 
     let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=1"]).unwrap());
-    let params = params.normalization(Normalization::Nystrom(Definite::Clip)).c(100.0);
+    let params = params.normalization(Normalization::Nystroem(NegativeEigenvalues::Clip)).c(100.0);
     let model = cut(|monitor| params.fit_with(&samples, &labels, None, monitor));
     assert_of_some(model.report());
     // Rows of bases are those of all samples.

@@ -133,7 +133,7 @@ proptest! {
         prop_assume!(ways.is_whole());
         let test: AnySamples = AnySamples::Vectors(Vectors::of(&DenseView::new(&ways.values, N, D).unwrap(), 0..N).unwrap());
         let specs = [&["rbf"][..], &["mean-norm/rbf", "linear"], &["z-score/laplacian"], &["chi2"], &["polynomial"]][spec];
-        let normalization = ["mean-norm", "z-score", "nystrom-clip", "none", "covariance"][seed as usize % 5];
+        let normalization = ["mean-norm", "z-score", "nystroem", "none", "covariance"][seed as usize % 5];
         let params = |threads| {
             let params = BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).threads(threads);
             let params = params.normalization(normalization.parse().unwrap()).class_weight(class_weight(seed / 2));
@@ -215,7 +215,7 @@ proptest! {
         // Which bases there are depends on the order of the rows; copies that come later do not change it.
         let ways = Ways::new(seed, 3);
         prop_assume!(ways.is_whole());
-        let choice = [BasisChoice::Index, BasisChoice::Random, BasisChoice::Stratified, BasisChoice::KMedoids][choice].clone();
+        let choice = [BasisChoice::Index, BasisChoice::Random, BasisChoice::Auto, BasisChoice::KMedoids][choice].clone();
         let params = || {
             let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf"]).unwrap());
             params.n_basis(7).basis(choice.clone()).seed(seed).threads(1)
@@ -245,7 +245,7 @@ fn the_features_of_all_rows_are_in_the_callers_order() {
     for (labels, class_weight) in
         [(None, ClassWeight::Uniform), (Some(&labels), ClassWeight::Balanced), (Some(&labels), none)]
     {
-        for (n_basis, normalization) in [(6, "mean-norm"), (1000, "z-score"), (9, "nystrom-clip")] {
+        for (n_basis, normalization) in [(6, "mean-norm"), (1000, "z-score"), (9, "nystroem")] {
             let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf", "linear"]).unwrap()).n_basis(n_basis);
             let params = params.normalization(normalization.parse().unwrap()).class_weight(class_weight.clone());
             let made = params.expand(&source, labels, &Monitor::none()).unwrap();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Normalization, NystromCut};
+use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::model::clock::Clock;
 use crate::model::within_limit::Size;
 use crate::monitor::Monitor;
@@ -25,7 +25,7 @@ pub(crate) struct Expander<S: Similarity> {
     pub given: Option<S::Samples>,
     pub normalization: Normalization,
     /// Where the features of a Nyström map end.
-    pub cut: NystromCut,
+    pub cut: NystroemCut,
     pub seed: u64,
 }
 
@@ -184,7 +184,7 @@ impl<S: Similarity> Expander<S> {
                 let n_columns = self.similarity.n_columns(&described) - self.similarity.n_polynomials();
                 // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
                 let rows = match choice {
-                    _ if self.normalization.definite().is_none() => first,
+                    _ if self.normalization.negative_eigenvalues().is_none() => first,
                     BasisChoice::Given(rows) if rows.len() == n_columns => {
                         basis::check_given(rows, n_samples)?;
                         rows.clone()

@@ -19,7 +19,7 @@ use crate::data::{
     About, ClassWeight, Distinct, Given, Labels, Picked, Source, Vectors, check_costs, effective_weights,
 };
 use crate::error::{Error, Result};
-use crate::expansion::{Normalization, NystromCut};
+use crate::expansion::{Normalization, NystroemCut};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::within_limit::fit_within_limit;
@@ -62,7 +62,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 basis: BasisChoice::default(),
                 given: None,
                 normalization: Normalization::MeanNorm,
-                cut: NystromCut::Millionth,
+                cut: NystroemCut::Millionth,
                 seed: 0,
             },
             c: CChoice::Value(1.0),
@@ -120,7 +120,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// Where the features of a Nyström map end.
-    pub fn nystrom_cut(self, cut: NystromCut) -> Self {
+    pub fn nystroem_cut(self, cut: NystroemCut) -> Self {
         BasisExpansionParams { expander: Expander { cut, ..self.expander }, ..self }
     }
 

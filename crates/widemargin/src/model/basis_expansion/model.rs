@@ -183,7 +183,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// where samples bring similarities to bases that the model does not have.
     pub fn weights_of_bases(&self) -> Option<Vec<f64>> {
         let (expansion, n) = (&self.expansion, self.n_bases());
-        if expansion.n_columns() != n || !expansion.normalization().has_a_feature_a_basis() {
+        if expansion.n_columns() != n || !expansion.normalization().has_feature_per_basis() {
             return None;
         }
         Some(expansion.squares_of_bases(&self.weights).into_iter().map(f64::sqrt).collect())

@@ -16,7 +16,7 @@ use super::threshold::threshold;
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, About, Distinct, Given, Picked, Source, Targets};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, Definite, Normalization, NystromCut};
+use crate::expansion::{BasisExpansion, Decision, NegativeEigenvalues, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
@@ -51,7 +51,7 @@ pub struct BasisExpansionOneClassParams<S: Similarity> {
 
 impl<S: Similarity> BasisExpansionOneClassParams<S> {
     /// The defaults for a similarity: 500 bases evenly spaced, and at most half of the samples, so that the other half sets the
-    /// threshold (of fewer than 20 all); `nystrom-clip` normalization, quantile 0.05, shrinkage 0.01, one thread per core.
+    /// threshold (of fewer than 20 all); `nystroem` normalization, quantile 0.05, shrinkage 0.01, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionOneClassParams {
             expander: Expander {
@@ -59,8 +59,8 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
                 n_basis: None,
                 basis: BasisChoice::default(),
                 given: None,
-                normalization: Normalization::Nystrom(Definite::Clip),
-                cut: NystromCut::PreciseMillionth,
+                normalization: Normalization::Nystroem(NegativeEigenvalues::Clip),
+                cut: NystroemCut::PreciseMillionth,
                 seed: 0,
             },
             quantile: 0.05,

@@ -15,7 +15,7 @@ use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_close
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, About, DenseMatrix, Distinct, Given, Picked, Source, Targets, Vectors};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, Normalization, NystromCut};
+use crate::expansion::{BasisExpansion, Decision, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::getters;
 use crate::model::clock::Clock;
@@ -52,7 +52,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 basis: BasisChoice::default(),
                 given: None,
                 normalization: Normalization::MeanNorm,
-                cut: NystromCut::Rounding,
+                cut: NystroemCut::Rounding,
                 seed: 0,
             },
             c: CChoice::Auto,

@@ -314,7 +314,7 @@ impl PowerMeanSvc {
     /// [`Error::Parameter`] for the polynomial approximation, which is not symmetric and has no such features.
     pub fn squared_norms(&self) -> Result<Vec<f64>> {
         if !self.map.is_symmetric() {
-            let expected = "nystrom: the polynomial approximation is not symmetric and has no norm";
+            let expected = "nystroem: the polynomial approximation is not symmetric and has no norm";
             return Err(Error::parameter("approximation", self.map.approximation(), expected));
         }
         let mut sums = vec![0.0; self.n_problems()];

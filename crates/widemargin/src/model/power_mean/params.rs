@@ -53,7 +53,7 @@ impl PowerMeanParams {
             kernel: kernel.into(),
             loss: Loss::SquaredHinge,
             c: 0.01,
-            approximation: Approximation::Nystrom,
+            approximation: Approximation::Nystroem,
             n_nodes: 3,
             nodes: None,
             scale: true,
@@ -173,7 +173,7 @@ impl PowerMeanParams {
     /// Whether something is to be chosen that can be: leave-one-out here is for the squared hinge and for symmetric
     /// kernels.
     pub(super) fn chooses(&self) -> bool {
-        self.auto.any() && self.loss == Loss::SquaredHinge && self.approximation == Approximation::Nystrom
+        self.auto.any() && self.loss == Loss::SquaredHinge && self.approximation == Approximation::Nystroem
     }
 
     /// The same parameters with nothing chosen.

@@ -172,7 +172,7 @@ mod tests {
         let mut kernels = vec![AdditiveKernel::JensenShannon, AdditiveKernel::Intersection, p(-3.0)];
         kernels.extend([-8.0, -4.0, -2.0, -1.0, -0.5, 0.0].map(p));
         for kernel in kernels {
-            let map = AdditiveMap::nystrom(kernel, &[0.1, 0.4, 1.0]).unwrap();
+            let map = AdditiveMap::nystroem(kernel, &[0.1, 0.4, 1.0]).unwrap();
             let (exact, reduced) = (columns.gram(Scalar::Exact(kernel)), columns.gram(Scalar::Reduced(&map)));
             for a in 0..some.len() {
                 for b in 0..some.len() {

@@ -341,7 +341,7 @@ mod tests {
         };
         let (rows, rest) = (coded(0..n), coded(held.end..n));
         let nodes = choose_nodes(AdditiveKernel::Intersection, rows.book(), rows.counts(), 3);
-        let map = AdditiveMap::nystrom(AdditiveKernel::Intersection, &nodes).unwrap();
+        let map = AdditiveMap::nystroem(AdditiveKernel::Intersection, &nodes).unwrap();
         let loss = Loss::SquaredHinge;
         for cost in [0.01, 1.0] {
             let costs = vec![cost; n];
@@ -394,7 +394,7 @@ mod tests {
             let rows = CodedRows::new(&samples, &(0..n).collect::<Vec<_>>(), &vec![1.0; n], None).unwrap();
             let nodes = choose_nodes(AdditiveKernel::Intersection, rows.book(), rows.counts(), n_nodes);
             for map in [
-                AdditiveMap::nystrom(AdditiveKernel::Intersection, &nodes).unwrap(),
+                AdditiveMap::nystroem(AdditiveKernel::Intersection, &nodes).unwrap(),
                 AdditiveMap::polynomial(AdditiveKernel::Chi2, &PAPER_NODES).unwrap(),
             ] {
                 let costs = vec![0.01; n];

@@ -1,8 +1,8 @@
 //! Large-margin classifiers for any similarity, at linear cost.
 //!
-//! The modules form a pipeline from samples to classes; no module depends on those to its right:
-//!
-//! [`data`] → [`descriptor`] → [`similarity`] → [`basis`] → [`expansion`] → [`problem`] → [`solve`] → [`model`] → [`select`]
+//! Samples and labels are in [`data`], similarities in [`similarity`], estimators and their parameters in [`model`], and
+//! automatic selection and scores in [`select`]. Modules that the documentation does not show are internal and may change
+//! in any release.
 //!
 //! ```
 //! use widemargin::data::{DenseView, Labels};
@@ -24,28 +24,36 @@
 //! thread and more than one thread is refused; on that target the program provides a clock (`monitor::set_clock`).
 #![deny(missing_docs)]
 
+#[doc(hidden)]
 pub mod basis;
 mod checksum;
 pub mod data;
+#[doc(hidden)]
 pub mod descriptor;
 mod draw;
 mod error;
+#[doc(hidden)]
 pub mod expansion;
 mod instant;
 mod isa;
 mod linalg;
 mod macros;
+#[doc(hidden)]
 pub mod memory;
 pub mod model;
 pub mod monitor;
+#[doc(hidden)]
 pub mod output;
 mod par;
 mod parameters;
+#[doc(hidden)]
 pub mod partition;
+#[doc(hidden)]
 pub mod problem;
 pub mod select;
 mod simd;
 pub mod similarity;
+#[doc(hidden)]
 pub mod solve;
 mod spec;
 

@@ -28,36 +28,55 @@ mod thin_plate;
 mod within_limit;
 
 pub use any_model::AnyModel;
+#[doc(hidden)]
 pub use assess::assess;
 pub(crate) use assess::report_estimate;
+#[doc(hidden)]
+pub use basis_expansion::{Assembled, Expanded, OneClassFacts, RegressorFacts, brought_rows, stand_ins};
 pub use basis_expansion::{
-    Assembled, BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
-    BasisExpansionRegressorParams, BasisExpansionSvc, Expanded, OneClassFacts, RegressorFacts, brought_rows, stand_ins,
+    BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
+    BasisExpansionRegressorParams, BasisExpansionSvc,
 };
 pub use c_choice::CChoice;
+#[doc(hidden)]
 pub use choose_rows::choose_rows;
 pub use classifier::{Classifier, Parameters, from_bytes, load};
 pub use explanation::{Explanation, Term, TermSource};
+#[doc(hidden)]
 pub use file::{
     Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
 };
+#[doc(hidden)]
 pub use header::header_of_bytes;
 pub use loss_path::LossPoint;
 pub use origin::TrainingSettings;
 pub use outlier_detector::OneClass;
+#[doc(hidden)]
 pub use parted_targets::PartedTargets;
-pub use power_mean::{
-    PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,
-};
+pub use power_mean::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TriedC, TriedKernel};
+#[doc(hidden)]
+pub use power_mean::{PowerMeanParts, scale_and_reduce};
 pub use regression_path::RegressionPoint;
 pub(crate) use regression_path::{Chosen as ChosenRegression, StandardTargets};
 pub use regressor::Regressor;
+#[doc(hidden)]
 pub use sample_queries::SAMPLE_QUERIES;
+#[doc(hidden)]
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
+#[doc(hidden)]
 pub use thin_plate::{
-    AUTO_KERNELS, BasisPlan, ClassPath, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, ModelFacts,
-    SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, SettledPolynomials, SplineFacts, Standardize, ThinPlateBasis,
-    ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc, TriedSpline, TriedThinPlate,
-    basis_candidates, choose_bases, draw_rows,
+    AUTO_KERNELS, BasisPlan, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, ModelFacts, SAMPLES_PER_BASIS,
+    SPLINE_EXACT_UP_TO, SettledPolynomials, SplineFacts, basis_candidates, choose_bases, draw_rows,
 };
+pub use thin_plate::{
+    ClassPath, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams,
+    ThinPlateSvc, TriedSpline, TriedThinPlate,
+};
+
+// What parameters and reports are made of.
+pub use crate::basis::BasisChoice;
+pub use crate::expansion::{Approximation, NegativeEigenvalues, Normalization};
+pub use crate::problem::{AnyLoss, Intercept, Loss, Penalty, RegressionLoss};
+pub use crate::solve::thin_plate::Polynomials;
+pub use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};

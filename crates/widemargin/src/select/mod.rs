@@ -20,8 +20,12 @@ mod time_left;
 mod usual_candidates;
 
 pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
-pub use candidate::{Candidate, usual_normalization};
+pub use candidate::Candidate;
+#[doc(hidden)]
+#[doc(hidden)]
+pub use candidate::usual_normalization;
 pub use cross_validation::{CrossValidation, cross_validate};
+#[doc(hidden)]
 pub use curves::Ranking;
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 pub use label_scores::{LabelScore, LabelScores};
@@ -31,4 +35,5 @@ pub use regression_search::{RegressionChoice, RegressionSearch, TriedRegression}
 pub use scores::Scoring;
 pub use similarity_search::{SimilarityChoice, SimilaritySearch};
 pub use similarity_trial::Tried;
+#[doc(hidden)]
 pub use sparse_bases::pick_bases;

@@ -54,26 +54,22 @@ fn shifts(n: usize, seed: u64) -> (Vec<Stretch>, Labels) {
     (shifts, Labels::new((0..n).map(|i| kinds[i % 3].0)))
 }
 
-type Model = BasisExpansionSvc<Overlap>;
-
-/// A model file stores samples of the library's kinds only. Bases of a user-defined type are stored in another file.
-fn save(model: &Model, folder: &Path) -> Result<(), Box<dyn Error>> {
-    std::fs::write(folder.join("shifts.model"), model.to_bytes_without_bases()?)?;
-    std::fs::write(folder.join("bases.json"), serde_json::to_vec(model.expansion().bases())?)?;
-    Ok(())
+/// Bases of a user's own type are stored in the model file in an encoding of the user's choice.
+fn save(model: &BasisExpansionSvc<Overlap>, path: &Path) -> widemargin::Result<()> {
+    model.save_with(path, |bases| serde_json::to_vec(bases).expect("intervals are numbers"))
 }
 
-fn load(folder: &Path) -> Result<Model, Box<dyn Error>> {
-    let bases = serde_json::from_slice(&std::fs::read(folder.join("bases.json"))?)?;
-    Ok(BasisExpansionSvc::from_bytes_with(&std::fs::read(folder.join("shifts.model"))?, Overlap, bases)?)
+fn load(path: &Path) -> widemargin::Result<BasisExpansionSvc<Overlap>> {
+    BasisExpansionSvc::load_with(path, |bytes| serde_json::from_slice(bytes).map(|bases| (Overlap, bases)))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (training, labels) = shifts(600, 1);
     let model = BasisExpansionParams::new(Overlap).n_basis(60).fit(&training, &labels)?;
     let folder = tempfile::tempdir()?;
-    save(&model, folder.path())?;
-    let same = load(folder.path())?;
+    let path = folder.path().join("shifts.model");
+    save(&model, &path)?;
+    let same = load(&path)?;
 
     let (test, truth) = shifts(300, 2);
     let mut evaluation = Evaluation::default();

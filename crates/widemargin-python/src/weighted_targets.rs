@@ -149,7 +149,7 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     let rows = Arc::new(features.call1((Py::new(py, BasisPlan(plan.clone()))?, lift))?.unbind());
     stages.push(("features".into(), started.elapsed().as_secs_f64()));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let facts = SplineFacts { c, basis: basis, support, seed: common.seed, stages: convert::stages(stages) };
+    let facts = SplineFacts { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         plan.fit_spline(settled, targets, &mut rows, facts, monitor)

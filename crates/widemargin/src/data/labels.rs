@@ -68,6 +68,30 @@ impl From<i64> for Label {
     }
 }
 
+macro_rules! labels_from_integers {
+    ($($integer:ty)+) => {$(
+        impl From<$integer> for Label {
+            fn from(integer: $integer) -> Self {
+                i64::from(integer).into()
+            }
+        }
+    )+};
+}
+labels_from_integers! { i8 i16 i32 u8 u16 u32 bool }
+
+impl From<usize> for Label {
+    /// An integer, or text beyond the range of `i64`.
+    fn from(integer: usize) -> Self {
+        i64::try_from(integer).map_or_else(|_| Label::Text(integer.to_string()), Label::Integer)
+    }
+}
+
+impl From<String> for Label {
+    fn from(text: String) -> Self {
+        Label::Text(text)
+    }
+}
+
 impl From<&str> for Label {
     fn from(text: &str) -> Self {
         Label::Text(text.to_owned())

@@ -269,6 +269,9 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 }
 
+/// The tensor of a model file with the bases as the caller encoded them.
+pub(crate) const OWN_BASES: &str = "bases of an own similarity";
+
 /// What a model on an expansion reads and writes, with its similarity and bases or without: for a `$model` with `own_arrays`,
 /// `header_with` and `read_by`, beside its `METHOD`.
 macro_rules! expansion_file_methods {
@@ -338,6 +341,47 @@ macro_rules! expansion_file_methods {
                 $model::read_by(&Reader::of_bytes(bytes, METHOD)?, |header, reader| {
                     header.read_with(reader, similarity, bases)
                 })
+            }
+
+            /// Writes the model to a file, with the bytes into which `encode` turns the bases, so that a model of a
+            /// user's own similarity is one file.
+            ///
+            /// # Errors
+            /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers;
+            /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
+            pub fn save_with(
+                &self,
+                path: impl AsRef<std::path::Path>,
+                encode: impl FnOnce(&S::Samples) -> Vec<u8>,
+            ) -> Result<()> {
+                let bases = encode(self.expansion.bases());
+                let bytes = crate::model::with_payload(
+                    &self.to_bytes_without_bases()?,
+                    crate::model::basis_expansion::expansion_file::OWN_BASES,
+                    &bases,
+                )?;
+                crate::model::file::save(path.as_ref(), &bytes)
+            }
+
+            /// Reads what [`save_with`](Self::save_with) wrote: `decode` makes the similarity and the bases of the bytes.
+            ///
+            /// # Errors
+            /// As for [`from_bytes_with`](Self::from_bytes_with); [`Error::ModelFile`](crate::Error::ModelFile) for a
+            /// file without such bytes, and with the message of an error of `decode`.
+            pub fn load_with<E: std::fmt::Display>(
+                path: impl AsRef<std::path::Path>,
+                decode: impl FnOnce(&[u8]) -> std::result::Result<(S, S::Samples), E>,
+            ) -> Result<Self> {
+                let path = path.as_ref();
+                let wrong = |problem| crate::Error::ModelFile { path: path.to_owned(), problem };
+                let bytes = crate::model::file::read(path)?;
+                let Some(bases) =
+                    crate::model::payload(&bytes, crate::model::basis_expansion::expansion_file::OWN_BASES)?
+                else {
+                    return Err(wrong("it has no bases written by `save_with`".into()));
+                };
+                let (similarity, bases) = decode(&bases).map_err(|error| wrong(error.to_string()))?;
+                Self::from_bytes_with(&bytes, similarity, bases)
             }
 
             /// What the model has learned, and what maps similarities to features, as the model's file has them; bases and

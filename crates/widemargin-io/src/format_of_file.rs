@@ -30,7 +30,7 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Format> {
         let known = ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-        known.ok_or_else(|| IoError::UnknownFormat { given: name.to_owned() })
+        known.ok_or_else(|| IoError::UnknownFormat { name: name.to_owned() })
     }
 }
 

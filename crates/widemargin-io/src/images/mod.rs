@@ -28,5 +28,5 @@ fn collection(
     Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, files, ..Table::default() })
 }
 
-/// Why a label column cannot be asked for.
+/// The reason why images have no label column.
 const NO_COLUMNS: &str = "images have no columns";

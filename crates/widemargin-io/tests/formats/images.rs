@@ -1,4 +1,4 @@
-//! Images: what is in a file or a folder comes out, and what is wrong is told with the file.
+//! Images are read from files and folders, and errors name the file.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ fn color(seed: u8) -> RgbImage {
 }
 
 #[test]
-fn a_folder_a_class() {
+fn reads_one_folder_per_class() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), "dog/1.png", color(7));
     save(folder.path(), "cat/b.bmp", GrayImage::from_fn(3, 2, |x, _| image::Luma([x as u8])));
@@ -78,7 +78,7 @@ fn gray_images_have_one_channel() {
 }
 
 #[test]
-fn jpeg_is_read_whatever_it_is_called() {
+fn detects_jpeg_by_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.jpg", RgbImage::from_pixel(8, 8, image::Rgb([200, 100, 50])));
     std::fs::rename(&path, folder.path().join("a.png")).unwrap();
@@ -100,7 +100,7 @@ fn oriented(image: GrayImage, orientation: u8) -> Vec<u8> {
 }
 
 #[test]
-fn photographs_are_turned_upright() {
+fn rotates_photographs_by_their_orientation() {
     let folder = tempfile::tempdir().unwrap();
     // Dark on the left and bright on the right.
     let image = || GrayImage::from_fn(32, 16, |x, _| image::Luma([if x < 16 { 10 } else { 240 }]));
@@ -126,7 +126,7 @@ fn photographs_are_turned_upright() {
 }
 
 #[test]
-fn images_in_formats_that_are_not_read_are_named() {
+fn reports_images_in_unsupported_formats() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), "cat/1.png", color(7));
     save(folder.path(), "dog/1.png", color(8));
@@ -146,40 +146,40 @@ fn images_in_formats_that_are_not_read_are_named() {
     );
     std::fs::remove_file(folder.path().join("cat/1.png")).unwrap();
     std::fs::remove_file(folder.path().join("dog/1.png")).unwrap();
-    let told = message(folder.path());
+    let error = message(folder.path());
     assert!(
-        told.contains("2.HEIC") && told.contains("images of the format .heic are not read: convert them to PNG"),
-        "{told}"
+        error.contains("2.HEIC") && error.contains("images of the format .heic are not read: convert them to PNG"),
+        "{error}"
     );
 }
 
 #[test]
-fn what_is_wrong_in_a_folder_is_told() {
+fn rejects_invalid_folders() {
     let folder = tempfile::tempdir().unwrap();
     assert!(message(folder.path()).contains("no images in the folder"));
     assert!(message(&folder.path().join("gone.png")).contains("gone.png: cannot open"));
     save(folder.path(), "a/1.png", color(1));
     let wide = save(folder.path(), "b/2.png", RgbImage::new(4, 2));
-    let told = message(folder.path());
-    assert!(told.contains("2.png: 4 × 2 pixels, but ") && told.contains("1.png has 3 × 2"), "{told}");
+    let error = message(folder.path());
+    assert!(error.contains("2.png: 4 × 2 pixels, but ") && error.contains("1.png has 3 × 2"), "{error}");
     std::fs::write(&wide, "not an image").unwrap();
-    let told = message(folder.path());
-    assert!(told.contains("2.png: cannot be decoded"), "{told}");
+    let error = message(folder.path());
+    assert!(error.contains("2.png: cannot be decoded"), "{error}");
     let png = std::fs::read(folder.path().join("a/1.png")).unwrap();
     for length in 0..png.len() {
         std::fs::write(&wide, &png[..length]).unwrap();
-        // The last bytes of a PNG say only that it ends.
+        // The last bytes of a PNG only mark its end.
         let read = read(folder.path(), &ReadOptions::default());
         assert!(read.is_err() || length + 16 > png.len(), "{length} of {}", png.len());
     }
     std::fs::create_dir_all(folder.path().join("b/deeper")).unwrap();
     assert!(message(folder.path()).contains("a folder in the folder of a class"));
     save(folder.path(), "0.png", color(1));
-    assert!(message(folder.path()).contains("images beside folders"));
+    assert!(message(folder.path()).contains("images next to folders"));
 }
 
 #[test]
-fn a_header_that_claims_too_much_is_refused() {
+fn rejects_headers_of_huge_images() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.bmp", color(1));
     let mut bytes = std::fs::read(&path).unwrap();
@@ -202,6 +202,6 @@ fn other_formats_one_image_and_images_of_other_sizes() {
         assert_eq!((table.labels.is_none(), table.files.as_deref()), (true, Some(&[name.to_owned()][..])), "{name}");
     }
     save(folder.path(), "d.png", RgbImage::from_fn(9, 8, |x, y| image::Rgb([x as u8, y as u8, 0])));
-    let told = message(folder.path());
-    assert!(told.contains("d.png: 9 × 8 pixels, but") && told.ends_with("a.webp has 3 × 2"), "{told}");
+    let error = message(folder.path());
+    assert!(error.contains("d.png: 9 × 8 pixels, but") && error.ends_with("a.webp has 3 × 2"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! NPY: what is read, and what is said of what is not.
+//! NPY: supported arrays, and errors for others.
 
 use crate::common::{file, labels, le, message, npy, npy_of_header, read_bytes, rows};
 use widemargin_io::{Block, Blocks, ReadOptions, Samples};
@@ -90,7 +90,7 @@ fn headers_are_read_as_python_writes_them() {
 }
 
 #[test]
-fn bad_arrays_are_told() {
+fn rejects_invalid_arrays() {
     let eight = [0u8; 8];
     let good = |descr: &str, shape: &str| npy(descr, false, shape, &eight);
     let mut version = good("<f4", "(1, 2)");

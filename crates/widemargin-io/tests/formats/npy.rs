@@ -122,6 +122,11 @@ fn rejects_invalid_arrays() {
             good("<f4", "(10000000000000, 10000000000000)"),
             "shape (10000000000000, 10000000000000), expected one that fits into memory",
         ),
+        // Modulo 2^64 the number of elements is 2.
+        (
+            npy("<f8", false, "(9223372036854775809, 2)", &[0; 16]),
+            "shape (9223372036854775809, 2), expected one that fits into memory",
+        ),
         (good("<f4", "(1, 1)"), "more data than the 4 bytes its header claims"),
         (good("<f4", "(1, -2)"), "damaged NPY header: '{'descr': '<f4', 'fortran_order': False,…' is not a dictionary"),
         (npy_of_header("{'descr': '<f4', 'shape': (1, 2)}", &eight), "damaged NPY header: "),

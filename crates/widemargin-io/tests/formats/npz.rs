@@ -149,6 +149,11 @@ fn rejects_invalid_archives() {
             Some(".tocsr()"),
         ),
         (
+            with(csr(), "format", npy("|S1000000000000", false, "()", b"csr")),
+            "array 'format': truncated: the header claims 1000000000000 bytes of data, there are 3",
+            None,
+        ),
+        (
             with(csr(), "shape", shape(3, 0)),
             "array 'shape': shape (3, 0) for the matrix, expected 1 to 4294967295 samples and features",
             None,

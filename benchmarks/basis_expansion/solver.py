@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from cifar import M2, SIMILARITIES
+from cifar import M2, SIMILARITIES, archive
 from program import DEFAULT, Program, markdown, write
 
 C = 1.0
@@ -42,11 +42,12 @@ def main() -> None:
         cache = arguments.cache or Path(folder)
         cache.mkdir(exist_ok=True, parents=True)
         for size in map(int, arguments.sizes.split(",")):
-            features = expansion(program, arguments.data / "data_batch_1.bin", size, cache)
+            features = expansion(program, archive(cache / "first.npz", arguments.data, "data_batch_1"), size, cache)
             # scikit-learn wraps LIBLINEAR: once is enough.
             rows += compared(program, features, size, cache, size <= 1000)
         if arguments.large:
-            features = expansion(program, whole(arguments.data, cache), 10_000, cache)
+            batches = [f"data_batch_{batch}" for batch in range(1, 6)]
+            features = expansion(program, archive(cache / "whole.npz", arguments.data, *batches), 10_000, cache)
             rows.append(ours(Program(arguments.widemargin, 0), features, cache, 1e-3)[0])
     heads = ["", "samples x features", "seconds", "times ours", "objective above the least"]
     cells = [
@@ -60,16 +61,6 @@ def main() -> None:
         for row in rows
     ]
     write("solver", {"rows": rows}, markdown(heads, cells))
-
-
-def whole(data: Path, cache: Path) -> Path:
-    folder = cache / "whole"
-    folder.mkdir(exist_ok=True)
-    for batch in range(1, 6):
-        link = folder / f"data_batch_{batch}.bin"
-        if not link.exists():
-            link.symlink_to((data / link.name).resolve())
-    return folder
 
 
 def expansion(program: Program, images: Path, size: int, cache: Path) -> Path:

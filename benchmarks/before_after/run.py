@@ -129,7 +129,8 @@ def write_data(folder: Path, scale: float) -> None:
     synthetic.write_npy(folder / "histograms.npy", *synthetic.histograms(random, rows(20_000), 300, 0.8))
     synthetic.write_npy(folder / "series.npy", *synthetic.series(random, rows(3_000), 150))
     (folder / "strings.tsv").write_text(synthetic.lines_of_strings(*synthetic.strings(random, rows(4_000), 60)))
-    synthetic.write_cifar10(folder / "images.bin", *synthetic.images(random, rows(5_000)))
+    pixels, labels = synthetic.images(random, rows(5_000))
+    np.savez(folder / "images.npz", X=pixels, y=labels)
 
 
 def tasks(only: set[str]) -> Iterator[Task]:
@@ -168,8 +169,8 @@ def tasks(only: set[str]) -> Iterator[Task]:
         ("time warping", "series.npy --label -1", "dtw:window=0.2", 500),
         ("edit distance", "strings.tsv --format strings", "edit", 1000),
         ("local alignment", "strings.tsv --format strings", "align:mode=local", 300),
-        ("HOG, Gaussian", "images.bin", "hog:cell=8/rbf:gamma=1", 500),
-        ("HOG, rigid shifts", "images.bin", "hog:cell=4/rigid:radius=2", 100),
+        ("HOG, Gaussian", "images.npz", "hog:cell=8/rbf:gamma=1", 500),
+        ("HOG, rigid shifts", "images.npz", "hog:cell=4/rigid:radius=2", 100),
     ]
     # One Newton step: nearly all of it is similarities.
     for name, file, spec, n_basis in similarities:

@@ -48,13 +48,13 @@ def strings(random: np.random.Generator, rows: int, length: int) -> tuple[list[s
 
 
 def images(random: np.random.Generator, rows: int) -> tuple[npt.NDArray[np.uint8], Labels]:
-    """CIFAR-10's form: 32 x 32 pixels, three channels; stripes whose direction is the class."""
+    """32 x 32 pixels, three channels; stripes whose direction is the class."""
     y = random.integers(CLASSES, size=rows)
     across, down = np.meshgrid(np.arange(32), np.arange(32))
     angles = np.pi * (y + 0.4 * random.random(rows)) / CLASSES
     waves = np.sin(0.7 * (np.cos(angles)[:, None, None] * across + np.sin(angles)[:, None, None] * down))
-    noise = random.standard_normal((rows, 3, 32, 32))
-    return np.clip(128 + 60 * waves[:, None] + 20 * noise, 0, 255).astype(np.uint8), y
+    noise = random.standard_normal((rows, 32, 32, 3))
+    return np.clip(128 + 60 * waves[..., None] + 20 * noise, 0, 255).astype(np.uint8), y
 
 
 def libsvm(x: Array, y: Labels) -> str:
@@ -78,10 +78,6 @@ def lines_of_strings(x: Sequence[str], y: Labels) -> str:
 def write_npy(path: Path, x: Array, y: Labels) -> None:
     """The label is the last column."""
     np.save(path, np.column_stack([x, y]).astype(np.float32))
-
-
-def write_cifar10(path: Path, x: npt.NDArray[np.uint8], y: Labels) -> None:
-    path.write_bytes(np.column_stack([y.astype(np.uint8), x.reshape(len(x), -1)]).tobytes())
 
 
 def _lines(lines: Iterable[str]) -> str:

@@ -68,7 +68,7 @@ export class Plot {
     return [view.x0 + ((view.x1 - view.x0) * left) / width, view.y0 + (view.y1 - view.y0) * (1 - top / height)];
   }
 
-  /** `state` has view, points, labels, classes, cursor, shown, and the last fit's account and values, or none. */
+  /** `state` has view, points, labels, classes, cursor, shown, and the last fit's summary and values, or none. */
   draw(state) {
     const { canvas } = this;
     const scale = window.devicePixelRatio || 1;
@@ -87,7 +87,7 @@ export class Plot {
       this.lines(context, state, width, height, ink);
     }
     this.axes(context, state.view, width, height, ink);
-    const ringed = new Set(state.shown.bases && state.pointsOfValues === state.points ? state.account?.bases : []);
+    const ringed = new Set(state.shown.bases && state.pointsOfValues === state.points ? state.summary?.bases : []);
     state.points.forEach(([x, y], row) => {
       const [left, top] = this.toScreen(state.view, x, y);
       const at = state.classes.indexOf(state.labels[row]);
@@ -120,11 +120,11 @@ export class Plot {
 
   /** Each place in the color of its most probable class, the more of it the more probable that is. */
   shade(context, state, width, height) {
-    const k = state.account.classes.length;
+    const k = state.summary.classes.length;
     const n = GRID * GRID;
     const probabilities = state.values.subarray(n * (k === 2 ? 1 : k));
     if (probabilities.length !== n * k) return;
-    const colors = state.account.classes.map((name) => rgb(COLORS[state.classes.indexOf(name)] ?? "#888888"));
+    const colors = state.summary.classes.map((name) => rgb(COLORS[state.classes.indexOf(name)] ?? "#888888"));
     const image = new ImageData(GRID, GRID);
     for (let at = 0; at < n; at++) {
       let best = 0;
@@ -145,7 +145,7 @@ export class Plot {
 
   /** The border, and where a decision value is 1 or −1. */
   lines(context, state, width, height, ink) {
-    const k = state.account.classes.length;
+    const k = state.summary.classes.length;
     const n = GRID * GRID;
     const drawn = (f, color, lineWidth, dashes) => {
       context.strokeStyle = color;
@@ -176,9 +176,9 @@ export class Plot {
       drawn(f, ink, 2.5, []);
       return;
     }
-    const all = state.account.classes.map((_, one) => values(one));
+    const all = state.summary.classes.map((_, one) => values(one));
     all.forEach((f, one) => {
-      const color = COLORS[state.classes.indexOf(state.account.classes[one])] ?? ink;
+      const color = COLORS[state.classes.indexOf(state.summary.classes[one])] ?? ink;
       if (state.shown.margins)
         drawn(
           f.map((v) => v - 1),

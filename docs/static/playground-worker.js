@@ -38,10 +38,10 @@ function evaluate(exports, points) {
 const asks = {
   fit(exports, { request, points }) {
     const start = performance.now();
-    const account = decoded(call(exports, "widemargin_fit", encoded(request)));
+    const summary = decoded(call(exports, "widemargin_fit", encoded(request)));
     const fitted = performance.now();
     const values = evaluate(exports, points);
-    return { account, values, fitMs: fitted - start, evaluateMs: performance.now() - fitted };
+    return { summary, values, fitMs: fitted - start, evaluateMs: performance.now() - fitted };
   },
   evaluate: (exports, { points }) => ({ values: evaluate(exports, points) }),
   model: (exports) => ({ bytes: call(exports, "widemargin_model", new Uint8Array(0)) }),

@@ -166,8 +166,8 @@ async function fitOnce() {
   await Promise.race([chooser.last, next]);
   if (isOutdated()) return;
   const chosen = chooser.ask({ ...asked, request: question }).then((answer) => {
-    if (answer.account) {
-      const { method, similarity } = answer.account;
+    if (answer.summary) {
+      const { method, similarity } = answer.summary;
       choice = { key: openKey(question), chosen: { method, similarity } };
     }
     return answer;
@@ -183,7 +183,7 @@ async function fitOnce() {
 function show(answer, { question, view, points, library, ...message }) {
   if (answer.problem) {
     state.values = null;
-    state.account = null;
+    state.summary = null;
     say("problem", answer.problem);
     byId("code").textContent = "";
     byId("save-model").disabled = true;
@@ -193,7 +193,7 @@ function show(answer, { question, view, points, library, ...message }) {
   holder = library;
   Object.assign(state, {
     values: answer.values,
-    account: answer.account,
+    summary: answer.summary,
     viewOfValues: view,
     pointsOfValues: points,
   });
@@ -212,15 +212,15 @@ function say(kind, text) {
 const rounded = (value) => String(Number(value.toPrecision(3)));
 
 /** `ms` until something was shown, `chosenMs` until what is open was chosen anew; `isPassing` if that is still to come. */
-function tell(question, { account, fitMs, evaluateMs }, { ms, chosenMs = null, isPassing = false }) {
+function tell(question, { summary, fitMs, evaluateMs }, { ms, chosenMs = null, isPassing = false }) {
   const facts = [
-    ["Method", METHODS[account.method] ?? account.method],
-    [account.method === "basis-expansion" ? "Similarity" : "Kernel", account.similarity],
-    ["C", [...new Set(account.C.map(rounded))].join(", ")],
+    ["Method", METHODS[summary.method] ?? summary.method],
+    [summary.method === "basis-expansion" ? "Similarity" : "Kernel", summary.similarity],
+    ["C", [...new Set(summary.C.map(rounded))].join(", ")],
   ];
-  if (account.bases) facts.push(["Bases", `${account.bases.length} of ${question.points.length} points`]);
-  if (account.estimated_error !== null) {
-    facts.push(["Expected error", `${(100 * account.estimated_error).toFixed(1)} %, by leaving points out`]);
+  if (summary.bases) facts.push(["Bases", `${summary.bases.length} of ${question.points.length} points`]);
+  if (summary.estimated_error !== null) {
+    facts.push(["Expected error", `${(100 * summary.estimated_error).toFixed(1)} %, by leaving points out`]);
   }
   const parts = `fit ${fitMs.toFixed(0)}, plot ${evaluateMs.toFixed(0)}`;
   const time = chosenMs === null ? `${ms.toFixed(0)} ms (${parts})` : `${ms.toFixed(0)} ms, ${chosenMs.toFixed(0)} to choose`;
@@ -233,15 +233,15 @@ function tell(question, { account, fitMs, evaluateMs }, { ms, chosenMs = null, i
     list.append(term, text);
   }
   const said = [list];
-  if (account.tried.length > 1) {
-    const compared = account.tried.map(({ method, similarity, loss, problem }) =>
+  if (summary.tried.length > 1) {
+    const compared = summary.tried.map(({ method, similarity, loss, problem }) =>
       problem ? `${METHODS[method]} failed: ${problem}` : `${METHODS[method]} (${similarity}) ${loss.toFixed(3)}`,
     );
     const text = document.createElement("p");
     text.textContent = `Compared by leave-one-out loss: ${compared.join(", ")}.`;
     said.push(text);
   }
-  for (const warning of account.warnings) {
+  for (const warning of summary.warnings) {
     const text = document.createElement("p");
     text.className = "warning";
     text.textContent = `Warning: ${warning}.`;

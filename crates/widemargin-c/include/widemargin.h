@@ -1,8 +1,8 @@
-/* Widemargin: models that are loaded and predict. Written by cbindgen from crates/widemargin-c/src/lib.rs.
+/* Widemargin: loads models and predicts. Written by cbindgen from crates/widemargin-c/src/lib.rs.
 
    Functions that return int return 0 on success and -1 on failure; those that return a pointer return NULL on failure.
-   Afterwards widemargin_error() says what was wrong. A model may be used by several threads at once; it must not be
-   freed while another thread uses it. */
+   Afterwards widemargin_error() has the message, until the same thread calls another function. A model may be used by
+   several threads at once; it must not be freed while another thread uses it. */
 
 #ifndef WIDEMARGIN_H
 #define WIDEMARGIN_H
@@ -10,7 +10,8 @@
 #include <stddef.h>
 
 /*
- A loaded model.
+ A loaded model: a classifier, a regression model or an outlier detector. An outlier detector has the two classes -1
+ (outliers) and 1 (inliers), and no probabilities.
  */
 typedef struct WidemarginModel WidemarginModel;
 
@@ -19,8 +20,8 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- What went wrong in the last call that failed on this thread, in UTF-8; an empty text if none did. It is valid until
- the next failure on this thread.
+ The message of the last call that failed on this thread, in UTF-8; an empty text if none failed. Every thread has its
+ own. The pointer is valid until the thread calls another function of this library, or ends: copy the text to keep it.
  */
 const char *widemargin_error(void);
 
@@ -30,7 +31,7 @@ const char *widemargin_error(void);
 const char *widemargin_version(void);
 
 /*
- Loads a model from a file; the path is UTF-8. It must be freed with widemargin_free.
+ Loads a model of any method from a file; the path is UTF-8. Free it with widemargin_free.
 
  # Safety
  `path` is a text that ends with a 0.
@@ -41,12 +42,12 @@ WidemarginModel *widemargin_load(const char *path);
  Frees a model; NULL is allowed.
 
  # Safety
- `model` is NULL, or of widemargin_load and not yet freed.
+ `model` is NULL, or was returned by widemargin_load and is not freed yet.
  */
 void widemargin_free(WidemarginModel *model);
 
 /*
- The number of classes; 0 on failure.
+ The number of classes; 0 for a regression model, and on failure.
 
  # Safety
  `model` is NULL or a model.
@@ -54,7 +55,15 @@ void widemargin_free(WidemarginModel *model);
 size_t widemargin_n_classes(const WidemarginModel *model);
 
 /*
- The number of features of the vectors that the model takes; 0 for a model of other samples, and on failure.
+ The number of targets of a regression model; 0 for other models, and on failure.
+
+ # Safety
+ `model` is NULL or a model.
+ */
+size_t widemargin_n_targets(const WidemarginModel *model);
+
+/*
+ The number of features of a model of vectors; 0 for a model of other samples, and on failure.
 
  # Safety
  `model` is NULL or a model.
@@ -62,8 +71,17 @@ size_t widemargin_n_classes(const WidemarginModel *model);
 size_t widemargin_n_features(const WidemarginModel *model);
 
 /*
- The number of decision values of a sample: 1 for two classes (above 0 votes for the second), else one a class; 0 on
+ The name of a feature, from 0, in UTF-8; valid until the model is freed. NULL if the features have no names, and on
  failure.
+
+ # Safety
+ `model` is NULL or a model.
+ */
+const char *widemargin_feature_name(const WidemarginModel *model, size_t index);
+
+/*
+ The number of decision values per sample: 1 for two classes (positive for the second), otherwise one per class; 0 for a
+ regression model, and on failure.
 
  # Safety
  `model` is NULL or a model.
@@ -76,7 +94,7 @@ size_t widemargin_n_decision_values(const WidemarginModel *model);
  # Safety
  `model` is NULL or a model.
  */
-const char *widemargin_class_name(const WidemarginModel *model, size_t at);
+const char *widemargin_class_name(const WidemarginModel *model, size_t index);
 
 /*
  The predicted class of each of n_rows vectors, row-major, as its index into `classes`.
@@ -117,6 +135,19 @@ int widemargin_predict_proba(const WidemarginModel *model,
                              double *probabilities);
 
 /*
+ The predicted targets of each of n_rows vectors by a regression model: n_rows × widemargin_n_targets, row-major.
+
+ # Safety
+ `model` is NULL or a model; `values` holds n_rows × n_columns numbers, and n_rows × widemargin_n_targets may be written
+ to `targets`.
+ */
+int widemargin_predict_targets(const WidemarginModel *model,
+                               const double *values,
+                               size_t n_rows,
+                               size_t n_columns,
+                               double *targets);
+
+/*
  As widemargin_predict, for n texts in UTF-8.
 
  # Safety
@@ -147,6 +178,18 @@ int widemargin_predict_proba_strings(const WidemarginModel *model,
                                      const char *const *texts,
                                      size_t n,
                                      double *probabilities);
+
+/*
+ As widemargin_predict_targets, for n texts in UTF-8.
+
+ # Safety
+ `model` is NULL or a model; `texts` holds n texts that end with a 0, and n × widemargin_n_targets numbers may be written
+ to `targets`.
+ */
+int widemargin_predict_targets_strings(const WidemarginModel *model,
+                                       const char *const *texts,
+                                       size_t n,
+                                       double *targets);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,4 +1,4 @@
-//! Failures, as C sees them: a status or NULL, and a text for each thread.
+//! Failures in C: a status or NULL, and a message for each thread.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
@@ -6,39 +6,39 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
+    static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
+/// The message of the last failure on this thread.
 pub(crate) fn last_error() -> *const c_char {
-    LAST.with_borrow(|last| last.as_ptr())
+    MESSAGE.with_borrow(|message| message.as_ptr())
 }
 
-/// Does the work; keeps the text of a failure, and turns a panic into one.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Option<T> {
-    // What a panic may leave half done is of this call alone: models never change.
-    let done = catch_unwind(AssertUnwindSafe(work));
-    let problem = match done {
-        Ok(Ok(done)) => return Some(done),
-        Ok(Err(problem)) => problem,
+/// The result of a call. Stores the message of a failure or of a panic.
+pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, String>) -> Option<T> {
+    // Unwind safe: models are immutable, and all other state is local to the call.
+    let message = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => return Some(value),
+        Ok(Err(message)) => message,
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
             format!("internal error, please report it: {text}")
         }
     };
-    let text = CString::new(problem.replace('\0', " ")).unwrap_or_default();
-    LAST.with_borrow_mut(|last| *last = text);
+    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+    MESSAGE.set(message);
     None
 }
 
-/// 0 or −1.
-pub(crate) fn status(work: impl FnOnce() -> Result<(), String>) -> c_int {
-    if guarded(work).is_some() { 0 } else { -1 }
+/// 0 on success, −1 on failure.
+pub(crate) fn status(call: impl FnOnce() -> Result<(), String>) -> c_int {
+    if guarded(call).is_some() { 0 } else { -1 }
 }
 
-/// A pointer or NULL.
-pub(crate) fn pointer<T>(work: impl FnOnce() -> Result<*const T, String>) -> *const T {
-    guarded(work).unwrap_or(ptr::null())
+/// A pointer, NULL on failure.
+pub(crate) fn pointer<T>(call: impl FnOnce() -> Result<*const T, String>) -> *const T {
+    guarded(call).unwrap_or(ptr::null())
 }
 
 #[cfg(test)]
@@ -48,11 +48,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_becomes_a_failure_with_its_text() {
-        assert_eq!(status(|| panic!("of {}", "a kind")), -1);
-        // SAFETY: it is this thread's text, which nothing changes meanwhile.
-        let text = unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap();
-        assert_eq!(text, "internal error, please report it: of a kind");
+    fn a_panic_becomes_a_failure_with_its_message() {
+        assert_eq!(status(|| panic!("{} of range", "out")), -1);
+        // SAFETY: the message of this thread, until the next call on it.
+        let message = unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap();
+        assert_eq!(message, "internal error, please report it: out of range");
         assert_eq!(status(|| Ok(())), 0);
     }
 }

@@ -1,8 +1,8 @@
-//! The C interface: a model that was saved by any front of Widemargin is loaded, and predicts. The header is
-//! `include/widemargin.h`, and `examples/c/predict.c` uses all of it.
+//! The C interface: loads a model that was saved by any front of Widemargin, and predicts. The header is
+//! `include/widemargin.h`, and `examples/c/predict.c` uses most of it.
 //!
-//! No panic crosses into C: every function catches it and returns a failure. Panics are bugs; what can be wrong is an
-//! error with a message. Training is left to Rust, Python and the command line.
+//! No panic crosses into C: every function catches it and returns a failure. Training is left to Rust, Python and the
+//! command line.
 
 mod guard;
 
@@ -10,45 +10,109 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::slice;
 
 use widemargin::data::{AnySamples, DenseView, SamplesView};
-use widemargin::model::Classifier;
+use widemargin::model::{AnyModel, Classifier};
 use widemargin::monitor::Monitor;
 
 use guard::{guarded, last_error, pointer, status};
 
-/// A loaded model.
+/// A loaded model: a classifier, a regression model or an outlier detector. An outlier detector has the two classes -1
+/// (outliers) and 1 (inliers), and no probabilities.
 #[derive(Debug)]
 pub struct Model {
-    classifier: Box<dyn Classifier>,
+    model: AnyModel,
     class_names: Vec<CString>,
+    feature_names: Vec<CString>,
 }
 
 impl Model {
+    fn load(path: &str) -> Result<Model, String> {
+        let model = AnyModel::load(path).map_err(message)?;
+        let (classes, features) = match &model {
+            AnyModel::Classifier(model) => {
+                (model.classes().iter().map(ToString::to_string).collect(), model.feature_names())
+            }
+            AnyModel::Regressor(model) => (Vec::new(), model.feature_names()),
+            AnyModel::OneClass(model) => (vec!["-1".into(), "1".into()], model.feature_names()),
+        };
+        let (class_names, feature_names) = (names(&classes, "class")?, names(features.unwrap_or_default(), "feature")?);
+        Ok(Model { model, class_names, feature_names })
+    }
+
+    fn n_features(&self) -> usize {
+        let n_features = match &self.model {
+            AnyModel::Classifier(model) => model.n_features(),
+            AnyModel::Regressor(model) => model.n_features(),
+            AnyModel::OneClass(model) => model.n_features(),
+        };
+        n_features.unwrap_or(0)
+    }
+
+    fn n_targets(&self) -> usize {
+        if let AnyModel::Regressor(model) = &self.model { model.n_outputs() } else { 0 }
+    }
+
     fn n_decision_values(&self) -> usize {
-        if self.class_names.len() == 2 { 1 } else { self.class_names.len() }
+        match &self.model {
+            AnyModel::Classifier(model) if model.has_several_labels() => self.class_names.len(),
+            _ if self.class_names.len() == 2 => 1,
+            _ => self.class_names.len(),
+        }
+    }
+
+    /// The classifier, for a function of classifiers alone.
+    fn classifier(&self, function: &str) -> Result<&dyn Classifier, String> {
+        match &self.model {
+            AnyModel::Classifier(model) => Ok(&**model),
+            AnyModel::Regressor(_) => Err(format!("{function}: {REGRESSION}")),
+            AnyModel::OneClass(_) => Err(format!("{function}: the model is an outlier detector, not a classifier")),
+        }
     }
 
     /// The index of the predicted class of each sample.
     fn predict(&self, samples: &SamplesView<'_>) -> Result<Vec<usize>, String> {
-        let predicted = self.classifier.predict(samples, 1, &Monitor::none()).map_err(said)?;
-        let classes = self.classifier.classes();
+        if let AnyModel::OneClass(model) = &self.model {
+            let signs = model.predict(samples, 1, &Monitor::none()).map_err(message)?;
+            return Ok(signs.into_iter().map(|sign| usize::from(sign > 0)).collect());
+        }
+        let classifier = self.classifier("predict")?;
+        let predicted = classifier.predict(samples, 1, &Monitor::none()).map_err(message)?;
+        let classes = classifier.classes();
         Ok(predicted.into_iter().map(|class| classes.binary_search(class).unwrap_or(0)).collect())
     }
 
+    fn predict_targets(&self, samples: &SamplesView<'_>) -> Result<Vec<f64>, String> {
+        let AnyModel::Regressor(model) = &self.model else {
+            return Err("predict_targets: the model is not a regression model; call widemargin_predict".into());
+        };
+        Ok(model.predict(samples, 1, &Monitor::none()).map_err(message)?.values)
+    }
+
     fn decision_function(&self, samples: &SamplesView<'_>) -> Result<Vec<f64>, String> {
-        self.classifier.decision_values(samples, 1, &Monitor::none()).map_err(said)
+        if let AnyModel::OneClass(model) = &self.model {
+            return model.decision_function(samples, 1, &Monitor::none()).map_err(message);
+        }
+        self.classifier("decision_function")?.decision_values(samples, 1, &Monitor::none()).map_err(message)
     }
 
     fn predict_proba(&self, samples: &SamplesView<'_>) -> Result<Vec<f64>, String> {
-        Ok(self.classifier.predict_proba(samples, 1, &Monitor::none()).map_err(said)?.values)
+        let classifier = self.classifier("predict_proba")?;
+        Ok(classifier.predict_proba(samples, 1, &Monitor::none()).map_err(message)?.values)
     }
 }
 
-fn said(error: widemargin::Error) -> String {
+const REGRESSION: &str = "the model is a regression model; call widemargin_predict_targets";
+
+fn names(texts: &[String], what: &str) -> Result<Vec<CString>, String> {
+    let names = texts.iter().map(|text| CString::new(text.as_str()));
+    names.collect::<Result<_, _>>().map_err(|_| format!("the name of a {what} contains a 0 byte"))
+}
+
+fn message(error: widemargin::Error) -> String {
     error.to_string()
 }
 
-/// What went wrong in the last call that failed on this thread, in UTF-8; an empty text if none did. It is valid until
-/// the next failure on this thread.
+/// The message of the last call that failed on this thread, in UTF-8; an empty text if none failed. Every thread has its
+/// own. The pointer is valid until the thread calls another function of this library, or ends: copy the text to keep it.
 // SAFETY: no other function of a program has this name, nor those below.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_error() -> *const c_char {
@@ -66,7 +130,7 @@ pub extern "C" fn widemargin_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Loads a model from a file; the path is UTF-8. It must be freed with widemargin_free.
+/// Loads a model of any method from a file; the path is UTF-8. Free it with widemargin_free.
 ///
 /// # Safety
 /// `path` is a text that ends with a 0.
@@ -76,11 +140,7 @@ pub unsafe extern "C" fn widemargin_load(path: *const c_char) -> *mut Model {
     let loaded = guarded(|| {
         // SAFETY: guaranteed by the caller.
         let path = unsafe { text(path, "path") }?;
-        let classifier = widemargin::model::load(path).map_err(said)?;
-        let names = classifier.classes().iter().map(|class| CString::new(class.to_string()));
-        let class_names =
-            names.collect::<Result<_, _>>().map_err(|_| "a class has a name with a 0 in it".to_owned())?;
-        Ok(Box::into_raw(Box::new(Model { classifier, class_names })))
+        Ok(Box::into_raw(Box::new(Model::load(path)?)))
     });
     loaded.unwrap_or(std::ptr::null_mut())
 }
@@ -88,22 +148,22 @@ pub unsafe extern "C" fn widemargin_load(path: *const c_char) -> *mut Model {
 /// Frees a model; NULL is allowed.
 ///
 /// # Safety
-/// `model` is NULL, or of widemargin_load and not yet freed.
+/// `model` is NULL, or was returned by widemargin_load and is not freed yet.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn widemargin_free(model: *mut Model) {
     let freed = guarded(|| {
         if !model.is_null() {
-            // SAFETY: guaranteed by the caller: it is a box that was let go by `widemargin_load`.
+            // SAFETY: guaranteed by the caller: it is a box of `widemargin_load`.
             drop(unsafe { Box::from_raw(model) });
         }
         Ok(())
     });
-    // What a failure to free leaves is the memory.
+    // After a failure the memory is leaked.
     let _ = freed;
 }
 
-/// The number of classes; 0 on failure.
+/// The number of classes; 0 for a regression model, and on failure.
 ///
 /// # Safety
 /// `model` is NULL or a model.
@@ -114,7 +174,18 @@ pub unsafe extern "C" fn widemargin_n_classes(model: *const Model) -> usize {
     guarded(|| Ok(unsafe { of(model) }?.class_names.len())).unwrap_or(0)
 }
 
-/// The number of features of the vectors that the model takes; 0 for a model of other samples, and on failure.
+/// The number of targets of a regression model; 0 for other models, and on failure.
+///
+/// # Safety
+/// `model` is NULL or a model.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn widemargin_n_targets(model: *const Model) -> usize {
+    // SAFETY: guaranteed by the caller.
+    guarded(|| Ok(unsafe { of(model) }?.n_targets())).unwrap_or(0)
+}
+
+/// The number of features of a model of vectors; 0 for a model of other samples, and on failure.
 ///
 /// # Safety
 /// `model` is NULL or a model.
@@ -122,11 +193,30 @@ pub unsafe extern "C" fn widemargin_n_classes(model: *const Model) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn widemargin_n_features(model: *const Model) -> usize {
     // SAFETY: guaranteed by the caller.
-    guarded(|| Ok(unsafe { of(model) }?.classifier.n_features().unwrap_or(0))).unwrap_or(0)
+    guarded(|| Ok(unsafe { of(model) }?.n_features())).unwrap_or(0)
 }
 
-/// The number of decision values of a sample: 1 for two classes (above 0 votes for the second), else one a class; 0 on
+/// The name of a feature, from 0, in UTF-8; valid until the model is freed. NULL if the features have no names, and on
 /// failure.
+///
+/// # Safety
+/// `model` is NULL or a model.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn widemargin_feature_name(model: *const Model, index: usize) -> *const c_char {
+    pointer(|| {
+        // SAFETY: guaranteed by the caller.
+        let names = &unsafe { of(model) }?.feature_names;
+        match names.get(index) {
+            Some(name) => Ok(name.as_ptr()),
+            None if names.is_empty() => Err("the features of the model have no names".into()),
+            None => Err(format!("feature {index}: the model has {} features, from 0", names.len())),
+        }
+    })
+}
+
+/// The number of decision values per sample: 1 for two classes (positive for the second), otherwise one per class; 0 for a
+/// regression model, and on failure.
 ///
 /// # Safety
 /// `model` is NULL or a model.
@@ -143,12 +233,13 @@ pub unsafe extern "C" fn widemargin_n_decision_values(model: *const Model) -> us
 /// `model` is NULL or a model.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn widemargin_class_name(model: *const Model, at: usize) -> *const c_char {
+pub unsafe extern "C" fn widemargin_class_name(model: *const Model, index: usize) -> *const c_char {
     pointer(|| {
         // SAFETY: guaranteed by the caller.
         let names = &unsafe { of(model) }?.class_names;
-        let name = names.get(at).ok_or_else(|| format!("class {at}: the model has {} classes, from 0", names.len()))?;
-        Ok(name.as_ptr())
+        let name =
+            names.get(index).ok_or_else(|| format!("class {index}: the model has {} classes, from 0", names.len()));
+        Ok(name?.as_ptr())
     })
 }
 
@@ -211,6 +302,27 @@ pub unsafe extern "C" fn widemargin_predict_proba(
     })
 }
 
+/// The predicted targets of each of n_rows vectors by a regression model: n_rows × widemargin_n_targets, row-major.
+///
+/// # Safety
+/// `model` is NULL or a model; `values` holds n_rows × n_columns numbers, and n_rows × widemargin_n_targets may be written
+/// to `targets`.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn widemargin_predict_targets(
+    model: *const Model,
+    values: *const f64,
+    n_rows: usize,
+    n_columns: usize,
+    targets: *mut f64,
+) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    status(|| unsafe {
+        let found = vectors(model, values, n_rows, n_columns, Model::predict_targets)?;
+        write(found, n_rows * of(model)?.n_targets(), targets)
+    })
+}
+
 /// As widemargin_predict, for n texts in UTF-8.
 ///
 /// # Safety
@@ -267,7 +379,27 @@ pub unsafe extern "C" fn widemargin_predict_proba_strings(
     })
 }
 
-/// What a model says of vectors.
+/// As widemargin_predict_targets, for n texts in UTF-8.
+///
+/// # Safety
+/// `model` is NULL or a model; `texts` holds n texts that end with a 0, and n × widemargin_n_targets numbers may be written
+/// to `targets`.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn widemargin_predict_targets_strings(
+    model: *const Model,
+    texts: *const *const c_char,
+    n: usize,
+    targets: *mut f64,
+) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    status(|| unsafe {
+        let found = strings(model, texts, n, Model::predict_targets)?;
+        write(found, n * of(model)?.n_targets(), targets)
+    })
+}
+
+/// Applies a method of the model to vectors.
 ///
 /// # Safety
 /// As for `widemargin_predict`.
@@ -276,18 +408,18 @@ unsafe fn vectors<T>(
     values: *const f64,
     n_rows: usize,
     n_columns: usize,
-    ask: fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>,
+    method: fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>,
 ) -> Result<Vec<T>, String> {
     // SAFETY: guaranteed by the caller.
     let model = unsafe { of(model) }?;
     let length = n_rows.checked_mul(n_columns).ok_or("n_rows × n_columns is beyond the range of sizes")?;
     // SAFETY: guaranteed by the caller.
     let values = unsafe { array(values, length, "values") }?;
-    let rows = DenseView::new(values, n_rows, n_columns).map_err(said)?;
-    ask(model, &SamplesView::Rows(rows.into()))
+    let rows = DenseView::new(values, n_rows, n_columns).map_err(message)?;
+    method(model, &SamplesView::Rows(rows.into()))
 }
 
-/// What a model says of texts.
+/// Applies a method of the model to texts.
 ///
 /// # Safety
 /// As for `widemargin_predict_strings`.
@@ -295,22 +427,22 @@ unsafe fn strings<T>(
     model: *const Model,
     texts: *const *const c_char,
     n: usize,
-    ask: fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>,
+    method: fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>,
 ) -> Result<Vec<T>, String> {
     // SAFETY: guaranteed by the caller.
     let (model, texts) = unsafe { (of(model)?, array(texts, n, "texts")?) };
     // SAFETY: guaranteed by the caller, of each.
-    let read = |(at, one): (usize, &*const c_char)| unsafe { text(*one, &format!("texts[{at}]")) }.map(str::to_owned);
+    let read = |(i, one): (usize, &*const c_char)| unsafe { text(*one, &format!("texts[{i}]")) }.map(str::to_owned);
     let texts = texts.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-    ask(model, &SamplesView::Other(&AnySamples::Strings(texts)))
+    method(model, &SamplesView::Other(&AnySamples::Strings(texts)))
 }
 
 /// The model behind a pointer.
 ///
 /// # Safety
-/// `model` is NULL, or of `widemargin_load` and not freed during `'a`.
+/// `model` is NULL, or was returned by `widemargin_load` and is not freed during `'a`.
 unsafe fn of<'a>(model: *const Model) -> Result<&'a Model, String> {
-    // SAFETY: guaranteed by the caller; a model never changes, so that shared references are sound.
+    // SAFETY: guaranteed by the caller; models are immutable, so that shared references are sound.
     unsafe { model.as_ref() }.ok_or_else(|| "the model is NULL: was it loaded?".into())
 }
 
@@ -344,18 +476,18 @@ unsafe fn array<'a, T>(pointer: *const T, length: usize, name: &str) -> Result<&
     Ok(unsafe { slice::from_raw_parts(pointer, length) })
 }
 
-/// Writes an answer of a length that the caller was promised.
+/// Writes results of the documented length.
 ///
 /// # Safety
-/// `length` values may be written to `to` if it is not NULL.
-unsafe fn write<T: Copy>(answer: Vec<T>, length: usize, to: *mut T) -> Result<(), String> {
-    if answer.len() != length {
-        return Err(format!("{} values were found where {length} are expected", answer.len()));
+/// `length` values may be written to `output` if it is not NULL.
+unsafe fn write<T: Copy>(results: Vec<T>, length: usize, output: *mut T) -> Result<(), String> {
+    if results.len() != length {
+        return Err(format!("{} values were computed, expected {length}", results.len()));
     }
-    if length > 0 && (to.is_null() || !to.is_aligned()) {
-        return Err("the array for the answer is NULL or misaligned".into());
+    if length > 0 && (output.is_null() || !output.is_aligned()) {
+        return Err("the array for the results is NULL or misaligned".into());
     }
-    // SAFETY: the caller guarantees the room, and a vector of this call overlaps nothing of the caller's.
-    unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), to, length) };
+    // SAFETY: the caller guarantees the space, and a vector of this call overlaps nothing of the caller's.
+    unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), output, length) };
     Ok(())
 }

@@ -1,10 +1,13 @@
-//! `examples/c/predict.c`, compiled and run: what it prints is what the library says.
+//! `examples/c/predict.c`, compiled and run, prints what the library computes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use widemargin::data::{AnySamples, DenseView, Labels, SamplesView};
-use widemargin::model::{BasisExpansionParams, CChoice, Classifier, ThinPlateParams};
+use widemargin::data::{AnySamples, DenseView, Labels, SamplesView, Targets};
+use widemargin::model::{
+    BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Classifier, Regressor,
+    ThinPlateParams, ThinPlateRegressorParams,
+};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, ConditionalKernel};
 
@@ -36,19 +39,16 @@ fn expected(model: &dyn Classifier, samples: &SamplesView<'_>) -> String {
     let values = model.decision_values(samples, 1, &Monitor::none()).unwrap();
     let probabilities = model.predict_proba(samples, 1, &Monitor::none()).unwrap();
     let n_values = values.len() / classes.len();
-    let line = |i: usize| -> (String, Vec<f64>) {
-        let numbers = values[i * n_values..(i + 1) * n_values].iter().copied();
-        let n_classes = probabilities.n_cols;
-        let all = numbers.chain(probabilities.values[i * n_classes..(i + 1) * n_classes].iter().copied());
-        (classes[i].to_string(), all.collect())
-    };
-    let lines = (0..classes.len()).map(line).map(|(class, numbers)| {
-        format!("{class} {}", numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(" "))
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let (values, probabilities) = (values.chunks(n_values), probabilities.values.chunks(probabilities.n_cols));
+    let lines = classes.iter().zip(values.zip(probabilities));
+    lines.map(|(class, (values, probabilities))| format!("{class} {}\n", numbers(&[values, probabilities]))).collect()
 }
 
-/// The same numbers, whatever their notation.
+fn numbers(parts: &[&[f64]]) -> String {
+    parts.concat().iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Compares words, and numbers in any notation.
 fn assert_same(output: &Output, expected: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout.clone()).unwrap();
@@ -60,7 +60,7 @@ fn assert_same(output: &Output, expected: &str) {
 }
 
 #[test]
-fn the_example_says_what_the_library_says() {
+fn the_example_prints_what_the_library_computes() {
     let folder = tempfile::tempdir().unwrap();
     let Some(program) = compiled(folder.path()) else { return };
 
@@ -75,26 +75,51 @@ fn the_example_says_what_the_library_says() {
     let view = DenseView::new(&sample, 1, 2).unwrap();
     assert_same(&run(&program, &file, &["2.5", "1.25"]), &expected(&model, &SamplesView::Rows(view.into())));
 
-    // A vector of another length is refused in words.
+    // A vector of another length.
     let output = run(&program, &file, &["1", "2", "3"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.starts_with("cannot predict: ") && said.contains('3') && said.contains('2'), "{said}");
+    assert!(error.starts_with("cannot predict: ") && error.contains('3') && error.contains('2'), "{error}");
+
+    // Regression on the same vectors, with names of the features.
+    let targets = Targets::new(values.iter().map(|value| value * value).collect(), 2).unwrap();
+    let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance).threads(1);
+    let model: Box<dyn Regressor> = Box::new(params.fit(&rows, &targets).unwrap());
+    let model = model.with_feature_names(Some(vec!["width".into(), "höhe".into()])).unwrap();
+    model.save(&file).unwrap();
+    let predicted = model.predict(&SamplesView::Rows(view.into()), 1, &Monitor::none()).unwrap();
+    assert_same(&run(&program, &file, &["2.5", "1.25"]), &numbers(&[&predicted.values]));
+    assert_same(&run(&program, &file, &[]), "width höhe");
 
     // Texts, two classes.
     let texts: Vec<String> = (0..20).map(|i| format!("{}{}", ["aaba", "xyyx"][i % 2], "ab".repeat(i % 4))).collect();
     let labels = Labels::new((0..20).map(|i| ["ab", "xy"][i % 2]));
-    let similarity = AnySimilarity::new(&["edit"]).unwrap();
-    let params = BasisExpansionParams::new(similarity).c(CChoice::Value(1.0)).threads(1);
-    let model = params.fit(&AnySamples::Strings(texts), &labels).unwrap();
+    let texts = AnySamples::Strings(texts);
+    let params = BasisExpansionParams::new(AnySimilarity::new(&["edit"]).unwrap()).c(CChoice::Value(1.0)).threads(1);
+    let model = params.fit(&texts, &labels).unwrap();
     let file = folder.path().join("texts.model");
     model.save(&file).unwrap();
     let samples = AnySamples::Strings(vec!["abab".into(), "xxÿy".into()]);
     assert_same(&run(&program, &file, &["abab", "xxÿy"]), &expected(&model, &SamplesView::Other(&samples)));
 
-    // A file that is no model.
+    // Regression and outlier detection on the same texts.
+    let similarity = || AnySimilarity::new(&["edit"]).unwrap();
+    let targets = Targets::single((0..20).map(f64::from).collect()).unwrap();
+    let model = BasisExpansionRegressorParams::new(similarity()).threads(1).fit(&texts, &targets).unwrap();
+    model.save(&file).unwrap();
+    let predicted = model.predict(&samples, 1).unwrap();
+    let lines: Vec<String> = predicted.values.iter().map(|value| format!("{value:?}")).collect();
+    assert_same(&run(&program, &file, &["abab", "xxÿy"]), &lines.join("\n"));
+    let model = BasisExpansionOneClassParams::new(similarity()).threads(1).fit(&texts).unwrap();
+    model.save(&file).unwrap();
+    let samples = AnySamples::Strings(vec!["abab".into(), "0123456789".into()]);
+    let values = model.decision_function(&samples, 1).unwrap();
+    let output = run(&program, &file, &["abab", "0123456789"]);
+    assert_same(&output, &format!("1 {:?}\n-1 {:?}", values[0], values[1]));
+
+    // A file that is not a model.
     std::fs::write(&file, "no model").unwrap();
     let output = run(&program, &file, &["abab"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.starts_with("cannot load the model: "), "{said}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && error.starts_with("cannot load the model: "), "{error}");
 }

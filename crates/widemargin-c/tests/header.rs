@@ -1,4 +1,4 @@
-//! The header is what cbindgen makes of the source. UPDATE_HEADER=1 writes it.
+//! The header is what cbindgen generates from the source. UPDATE_HEADER=1 writes it.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ fn is_current() {
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
     let source = folder.join("src/lib.rs");
     let bindings = cbindgen::Builder::new().with_config(config).with_src(source).generate().unwrap();
-    let mut made = Vec::new();
-    bindings.write(&mut made);
-    let made = String::from_utf8(made).unwrap();
+    let mut generated = Vec::new();
+    bindings.write(&mut generated);
+    let generated = String::from_utf8(generated).unwrap();
     let header = folder.join("include/widemargin.h");
     if std::env::var_os("UPDATE_HEADER").is_some() {
-        std::fs::write(&header, &made).unwrap();
+        std::fs::write(&header, &generated).unwrap();
     }
-    let kept = std::fs::read_to_string(&header).unwrap();
-    assert!(kept == made, "include/widemargin.h is not current: run this test with UPDATE_HEADER=1");
-    assert!(made.contains("int widemargin_predict(const WidemarginModel *model,"), "{made}");
+    let stored = std::fs::read_to_string(&header).unwrap();
+    assert!(stored == generated, "include/widemargin.h is not current: run this test with UPDATE_HEADER=1");
+    assert!(generated.contains("int widemargin_predict(const WidemarginModel *model,"), "{generated}");
 }

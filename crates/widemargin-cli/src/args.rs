@@ -36,7 +36,7 @@ pub struct Input {
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
     /// Format of the samples, if it cannot be determined from the file name: libsvm, csv, tsv, npy, npz, strings, ucr,
-    /// ts, images, cifar10, idx
+    /// ts, images
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none`; of a CSV or TSV file whose samples have

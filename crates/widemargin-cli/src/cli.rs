@@ -8,8 +8,7 @@ use crate::commands;
 /// Large-margin classifiers for any similarity, at linear cost.
 ///
 /// Files are LIBSVM text (.svm, .libsvm, .txt), CSV (.csv, .tsv), NumPy arrays (.npy, .npz), time series (.ts) or
-/// images (a folder, CIFAR-10's .bin, IDX), recognized by file name; use --format for strings and for the UCR archive's
-/// series. `-` is standard input.
+/// images (a folder), recognized by file name; use --format for strings and for the UCR archive's series. `-` is standard input.
 #[derive(Debug, Parser)]
 #[command(name = "widemargin", version, max_term_width = 100)]
 pub struct Cli {

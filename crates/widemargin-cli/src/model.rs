@@ -49,7 +49,7 @@ fn check_kind(wanted: &str, takes: &Takes<'_>, input: &Input) -> Result<(), Fail
     let formats = match wanted {
         "strings" => "--format strings",
         "time series" => "--format ucr or ts",
-        "images" => "--format images, cifar10 or idx",
+        "images" => "--format images or npz",
         _ => "--format libsvm, csv, tsv, npy or npz",
     };
     Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))

@@ -130,7 +130,7 @@ fn specs_of(given: &[String], kind: &'static str) -> Result<Vec<String>> {
 
 /// Tells that labels, if there are any, are left aside.
 pub fn tell_of_labels(context: &Context, input: &Input, table: &Table) {
-    if table.labels.is_none() && table.several.is_none() {
+    if table.labels.is_none() && table.indicators.is_none() {
         return;
     }
     let which = match &table.label_column {

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use widemargin_io::{AtomicFile, inputs};
+use widemargin_io::AtomicFile;
 
 use crate::args::Input;
 use crate::report::{Exit, Failure};
@@ -79,9 +79,8 @@ pub fn check_output(file: &Path, input: &Input, model: Option<&Path>) -> Result<
         return Ok(());
     }
     check_folder(file)?;
-    let mut read = inputs(&input.data, input.format);
-    read.extend(model.map(|model| ("the model", model.to_owned())));
-    let read: Vec<(&str, &Path)> = read.iter().map(|(what, path)| (*what, path.as_path())).collect();
+    let read: Vec<_> =
+        [("the data", &*input.data)].into_iter().chain(model.map(|model| ("the model", model))).collect();
     Ok(widemargin::output::check(file, &read)?)
 }
 

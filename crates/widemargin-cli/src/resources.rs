@@ -112,7 +112,7 @@ impl OnDisk {
 
     /// Fits on the samples and their labels.
     pub fn fit<M: Method>(&self, data: &Path, monitor: &Monitor<'_>, params: &M::Params) -> Result<Model, Failure> {
-        let labels = self.store.outline().one_or_several_labels(data)?;
+        let labels = self.store.outline().any_labels(data)?;
         self.with_samples(data, |samples| M::fit(params, samples, &labels, monitor))
     }
 

@@ -20,7 +20,7 @@ impl AtomicFile {
     /// # Errors
     /// [`IoError::Write`], and [`IoError::Library`] with [`Error::Output`] for anything but a regular file.
     pub fn create(path: &Path) -> Result<AtomicFile> {
-        OutputFile::create(path).map(AtomicFile).map_err(told)
+        OutputFile::create(path).map(AtomicFile).map_err(io_error)
     }
 
     /// Moves the file into place. The data is on disk when this returns.
@@ -28,7 +28,7 @@ impl AtomicFile {
     /// # Errors
     /// [`IoError::Write`].
     pub fn commit(self) -> Result<()> {
-        self.0.commit().map_err(told)
+        self.0.commit().map_err(io_error)
     }
 }
 
@@ -42,7 +42,7 @@ impl Write for AtomicFile {
     }
 }
 
-fn told(error: Error) -> IoError {
+fn io_error(error: Error) -> IoError {
     match error {
         Error::Io { path, action, source } => refused(&path, action, source),
         other => IoError::Library(other),

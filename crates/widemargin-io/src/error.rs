@@ -39,10 +39,10 @@ pub enum IoError {
         outcome: &'static str,
     },
     /// An unknown format name.
-    #[error("unknown format '{given}': expected {}", crate::Format::names())]
+    #[error("unknown format '{name}': expected {}", crate::Format::names())]
     UnknownFormat {
-        /// The name given.
-        given: String,
+        /// The unknown name.
+        name: String,
     },
     /// The format cannot be determined from the file name.
     #[error("{}: cannot tell the format from the name: known endings are {}", .file.display(), crate::Format::endings())]
@@ -180,17 +180,17 @@ pub enum IoError {
         what: &'static str,
     },
     /// The requested label column does not exist, or the format has none.
-    #[error("{}: no label column {given}: {reason}", .file.display())]
+    #[error("{}: no label column {column}: {reason}", .file.display())]
     LabelColumn {
         /// The file.
         file: PathBuf,
-        /// The column given.
-        given: String,
+        /// The requested column.
+        column: String,
         /// The reason.
         reason: String,
     },
-    /// One column more than the model of the samples has features, of which any may be the label.
-    #[error("{}: {found} columns, the model has {expected} features: which column has the labels is not clear", .file.display())]
+    /// One column more than the features of the model: any of them may be the label.
+    #[error("{}: {found} columns, the model has {expected} features: the label column cannot be determined", .file.display())]
     UnclearLabel {
         /// The file.
         file: PathBuf,
@@ -211,9 +211,9 @@ pub enum IoError {
         /// Which of the two it is: "at least " or nothing.
         relation: &'static str,
     },
-    /// Several labels a sample where one is needed.
-    #[error("{}: several labels a sample, where one is needed: they are trained with in memory, by a named method", .file.display())]
-    SeveralLabels {
+    /// Multilabel samples where one label per sample is needed.
+    #[error("{}: multilabel samples, where one label per sample is needed: train on them in memory, with a named method", .file.display())]
+    Multilabel {
         /// The file with the labels.
         file: PathBuf,
     },
@@ -228,14 +228,14 @@ pub enum IoError {
         problem: CsvProblem,
     },
     /// The requested column of names, weights or groups does not exist, is another's, or the format has none.
-    #[error("{}: {flag} {given}: {reason}", .file.display())]
+    #[error("{}: {flag} {column}: {reason}", .file.display())]
     OtherColumn {
         /// The file.
         file: PathBuf,
         /// The flag of the command line that names it.
         flag: &'static str,
-        /// The column given.
-        given: String,
+        /// The requested column.
+        column: String,
         /// The reason.
         reason: String,
     },
@@ -250,12 +250,12 @@ pub enum IoError {
         format: crate::Format,
     },
     /// The requested text column does not exist, or is the label column.
-    #[error("{}: no text column {given}: {reason}", .file.display())]
+    #[error("{}: no text column {column}: {reason}", .file.display())]
     TextColumn {
         /// The file.
         file: PathBuf,
-        /// The column given.
-        given: String,
+        /// The requested column.
+        column: String,
         /// The reason.
         reason: String,
     },
@@ -323,18 +323,18 @@ impl IoError {
                 "--text-column is for --format strings: a name or a number, 1 is the first column, -1 the last"
             }
             IoError::WhichColumn { what: "labels", .. } => {
-                "say which one does with --label, or that none does: --label none"
+                "name the label column with --label; --label none if there is none"
             }
-            IoError::WhichColumn { .. } => "say which one does with --text-column",
+            IoError::WhichColumn { .. } => "name the column of strings with --text-column",
             IoError::Shards { .. } => {
                 "the files of a folder are read as one input, but for those whose names begin with . or _"
             }
             IoError::TooLarge { .. } => "rescale the column, or remove the row",
             IoError::NoLabels { columns: Some(columns), .. } => {
-                return Some(format!("say which column holds them with --label: {}", crate::problem::list(columns)));
+                return Some(format!("name the label column with --label: {}", crate::problem::list(columns)));
             }
-            IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
-            IoError::SeveralLabels { .. } => "name one column with --label, or train a model on all of them",
+            IoError::NoLabels { .. } => "name the label column with --label, or use a format that has them",
+            IoError::Multilabel { .. } => "name one column with --label, or train a model on all of them",
             IoError::Read { .. }
             | IoError::Write { .. }
             | IoError::UnknownFormat { .. }

@@ -27,14 +27,10 @@ pub enum Format {
     Ts,
     /// A folder of images, with one folder per class; or one image.
     Images,
-    /// The binary files of CIFAR-10, one or a folder of them.
-    Cifar10,
-    /// The IDX files of MNIST, with the label file next to the image file.
-    Idx,
 }
 
 /// All formats by name, in the order of messages.
-pub(crate) const ALL: [(&str, Format); 12] = [
+pub(crate) const ALL: [(&str, Format); 10] = [
     ("libsvm", Format::Libsvm),
     ("csv", Format::Csv),
     ("tsv", Format::Tsv),
@@ -45,8 +41,6 @@ pub(crate) const ALL: [(&str, Format); 12] = [
     ("ucr", Format::Ucr),
     ("ts", Format::Ts),
     ("images", Format::Images),
-    ("cifar10", Format::Cifar10),
-    ("idx", Format::Idx),
 ];
 
 /// Endings of the images that are read.
@@ -58,8 +52,8 @@ impl Format {
     pub(crate) fn endings() -> String {
         let parquet = if cfg!(feature = "parquet") { " .parquet," } else { "" };
         format!(
-            ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz,{parquet} .ts, .bin (CIFAR-10) and -ubyte (IDX), each with \
-             .gz too; a folder is one of such files or of images"
+            ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz,{parquet} .ts, each with .gz too; a folder of such files or \
+             of images"
         )
     }
 
@@ -67,9 +61,6 @@ impl Format {
     pub(crate) fn from_ending(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        if name.ends_with("-ubyte") || name.ends_with(".idx") {
-            return Some(Format::Idx);
-        }
         match name.rsplit_once('.')?.1 {
             "svm" | "libsvm" | "txt" => Some(Format::Libsvm),
             "csv" => Some(Format::Csv),
@@ -78,7 +69,6 @@ impl Format {
             "npz" => Some(Format::Npz),
             "parquet" => Some(Format::Parquet),
             "ts" => Some(Format::Ts),
-            "bin" => Some(Format::Cifar10),
             image if IMAGE_ENDINGS.contains(&image) => Some(Format::Images),
             _ => None,
         }
@@ -95,7 +85,7 @@ impl Format {
         match self {
             Format::Strings => "strings",
             Format::Ucr | Format::Ts => "time series",
-            Format::Images | Format::Cifar10 | Format::Idx => "images",
+            Format::Images => "images",
             _ => "vectors",
         }
     }

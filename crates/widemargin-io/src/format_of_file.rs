@@ -5,14 +5,12 @@ use std::str::FromStr;
 
 use crate::error::{IoError, Result};
 use crate::format::{ALL, Format};
-use crate::images::cifar10;
 use crate::input::is_stdin;
 use crate::shards;
 
 impl Format {
     /// The format according to the file name, with or without a final `.gz`; LIBSVM for `-`, which is standard input. A
-    /// folder has the vector format common to all its files; otherwise its format is images, or CIFAR-10 if it contains
-    /// a `.bin`.
+    /// folder has the vector format common to all its files; otherwise its format is images.
     ///
     /// # Errors
     /// [`IoError::UnknownEnding`], [`IoError::Shards`].
@@ -21,9 +19,6 @@ impl Format {
             return Ok(Format::Libsvm);
         }
         if path.is_dir() {
-            if cifar10::has_batches(path) {
-                return Ok(Format::Cifar10);
-            }
             return Ok(shards::format_of(path)?.unwrap_or(Format::Images));
         }
         Format::from_ending(path).ok_or_else(|| IoError::UnknownEnding { file: path.to_owned() })
@@ -35,7 +30,7 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Format> {
         let known = ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-        known.ok_or_else(|| IoError::UnknownFormat { given: name.to_owned() })
+        known.ok_or_else(|| IoError::UnknownFormat { name: name.to_owned() })
     }
 }
 
@@ -57,8 +52,7 @@ mod tests {
             ("part-0.snappy.parquet", Format::Parquet),
             ("a.tsv.GZ", Format::Tsv),
             ("a_TRAIN.ts", Format::Ts),
-            ("data_batch_1.bin", Format::Cifar10),
-            ("train-images-idx3-ubyte.gz", Format::Idx),
+            ("a.PNG", Format::Images),
         ] {
             assert_eq!(Format::from_path(Path::new(path)).unwrap(), format, "{path}");
         }
@@ -68,8 +62,8 @@ mod tests {
             error.to_string(),
             format!(
                 "data.xlsx: cannot tell the format from the name: \
-                 known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, {parquet}.ts, .bin (CIFAR-10) \
-                 and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
+                 known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, {parquet}.ts, each with .gz \
+                 too; a folder of such files or of images"
             )
         );
         assert!(error.help().unwrap().contains("--format"));

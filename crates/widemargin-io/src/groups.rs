@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_line_of_what_is_wrong() {
+    fn errors_name_the_line() {
         assert!(read(b"a\n\nb\n").unwrap_err().to_string().ends_with("line 2: the line is empty"));
         assert!(read(b"a\nb\nc\xFF\n").unwrap_err().to_string().ends_with("line 3: the text is not UTF-8"));
         for empty in [&b""[..], b"\n \n"] {

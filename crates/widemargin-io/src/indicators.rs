@@ -1,4 +1,4 @@
-//! Several labels a sample: for each label 1 where the sample has it, 0 where it has it not, NaN where it is unknown.
+//! Indicators of multilabel samples: for each label 1 if the sample has it, 0 if not, NaN if unknown.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,14 +10,14 @@ use crate::error::{IoError, Result};
 use crate::npy::{self, Failure};
 use crate::problem::{ArrayProblem, CsvProblem, shown};
 
-/// The labels of samples that have several, or none.
+/// The labels of multilabel samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Indicators {
     /// The names of the labels.
     pub names: Vec<Label>,
     /// Samples × labels, row-major.
     pub values: Vec<f64>,
-    /// Whether samples list the labels that they have, as in LIBSVM text, so that a label that none has is not named.
+    /// Whether samples list their labels, as in LIBSVM text, so that labels without samples have no name.
     pub are_listed: bool,
 }
 
@@ -35,7 +35,7 @@ impl Indicators {
         Labels::several(self.names.clone(), &self.values)
     }
 
-    /// Those of some samples that follow each other.
+    /// The indicators of consecutive samples.
     pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Indicators {
         let k = self.names.len();
         Indicators {

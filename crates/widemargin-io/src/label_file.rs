@@ -1,5 +1,5 @@
-//! Labels in a file of their own: text, one label a line, or a NumPy vector; of samples with several labels a table with a
-//! column a label, or a NumPy matrix.
+//! Labels in a separate file: text, one label per line, or a NumPy vector; of multilabel samples a table with one column
+//! per label, or a NumPy matrix.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -19,26 +19,26 @@ use crate::text_input::open_text;
 
 /// The labels of a file.
 #[derive(Debug)]
-enum Given {
-    One(Vec<Label>),
-    Several(Indicators),
+enum FileLabels {
+    Classes(Vec<Label>),
+    Indicators(Indicators),
 }
 
-impl Given {
+impl FileLabels {
     fn len(&self) -> usize {
         match self {
-            Given::One(labels) => labels.len(),
-            Given::Several(several) => several.n_samples(),
+            FileLabels::Classes(labels) => labels.len(),
+            FileLabels::Indicators(indicators) => indicators.n_samples(),
         }
     }
 }
 
 /// The labels of a file: of a `.npy` file a vector of integers or text, or a matrix of indicators; of a `.csv` or `.tsv` file
-/// the columns of indicators, or one column of classes; else text with one label a line in the order of the samples and no header.
-fn read_labels(path: &Path) -> Result<Given> {
+/// the columns of indicators, or one column of classes; otherwise text with one label per line in the order of the samples and no header.
+fn read_labels(path: &Path) -> Result<FileLabels> {
     if let Some(delimiter) = delimiter_of(path) {
         let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;
-        return if records.n == 1 { of_column(records) } else { of_table(records).map(Given::Several) };
+        return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
     }
     let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     if is_array {
@@ -64,11 +64,11 @@ fn read_labels(path: &Path) -> Result<Given> {
     let labels = bytes.split(|&byte| byte == b'\n').enumerate().map(one).collect::<Result<Vec<_>, _>>();
     let labels =
         labels.map_err(|(number, problem)| IoError::Group { file: path.to_owned(), line: number + 1, problem });
-    labels.map(Given::One)
+    labels.map(FileLabels::Classes)
 }
 
 /// The classes of a table of one column, with or without a header.
-fn of_column(mut records: Records) -> Result<Given> {
+fn of_column(mut records: Records) -> Result<FileLabels> {
     if records.has_names() {
         records.skip_header();
     }
@@ -77,26 +77,26 @@ fn of_column(mut records: Records) -> Result<Given> {
         let cell = records.record.get(0).unwrap_or_default().trim_ascii();
         labels.push(label_of(cell).map_err(|problem| records.problem(line, None, problem))?);
     }
-    Ok(Given::One(labels))
+    Ok(FileLabels::Classes(labels))
 }
 
-fn of_array(input: &mut Input) -> Result<Given, Failure> {
+fn of_array(input: &mut Input) -> Result<FileLabels, Failure> {
     let header = Header::read(input)?;
     let n = match header.shape[..] {
         [n] => n,
-        [_, _] => return Ok(Given::Several(indicators::of_array(input, &header)?)),
+        [_, _] => return Ok(FileLabels::Indicators(indicators::of_array(input, &header)?)),
         _ => {
-            return Err(header.wrong_shape("one dimension, a label for each sample, or two for several labels").into());
+            return Err(header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into());
         }
     };
-    Ok(Given::One(npy::read_labels(input, &header.dtype, n)?))
+    Ok(FileLabels::Classes(npy::read_labels(input, &header.dtype, n)?))
 }
 
 /// Samples of one file with the labels of another.
 #[derive(Debug)]
 pub(crate) struct WithLabels {
     samples: Box<dyn SampleReader>,
-    labels: Given,
+    labels: FileLabels,
     file: PathBuf,
     next: usize,
 }
@@ -114,8 +114,8 @@ impl WithLabels {
             return Err(self.wrong_number("at least ", rows.end));
         }
         match &self.labels {
-            Given::One(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
-            Given::Several(several) => table.several = Some(several.part(rows)),
+            FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
+            FileLabels::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
         }
         self.next += n;
         Ok(())
@@ -152,13 +152,13 @@ impl SampleReader for WithLabels {
     }
 }
 
-/// Puts the labels of a file beside the samples of a table, of which there must be as many.
+/// Adds the labels of a file to a table with the same number of samples.
 pub(crate) fn label(table: &mut Table, path: &Path) -> Result<()> {
     let n = table.samples.n_rows();
     label_rows(table, path, n)
 }
 
-/// The same beside `n` samples that are elsewhere.
+/// The same for `n` samples that are not in the table.
 pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()> {
     let labels = read_labels(path)?;
     if labels.len() != n {
@@ -166,8 +166,8 @@ pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()>
         return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });
     }
     match labels {
-        Given::One(labels) => table.labels = Some(Labels::new(labels)),
-        Given::Several(several) => table.several = Some(several),
+        FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels)),
+        FileLabels::Indicators(indicators) => table.indicators = Some(indicators),
     }
     Ok(())
 }

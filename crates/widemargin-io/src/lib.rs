@@ -11,14 +11,12 @@
 //! | LIBSVM text (`.svm`, `.libsvm`, `.txt`) | sparse, `f32` | first on each line |
 //! | CSV, TSV (`.csv`, `.tsv`) | dense, `f64` | a column, see [`LabelColumn`] |
 //! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
-//! | NPZ (`.npz`) | SciPy's sparse layout, or the dense array `X` | the array `labels` or `y` |
+//! | NPZ (`.npz`) | SciPy's sparse layout, or the array `X`: vectors, series or images | the array `labels` or `y` |
 //! | Parquet (`.parquet`), with the feature `parquet` | dense, `f32` where it holds all values | a column, see [`LabelColumn`] |
 //! | strings (`--format strings`) | text, see [`TextColumn`] | a column, see [`LabelColumn`] |
 //! | UCR lines (`--format ucr`) | series of one channel | first on each line |
 //! | sktime's series (`.ts`) | series of any channels | last on each line |
 //! | a folder of images | images of one size | the folder in it that an image is in |
-//! | CIFAR-10 (`.bin`, or a folder of them) | images, 32 × 32 × 3 | in the file |
-//! | IDX (`-ubyte`, `.idx`) | images, gray | the file of labels beside it |
 //!
 //! LIBSVM values are read as `f32`: such files hold counts, fractions and scaled features, and the values take most of
 //! the memory. Integer arrays become `f32` if that represents all their values exactly, otherwise `f64`; they are never
@@ -71,7 +69,7 @@ pub use groups::read_groups;
 pub use indicators::Indicators;
 pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TextColumn, TrainedTable};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
-pub use read::{inputs, read};
+pub use read::read;
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use scratch_file::ScratchFile;
 pub use store::Store;

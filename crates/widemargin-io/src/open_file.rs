@@ -25,7 +25,5 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
         Format::Ucr => Box::new(series::UcrReader::new(open_text(path)?, options)?),
         Format::Ts => Box::new(series::TsReader::new(open_text(path)?, options)?),
         Format::Images => Box::new(images::folder::Reader::new(path, options)?),
-        Format::Cifar10 => Box::new(images::cifar10::Reader::new(path, options)?),
-        Format::Idx => Box::new(images::idx::Reader::new(path, options)?),
     })
 }

@@ -18,8 +18,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Which column holds the labels.
     pub label: LabelColumn,
-    /// A file with the label of each sample: text, one a line, or a `.npy` vector; or with several labels a sample: a CSV or
-    /// TSV file with a header and a column a label, or a `.npy` matrix. The samples then have no labels of their own.
+    /// A file with the label of each sample: text, one per line, or a `.npy` vector; for multilabel samples a CSV or
+    /// TSV file with a header and one column per label, or a `.npy` matrix. The file of the samples then has no labels.
     pub label_file: Option<PathBuf>,
     /// Which column of a file of strings holds the strings.
     pub text: TextColumn,
@@ -32,9 +32,9 @@ pub struct ReadOptions {
     pub decimal: Option<Decimal>,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
-    /// How cells of a CSV or TSV file that are no numbers are read.
+    /// How cells of a CSV or TSV file that are not numbers are read.
     pub columns: ColumnRule,
-    /// The column of a CSV or TSV file that names the samples, and is no feature.
+    /// The column of a CSV or TSV file that names the samples, and is not a feature.
     pub id: Option<LabelColumn>,
     /// The column of a CSV or TSV file with the weight of each sample.
     pub weight: Option<LabelColumn>,
@@ -65,22 +65,22 @@ impl ReadOptions {
             return Err(IoError::OtherColumn {
                 file: shown(file),
                 flag,
-                given: column.to_string(),
+                column: column.to_string(),
                 reason: reason.to_owned(),
             });
         }
         self.check_table(file, format)?;
-        if let LabelColumn::Several(_) = &self.label
+        if let LabelColumn::Indicators(_) = &self.label
             && (file.is_dir() || !matches!(format, Format::Csv | Format::Tsv))
         {
-            let reason = "several columns are labels of a CSV or TSV file; of other samples a file of its own has them (--labels)";
+            let reason = "indicator columns are for CSV and TSV files; pass the labels of other multilabel samples in a separate file (--labels)";
             return Err(self.label.refused(&shown(file), reason));
         }
         if self.text == TextColumn::Auto || format == Format::Strings {
             return Ok(());
         }
         let reason = format!("the samples of {format} are {}, not strings", format.kind());
-        Err(IoError::TextColumn { file: shown(file), given: self.text.to_string(), reason })
+        Err(IoError::TextColumn { file: shown(file), column: self.text.to_string(), reason })
     }
 
     /// Refuses options of tables for other formats.
@@ -102,13 +102,13 @@ impl ReadOptions {
         self.block_bytes.unwrap_or(BLOCK_BYTES).max(1)
     }
 
-    /// Whether labels are wanted of a format without columns to choose from; `elsewhere` says where they are.
-    pub(crate) fn wants_labels(&self, file: &Path, elsewhere: &str) -> Result<bool> {
+    /// Whether labels are requested of a format without columns; `reason` is the message if a column is.
+    pub(crate) fn wants_labels(&self, file: &Path, reason: &str) -> Result<bool> {
         match &self.label {
             LabelColumn::Auto => Ok(true),
             LabelColumn::None => Ok(false),
-            label @ (LabelColumn::Name(_) | LabelColumn::Number(_) | LabelColumn::Several(_)) => {
-                Err(label.refused(file, elsewhere))
+            label @ (LabelColumn::Name(_) | LabelColumn::Number(_) | LabelColumn::Indicators(_)) => {
+                Err(label.refused(file, reason))
             }
         }
     }
@@ -163,7 +163,7 @@ pub struct TrainedTable {
     pub roles: Option<ColumnRoles>,
 }
 
-/// How cells that are no numbers are read.
+/// How cells that are not numbers are read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ColumnRule {
     /// They are errors.
@@ -194,15 +194,15 @@ pub enum LabelColumn {
     Name(String),
     /// The column with this number: 1 is the first, -1 the last.
     Number(i64),
-    /// Of a CSV or TSV file, a column for each of several labels, by name or number: 1 where the sample has it, 0 where it has
-    /// it not, nothing where that is unknown.
-    Several(Vec<LabelColumn>),
+    /// Columns of a CSV or TSV file, one per label of multilabel samples, by name or number: 1 if the sample has the label,
+    /// 0 if not, empty if unknown.
+    Indicators(Vec<LabelColumn>),
 }
 
 impl LabelColumn {
     /// The error of a label column that does not exist.
     pub(crate) fn refused(&self, file: &Path, reason: impl Into<String>) -> IoError {
-        IoError::LabelColumn { file: file.to_owned(), given: self.to_string(), reason: reason.into() }
+        IoError::LabelColumn { file: file.to_owned(), column: self.to_string(), reason: reason.into() }
     }
 
     /// Position, from 0, of column `number` (from 1, or from the end if negative) among `n_columns`.
@@ -223,7 +223,7 @@ impl FromStr for LabelColumn {
             Err(_) => LabelColumn::Name(text.to_owned()),
         };
         if text.contains(',') {
-            return Ok(LabelColumn::Several(text.split(',').map(|text| one(text.trim())).collect()));
+            return Ok(LabelColumn::Indicators(text.split(',').map(|text| one(text.trim())).collect()));
         }
         Ok(match text.parse::<i64>() {
             Ok(number) => LabelColumn::Number(number),
@@ -240,7 +240,7 @@ impl fmt::Display for LabelColumn {
             LabelColumn::None => f.write_str("none"),
             LabelColumn::Name(name) => write!(f, "'{name}'"),
             LabelColumn::Number(number) => write!(f, "{number}"),
-            LabelColumn::Several(columns) => {
+            LabelColumn::Indicators(columns) => {
                 let all: Vec<String> = columns.iter().map(ToString::to_string).collect();
                 f.write_str(&all.join(", "))
             }
@@ -296,8 +296,8 @@ mod tests {
         assert_eq!("none".parse(), Ok(LabelColumn::None));
         assert_eq!("-1".parse(), Ok(LabelColumn::Number(-1)));
         assert_eq!("species".parse(), Ok(LabelColumn::Name("species".into())));
-        let several = LabelColumn::Several(vec![LabelColumn::Name("a b".into()), LabelColumn::Number(-1)]);
-        assert_eq!(several.to_string(), "'a b', -1");
-        assert_eq!("a b, -1".parse(), Ok(several));
+        let indicators = LabelColumn::Indicators(vec![LabelColumn::Name("a b".into()), LabelColumn::Number(-1)]);
+        assert_eq!(indicators.to_string(), "'a b', -1");
+        assert_eq!("a b, -1".parse(), Ok(indicators));
     }
 }

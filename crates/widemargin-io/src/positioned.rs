@@ -17,13 +17,13 @@ pub(crate) fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()>
 
 /// Other systems move the file's own position: only one thread at a time may access any file.
 #[cfg(not(unix))]
-static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+static SEEK_LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// Fills the buffer from a position.
 #[cfg(not(unix))]
 pub(crate) fn read_exact_at(mut file: &File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
     use io::{Read, Seek};
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _guard = SEEK_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     file.seek(io::SeekFrom::Start(at))?;
     file.read_exact(bytes)
 }
@@ -32,7 +32,7 @@ pub(crate) fn read_exact_at(mut file: &File, at: u64, bytes: &mut [u8]) -> io::R
 #[cfg(not(unix))]
 pub(crate) fn write_all_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     use io::{Seek, Write};
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _guard = SEEK_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     file.seek(io::SeekFrom::Start(at))?;
     file.write_all(bytes)
 }

@@ -25,7 +25,7 @@ pub enum LibsvmProblem {
     /// The index is not a valid integer.
     #[error("index '{0}' is not a whole number from 1 to {max}", max = u32::MAX)]
     BadIndex(String),
-    /// The index is above the number of features given by the caller.
+    /// The index is above the number of features that the caller specified.
     #[error("index {index}: there are only {n_features} features")]
     IndexTooLarge {
         /// The index in the file.
@@ -116,7 +116,7 @@ pub enum CsvProblem {
         /// Their numbers, from 1.
         columns: (usize, usize),
     },
-    /// A date or a time, which is no number.
+    /// A date or a time.
     #[error("'{cell}' is a {kind}, not a number or a category")]
     NoMeasure {
         /// The cell's text.
@@ -148,7 +148,7 @@ pub enum CsvProblem {
         /// The column's number, from 1.
         column: usize,
         /// Whether the caller specified a label column other than this one.
-        is_label_given: bool,
+        is_label_specified: bool,
     },
     /// A word in a column of numbers.
     #[error("'{cell}' is not a number, as {numbers} other cells of the column are")]
@@ -160,13 +160,13 @@ pub enum CsvProblem {
         /// How many numbers the column has.
         numbers: usize,
         /// Whether the caller specified a label column other than this one.
-        is_label_given: bool,
+        is_label_specified: bool,
     },
     /// An infinite value, or NaN.
     #[error("'{0}' is not a finite number")]
     NotFinite(String),
-    /// A cell that is not what the column held in training.
-    #[error("'{cell}' is not {expected}, as the column held in training")]
+    /// A cell of another kind than the column in training.
+    #[error("'{cell}' is not {expected}, as the column was in training")]
     OtherKind {
         /// The cell's text.
         cell: String,
@@ -174,7 +174,7 @@ pub enum CsvProblem {
         expected: &'static str,
     },
     /// A column of text with too many values to be categories.
-    #[error("{n} different texts in {n_rows} rows: they are no categories")]
+    #[error("{n} different texts in {n_rows} rows: they cannot be categories")]
     TooManyCategories {
         /// How many there are, at least.
         n: usize,
@@ -186,14 +186,14 @@ pub enum CsvProblem {
     /// A column without any value.
     #[error("no value in any row")]
     NoValue,
-    /// A weight that is no number of at least 0.
-    #[error("'{0}' is no weight: a number of at least 0 is needed")]
+    /// A weight that is not a number of at least 0.
+    #[error("'{0}' is not a weight, which is a number of at least 0")]
     Weight(String),
-    /// A cell of a column of several labels that says nothing of the label.
-    #[error("'{0}' says not whether the sample has the label: 1 if it has it, 0 if not, nothing if that is unknown")]
+    /// An invalid cell of an indicator column.
+    #[error("'{0}' is not an indicator: 1 if the sample has the label, 0 if not, empty if unknown")]
     Indicator(String),
-    /// A table of several labels whose first line has no names.
-    #[error("'{0}' in the first line is no name: a header with the names of the labels is needed")]
+    /// A table of indicators whose first line has no names.
+    #[error("'{0}' in the first line is not a name: a header with the names of the labels is needed")]
     NoHeader(String),
     /// Bytes that are not UTF-8 where text is needed.
     #[error("not UTF-8 text")]
@@ -214,17 +214,17 @@ impl CsvProblem {
             CsvProblem::MissingLabel(_) => {
                 Some("remove the rows without a label; a class of this name needs another one, such as 'none'".into())
             }
-            CsvProblem::NotANumber { column, is_label_given, .. } => {
+            CsvProblem::NotANumber { column, is_label_specified, .. } => {
                 let strings = format!("if the samples are strings, pass --format strings --text-column {column}");
-                Some(if *is_label_given {
+                Some(if *is_label_specified {
                     format!("features are numbers: leave the column out, or write its values as numbers; {strings}")
                 } else {
                     format!("if this column holds the labels, pass --label {column}; {strings}")
                 })
             }
-            CsvProblem::WordAmongNumbers { cell, column, is_label_given, .. } => Some(format!(
-                "correct it, or leave the cell empty if '{cell}' says that the value is missing{}",
-                if *is_label_given { String::new() } else { format!("; if the column holds the labels, pass --label {column}") }
+            CsvProblem::WordAmongNumbers { cell, column, is_label_specified, .. } => Some(format!(
+                "correct it, or leave the cell empty if '{cell}' means a missing value{}",
+                if *is_label_specified { String::new() } else { format!("; if the column holds the labels, pass --label {column}") }
             )),
             CsvProblem::OneColumn { other, .. } => Some(match other {
                 Some(other) => {
@@ -310,7 +310,7 @@ pub enum ParquetProblem {
     #[error("text, and it is not the label")]
     Text {
         /// Whether the caller specified a label column other than this one.
-        is_label_given: bool,
+        is_label_specified: bool,
     },
     /// A null, or an empty label.
     #[error("missing value")]
@@ -335,10 +335,10 @@ impl ParquetProblem {
             }
             ParquetProblem::Nested => Some("write a column for each number"),
             ParquetProblem::Kind(_) => Some("turn the column into numbers, or leave it out"),
-            ParquetProblem::Text { is_label_given: true } => {
+            ParquetProblem::Text { is_label_specified: true } => {
                 Some("features are numbers: leave the column out, or write its values as numbers")
             }
-            ParquetProblem::Text { is_label_given: false } => {
+            ParquetProblem::Text { is_label_specified: false } => {
                 Some("if this column holds the labels, name it with --label, or leave it out")
             }
             ParquetProblem::Missing | ParquetProblem::NotFinite(_) => Some("remove the row or impute the value"),
@@ -375,12 +375,12 @@ pub enum ArrayProblem {
         expected: String,
     },
     /// Less data than the header claims.
-    #[error("truncated: the header claims {claimed} bytes of data, there are {held}")]
+    #[error("truncated: the header claims {claimed} bytes of data, there are {found}")]
     Truncated {
         /// Bytes required by the shape and the dtype.
         claimed: u64,
         /// Bytes present.
-        held: u64,
+        found: u64,
     },
     /// More data than the header claims.
     #[error("more data than the {claimed} bytes its header claims")]
@@ -398,7 +398,7 @@ pub enum ArrayProblem {
         /// The value.
         value: f64,
     },
-    /// A value in a matrix of several labels that says nothing of the label.
+    /// An invalid value in a matrix of indicators.
     #[error("row {row}, column {column} (from 0): {value}, expected 1 for a label that the sample has, 0 or NaN")]
     Indicator {
         /// Row of the sample, from 0.

@@ -1,11 +1,9 @@
 //! Reads files into tables.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::blocks::open_reader;
 use crate::error::{IoError, Result};
-use crate::images::cifar10::CLASS_NAMES;
-use crate::images::idx::labels_beside;
 use crate::input::shown;
 use crate::label_file;
 use crate::options::{ColumnRule, LabelColumn, ReadOptions};
@@ -41,16 +39,4 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
         }
         found => found,
     }
-}
-
-/// Every file and folder read for `path`, with its name in messages: the data, and files looked up next to it. For
-/// [`widemargin::output::check`].
-pub fn inputs(path: &Path, format: Option<Format>) -> Vec<(&'static str, PathBuf)> {
-    let mut all = vec![("the data", path.to_owned())];
-    match format.map_or_else(|| Format::from_path(path), Ok) {
-        Ok(Format::Idx) => all.extend(labels_beside(path).map(|labels| ("the file of the labels", labels))),
-        Ok(Format::Cifar10) => all.push(("the file of the classes' names", path.with_file_name(CLASS_NAMES))),
-        _ => {}
-    }
-    all
 }

@@ -105,47 +105,6 @@ pub enum ImageProblem {
     /// Images next to folders of images, or folders in class folders.
     #[error("{0}")]
     Layout(&'static str),
-    /// A binary file that does not consist of whole records.
-    #[error("ends within record {record} (from 0): a record of {format} has {size} bytes, {held} are there")]
-    Truncated {
-        /// The format's name.
-        format: &'static str,
-        /// The record's number, from 0.
-        record: usize,
-        /// Bytes per record.
-        size: usize,
-        /// Bytes of the last record.
-        held: usize,
-    },
-    /// A label out of range.
-    #[error("record {record} (from 0) has label {label}, expected at most {most}")]
-    Label {
-        /// The record's number, from 0.
-        record: usize,
-        /// Its label.
-        label: u8,
-        /// The largest class index.
-        most: usize,
-    },
-    /// An invalid header of an IDX file.
-    #[error("not an IDX file of {expected}: {found}")]
-    Header {
-        /// What was found.
-        found: String,
-        /// The expected header.
-        expected: &'static str,
-    },
-    /// Different numbers of labels and images.
-    #[error("{labels} labels for {images} images")]
-    Count {
-        /// Number of labels.
-        labels: u64,
-        /// Number of images.
-        images: u64,
-    },
-    /// More bytes than the header claims.
-    #[error("more bytes than its header claims")]
-    Trailing,
 }
 
 impl ImageProblem {
@@ -155,9 +114,6 @@ impl ImageProblem {
             ImageProblem::Size { .. } => Some("crop or resize all images to one size"),
             ImageProblem::Layout(_) => {
                 Some("put the images of each class into a folder of its own, or all into one folder")
-            }
-            ImageProblem::Truncated { format: "CIFAR-10", .. } | ImageProblem::Label { .. } => {
-                Some("it may be a file of CIFAR-100, whose records have two labels: that is not read")
             }
             _ => None,
         }

@@ -9,7 +9,7 @@ use widemargin::{Error, Result};
 
 use crate::positioned::{read_exact_at, write_all_at};
 
-/// An unnamed file in a given folder, with positional reads and writes from any thread.
+/// An unnamed file in a folder, with positional reads and writes from any thread.
 ///
 /// Nothing of it remains when it is dropped or the program is killed. A file in `/tmp` may be in memory (`tmpfs`): if
 /// memory is short, use a folder on a disk.
@@ -78,9 +78,9 @@ fn free(file: &File) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     let disk = rustix::fs::fstatvfs(file).ok()?;
     // The file counts blocks of 512 bytes, the disk fragments.
-    let taken = file.metadata().ok()?.blocks() * 512;
+    let allocated = file.metadata().ok()?.blocks() * 512;
     // Excludes space reserved for the superuser.
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(taken))
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(allocated))
 }
 
 #[cfg(not(unix))]

@@ -2,7 +2,7 @@
 //!
 //! If there is a header, columns are identified by name: [`TextColumn`] selects the strings, and [`LabelColumn`] the
 //! labels. If several columns qualify, the caller must choose. A file of one column has no labels. By default, the
-//! first line is a header if it contains a name of a label or string column, or a name given by the caller.
+//! first line is a header if it contains a name of a label or string column, or a name from the options.
 //!
 //! Columns are separated by tabs, without quoting; tabs beyond those of the first line belong to the last column, so
 //! that strings may contain them. In a file named `.csv` the separator is a comma, and cells may be quoted.
@@ -46,12 +46,12 @@ impl Reader {
         let (first, mut others) = records.first();
         let second = others.next();
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
-        let given = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
-        let has_given_name = matches!(&options.label, LabelColumn::Name(name) if given(name))
-            || matches!(&options.text, TextColumn::Name(name) if given(name));
+        let is_cell = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
+        let has_known_name = matches!(&options.label, LabelColumn::Name(name) if is_cell(name))
+            || matches!(&options.text, TextColumn::Name(name) if is_cell(name));
         let has_header = options
             .header
-            .unwrap_or_else(|| has_given_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
+            .unwrap_or_else(|| has_known_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
         let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
         let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
         let guess = Guess {
@@ -126,10 +126,11 @@ struct Guess<'a> {
 impl Guess<'_> {
     /// Determines the label column and that of the strings.
     fn columns(&self, options: &ReadOptions) -> Result<(Option<usize>, usize)> {
-        let asked = self.header.label(self.file, &options.label)?;
-        let label = asked.or_else(|| self.header.last_of(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
+        let specified = self.header.label(self.file, &options.label)?;
+        let label =
+            specified.or_else(|| self.header.last_of(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
         let string = match self.text(&options.text)? {
-            Some(string) if asked == Some(string) => {
+            Some(string) if specified == Some(string) => {
                 return Err(self.no_text(&options.text, "it is the column of the labels".into()));
             }
             Some(string) => string,
@@ -142,7 +143,7 @@ impl Guess<'_> {
             match others[..] {
                 [] => None,
                 [other] => Some(other),
-                _ => return Err(self.ask("labels", &others)),
+                _ => return Err(self.ambiguous("labels", &others)),
             }
         } else {
             label
@@ -173,7 +174,7 @@ impl Guess<'_> {
             match named[..] {
                 [] => {}
                 [only] => return Ok(only),
-                _ => return Err(self.ask("strings", &named)),
+                _ => return Err(self.ambiguous("strings", &named)),
             }
         }
         let is_number =
@@ -185,16 +186,16 @@ impl Guess<'_> {
             // The traditional layout: a label and a string.
             ([.., last], _) if self.header.names.is_none() && self.header.n == 2 => Ok(*last),
             (_, [only]) => Ok(*only),
-            (_, []) => Err(self.ask("strings", &candidates)),
-            _ => Err(self.ask("strings", &texts)),
+            (_, []) => Err(self.ambiguous("strings", &candidates)),
+            _ => Err(self.ambiguous("strings", &texts)),
         }
     }
 
-    fn no_text(&self, given: &TextColumn, reason: String) -> IoError {
-        IoError::TextColumn { file: self.file.to_owned(), given: given.to_string(), reason }
+    fn no_text(&self, column: &TextColumn, reason: String) -> IoError {
+        IoError::TextColumn { file: self.file.to_owned(), column: column.to_string(), reason }
     }
 
-    fn ask(&self, what: &'static str, candidates: &[usize]) -> IoError {
+    fn ambiguous(&self, what: &'static str, candidates: &[usize]) -> IoError {
         let candidates = candidates.iter().map(|column| self.header.called(*column)).collect();
         IoError::WhichColumn { file: self.file.to_owned(), what, candidates }
     }

@@ -18,23 +18,23 @@ pub struct Table {
     pub samples: Samples,
     /// One label per sample, if the file has labels.
     pub labels: Option<Labels>,
-    /// Several labels per sample, if the file has them; then there are no others.
-    pub several: Option<Indicators>,
+    /// The indicators of multilabel samples; `labels` is then empty.
+    pub indicators: Option<Indicators>,
     /// The name in messages of the column of the labels, if they were in one.
     pub label_column: Option<String>,
     /// One name per feature, if the file has names.
     pub feature_names: Option<Vec<String>>,
-    /// Which columns of a CSV or TSV file are no features.
+    /// Which columns of a CSV or TSV file are not features.
     pub roles: Option<ColumnRoles>,
     /// How the columns became features, if they are more than numbers.
     pub columns: Option<TableColumns>,
-    /// The name of each sample, if it was asked for.
+    /// The name of each sample, if requested.
     pub ids: Option<Vec<String>>,
-    /// The weight of each sample, if it was asked for.
+    /// The weight of each sample, if requested.
     pub weights: Option<Vec<f64>>,
-    /// The group of each sample, if it was asked for.
+    /// The group of each sample, if requested.
     pub groups: Option<Labels>,
-    /// What the user should know of cells: a line for each category that training did not see, with its first place.
+    /// What the user should know of cells: a line for each category that did not occur in training, with its first place.
     pub remarks: Vec<String>,
     /// The line of each row, if the file has lines.
     pub lines: Option<RowLines>,
@@ -63,13 +63,13 @@ impl Table {
         Ok(())
     }
 
-    /// The labels to train with: one a sample, or several.
+    /// The labels to train with: one per sample, or multilabel.
     ///
     /// # Errors
-    /// [`IoError::NoLabels`]; [`widemargin::Error::Parameter`] for a repeated name of several labels.
-    pub fn one_or_several_labels(&self, file: &Path) -> Result<Cow<'_, Labels>> {
-        match &self.several {
-            Some(several) => Ok(Cow::Owned(several.labels()?)),
+    /// [`IoError::NoLabels`]; [`widemargin::Error::Parameter`] for a repeated name of a label.
+    pub fn any_labels(&self, file: &Path) -> Result<Cow<'_, Labels>> {
+        match &self.indicators {
+            Some(indicators) => Ok(Cow::Owned(indicators.labels()?)),
             None => self.require_labels(file).map(Cow::Borrowed),
         }
     }
@@ -95,10 +95,10 @@ impl Table {
     /// The labels, for tasks that need them; `file` is named in the error.
     ///
     /// # Errors
-    /// [`IoError::NoLabels`]; [`IoError::SeveralLabels`].
+    /// [`IoError::NoLabels`]; [`IoError::Multilabel`].
     pub fn require_labels(&self, file: &Path) -> Result<&Labels> {
-        if self.several.is_some() {
-            return Err(IoError::SeveralLabels { file: file.to_owned() });
+        if self.indicators.is_some() {
+            return Err(IoError::Multilabel { file: file.to_owned() });
         }
         let names = || match &self.columns {
             Some(columns) => columns.names(),
@@ -137,7 +137,7 @@ macro_rules! on_matrix {
 }
 
 impl Samples {
-    /// Stores sparse rows densely if most of their values are not zero, so that what is chosen for them does not depend on
+    /// Stores sparse rows densely if most of their values are not zero, so that parameters selected for them do not depend on
     /// the format of a file.
     pub(crate) fn store_densely_if_dense(&mut self) {
         fn dense<T: Element + Default>(matrix: &CsrMatrix<T>) -> Option<DenseMatrix<T>> {
@@ -171,7 +171,7 @@ impl Samples {
         Ok(on_matrix!(self, matrix => matrix.view()?.into(), samples => samples.into()))
     }
 
-    /// The given samples, in the given order.
+    /// Some samples, in the order of `rows`.
     ///
     /// # Errors
     /// As for [`Samples::view`].

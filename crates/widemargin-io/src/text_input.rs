@@ -192,7 +192,7 @@ mod tests {
         let path = folder.path().join("text");
         std::fs::write(&path, bytes).unwrap();
         let (mut text, mut all) = (open_text(&path)?, Vec::new());
-        // Pieces of a few bytes, as some readers ask for.
+        // Pieces of a few bytes, as some readers request.
         let mut piece = [0; 3];
         loop {
             match text.read(&mut piece).map_err(IoError::reading(&path))? {

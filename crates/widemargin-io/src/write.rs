@@ -8,7 +8,7 @@ use crate::table::{Samples, Table};
 use crate::write_rows::Failure;
 use crate::{AtomicFile, Format, csv, libsvm, npy, npz};
 
-/// Writes a table to a file, in the given format or that of the file name.
+/// Writes a table to a file, in `format` or that of the file name.
 ///
 /// The write is atomic: on failure an existing file is unchanged.
 ///
@@ -49,7 +49,7 @@ pub fn write_to(table: &Table, format: Format, out: &mut dyn Write, file: &Path)
 fn check_samples(table: &Table, format: Format) -> Result<(), Failure> {
     if let Samples::Other(samples) = &table.samples {
         let help = "describe them first, or keep them in the format they came in";
-        return Err(Failure::not_in(format, format!("{} are no vectors", samples.kind()), help));
+        return Err(Failure::not_in(format, format!("{} are not vectors", samples.kind()), help));
     }
     let n_rows = table.samples.n_rows();
     let wrong = |what: &str, n: usize, expected: usize| {

@@ -36,11 +36,11 @@ fn points(curve: impl Iterator<Item = (f64, f64)>) -> String {
 }
 
 /// The most points of a curve that are drawn.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 
 /// A curve in the unit square, and the diagonal where that is chance.
 pub fn curve(across: &str, up: &str, all: &[(f64, f64)], diagonal: bool) -> Markup {
-    let step = all.len().div_ceil(MOST_POINTS).max(1);
+    let step = all.len().div_ceil(MAX_POINTS).max(1);
     let last = all.last().copied();
     let shown = all.iter().copied().step_by(step).chain(last);
     unit_square(
@@ -73,10 +73,10 @@ pub fn reliability(ranges: &[Reliability], of: &str) -> Markup {
 }
 
 /// Classes up to which counts are written into the cells.
-const COUNTED: usize = 20;
+const MAX_COUNTED_CLASSES: usize = 20;
 
 /// Classes up to which there is a matrix.
-pub const MOST_CLASSES: usize = 60;
+pub const MAX_CLASSES: usize = 60;
 
 /// The confusion matrix, rows being the classes of the samples.
 pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
@@ -85,7 +85,7 @@ pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(1) as f64;
     let cell = if n <= 4 {
         58.0
-    } else if n <= COUNTED {
+    } else if n <= MAX_COUNTED_CLASSES {
         38.0
     } else {
         12.0
@@ -104,7 +104,7 @@ pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
                 text class="wm-t" x=(left + n as f64 * cell / 2.0) y="11" text-anchor="middle" { "predicted" }
                 text class="wm-t" transform=(format!("translate(11 {}) rotate(-90)", top + n as f64 * cell / 2.0)) text-anchor="middle" { "actual" }
                 @for (position, name) in names.iter().enumerate() {
-                    @if n <= COUNTED || position % 5 == 0 {
+                    @if n <= MAX_COUNTED_CLASSES || position % 5 == 0 {
                         text x=(left - 6.0) y=(top + at(position) + 4.0) text-anchor="end" { (name) }
                         @if upright {
                             text transform=(format!("translate({} {}) rotate(-90)", left + at(position) + 4.0, top - 6.0)) { (name) }
@@ -122,7 +122,7 @@ pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
                                 width=(cell) height=(cell) opacity=(format!("{:.2}", if row == column { 0.12 + 0.43 * share } else { 0.18 + 0.6 * share.sqrt() })) {
                                 title { (names[row]) " predicted as " (names[column]) ": " (number(*count)) }
                             }
-                            @if n <= COUNTED {
+                            @if n <= MAX_COUNTED_CLASSES {
                                 text x=(left + at(column)) y=(top + at(row) + 4.0) text-anchor="middle" { (number(*count)) }
                             }
                         }
@@ -133,8 +133,8 @@ pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
     }
 }
 
-/// What was tried at each C: the left-out loss, on a logarithmic axis of C, and the chosen one.
-pub fn path(points: &[(f64, f64)], chosen: f64) -> Markup {
+/// The leave-one-out loss for each C, on a logarithmic axis of C, with the selected C marked.
+pub fn path(points: &[(f64, f64)], selected: f64) -> Markup {
     let (width, height, left, below) = (420.0, 150.0, 52.0, 34.0);
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
@@ -144,10 +144,10 @@ pub fn path(points: &[(f64, f64)], chosen: f64) -> Markup {
     let x = |c: f64| left + width * (c.log10() - low_c) / (high_c - low_c).max(1e-9);
     let y = |loss: f64| 10.0 + height * (high - loss) / (high - low).max(1e-12);
     let line: Vec<String> = points.iter().map(|(c, loss)| format!("{:.1},{:.1}", x(*c), y(*loss))).collect();
-    let taken = points.iter().find(|(c, _)| *c == chosen);
+    let marked = points.iter().find(|(c, _)| *c == selected);
     html! {
         svg class="wm-svg" viewBox={ "0 0 " (left + width + 14.0) " " (height + below + 14.0) } width=(left + width + 14.0) height=(height + below + 14.0) role="img" {
-            title { "left-out loss at each C" }
+            title { "leave-one-out loss for each C" }
             rect class="wm-axis" x=(left) y="10" width=(width) height=(height) {}
             @for (c, anchor) in [(low_c, "start"), (high_c, "end")] {
                 text class="wm-t" x=(x(10f64.powf(c))) y=(height + 25.0) text-anchor=(anchor) { (format!("{:.1e}", 10f64.powf(c))) }
@@ -157,8 +157,8 @@ pub fn path(points: &[(f64, f64)], chosen: f64) -> Markup {
                 text class="wm-t" x=(left - 5.0) y=(y(value) + 4.0) text-anchor="end" { (number(value)) }
             }
             polyline class="wm-s1" stroke-width="1.6" points=(line.join(" ")) {}
-            @if let Some((c, loss)) = taken {
-                circle class="wm-con" cx=(format!("{:.1}", x(*c))) cy=(format!("{:.1}", y(*loss))) r="4.5" { title { "chosen" } }
+            @if let Some((c, loss)) = marked {
+                circle class="wm-con" cx=(format!("{:.1}", x(*c))) cy=(format!("{:.1}", y(*loss))) r="4.5" { title { "selected" } }
             }
         }
     }

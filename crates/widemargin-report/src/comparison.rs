@@ -1,4 +1,4 @@
-//! A sample beside a basis: where they are alike and where they differ.
+//! Compares a sample with a basis: where they agree and where they differ.
 
 use maud::{Markup, html};
 use widemargin::data::{AnySamples, Series, Unit};
@@ -6,18 +6,22 @@ use widemargin::similarity::{CellMatch, Comparison, PathStep, Pieces};
 
 use crate::samples::{STROKES, Shown, number, picture, place, polyline, range};
 
-/// Pieces that a list shows.
-const LISTED: usize = 10;
+/// Maximum number of pieces in a list.
+const MAX_LISTED: usize = 10;
 
-/// Lines that are drawn of a path.
-const LINKS: usize = 60;
+/// Maximum number of lines drawn of a path.
+const MAX_LINKS: usize = 60;
 
-/// Characters a line of an alignment.
-const A_LINE: usize = 48;
+/// Characters per line of an alignment.
+const LINE_LENGTH: usize = 48;
 
-/// Draws what a similarity is made of. `basis` and `sample` are where they are to be had.
-pub fn comparison(told: &Comparison, basis: Option<(Shown<'_>, usize)>, sample: Option<(Shown<'_>, usize)>) -> Markup {
-    let drawn = match &told.pieces {
+/// Draws the pieces of a similarity, with `basis` and `sample` if they are available.
+pub fn comparison(
+    comparison: &Comparison,
+    basis: Option<(Shown<'_>, usize)>,
+    sample: Option<(Shown<'_>, usize)>,
+) -> Markup {
+    let drawn = match &comparison.pieces {
         Pieces::Columns { columns, shares } => columns_table(columns, shares, basis, sample),
         Pieces::Terms { terms, shares } => terms_chips(terms, shares),
         Pieces::Cells { grid, cells } => cells_pictures(*grid, cells, basis, sample),
@@ -42,7 +46,7 @@ pub fn comparison(told: &Comparison, basis: Option<(Shown<'_>, usize)>, sample: 
     };
     html! {
         (drawn)
-        p class="wm-small wm-soft" { (told.quantity) ": " (number(told.total)) }
+        p class="wm-small wm-soft" { (comparison.quantity) ": " (number(comparison.total)) }
     }
 }
 
@@ -71,7 +75,7 @@ fn columns_table(
     sample: Option<(Shown<'_>, usize)>,
 ) -> Markup {
     let order = largest_first(shares);
-    let most = order.first().map_or(1.0, |&at| shares[at].abs()).max(f64::MIN_POSITIVE);
+    let largest = order.first().map_or(1.0, |&at| shares[at].abs()).max(f64::MIN_POSITIVE);
     let name = |column: usize| match sample.or(basis) {
         Some((shown, _)) => shown.name(column).into_owned(),
         None => format!("column {column}"),
@@ -84,19 +88,19 @@ fn columns_table(
             table class="wm-table" {
                 thead { tr { th class="wm-left" { "column" } th { "sample" } th { "basis" } th class="wm-left" { "share" } th {} } }
                 tbody {
-                    @for &at in order.iter().take(LISTED) {
+                    @for &at in order.iter().take(MAX_LISTED) {
                         tr {
                             td class="wm-left" { (name(columns[at])) }
                             td { (value(sample, columns[at])) }
                             td { (value(basis, columns[at])) }
-                            td { (bar(shares[at] / most)) }
+                            td { (bar(shares[at] / largest)) }
                             td { (number(shares[at])) }
                         }
                     }
                 }
             }
         }
-        @if order.len() > LISTED { p class="wm-small wm-soft" { (order.len() - LISTED) " more columns" } }
+        @if order.len() > MAX_LISTED { p class="wm-small wm-soft" { (order.len() - MAX_LISTED) " more columns" } }
     }
 }
 
@@ -115,10 +119,10 @@ fn terms_chips(terms: &[String], shares: &[f64]) -> Markup {
     html! {
         div {
             @if order.is_empty() { p class="wm-soft" { "nothing in common" } }
-            @for &at in order.iter().take(3 * LISTED) {
+            @for &at in order.iter().take(3 * MAX_LISTED) {
                 span class="wm-chip" { span class="wm-text" { (terms[at].replace(' ', "␣")) } " " span class="wm-soft" { (number(shares[at])) } }
             }
-            @if order.len() > 3 * LISTED { span class="wm-small wm-soft" { (order.len() - 3 * LISTED) " more" } }
+            @if order.len() > 3 * MAX_LISTED { span class="wm-small wm-soft" { (order.len() - 3 * MAX_LISTED) " more" } }
         }
     }
 }
@@ -129,7 +133,7 @@ fn cells_pictures(
     basis: Option<(Shown<'_>, usize)>,
     sample: Option<(Shown<'_>, usize)>,
 ) -> Markup {
-    let most = cells.iter().map(|cell| cell.share.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    let largest = cells.iter().map(|cell| cell.share.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let under = |side: Option<(Shown<'_>, usize)>| match side {
         Some((Shown { samples: AnySamples::Images(images), .. }, at)) => picture(images, at),
         _ => {
@@ -142,7 +146,7 @@ fn cells_pictures(
                 @for cell in cells {
                     @if let Some([row, col]) = of(cell) {
                         rect class=(if cell.share < 0.0 { "wm-con" } else { "wm-pro" }) x=(col) y=(row) width="1" height="1"
-                            opacity=(format!("{:.2}", 0.75 * cell.share.abs() / most)) {}
+                            opacity=(format!("{:.2}", 0.75 * cell.share.abs() / largest)) {}
                     }
                 }
             }
@@ -178,7 +182,7 @@ fn path_svg(path: &[PathStep], (x, i): (&Series, usize), (y, j): (&Series, usize
         place(t, series.length(at), value, area, limits)
     };
     let pairs: Vec<(usize, usize)> = path.iter().filter_map(|step| Some((step.basis?, step.sample?))).collect();
-    let step = pairs.len().div_ceil(LINKS).max(1);
+    let step = pairs.len().div_ceil(MAX_LINKS).max(1);
     let links: Vec<[(f64, f64); 2]> =
         pairs.iter().step_by(step).map(|&(of_x, of_y)| [point(y, j, of_y, upper), point(x, i, of_x, lower)]).collect();
     let alone = path.iter().filter(|step| step.basis.is_none() || step.sample.is_none()).count();
@@ -202,13 +206,13 @@ fn path_svg(path: &[PathStep], (x, i): (&Series, usize), (y, j): (&Series, usize
 }
 
 fn alignment(path: &[PathStep], basis: &str, sample: &str) -> Markup {
-    // Positions are those of the unit by which the path was made: as many as it has.
+    // Positions count the units of the path: characters or grapheme clusters.
     let units = |text: &str, of: fn(&PathStep) -> Option<usize>| -> Vec<String> {
         let characters: Vec<String> = text.chars().map(String::from).collect();
-        let most = path.iter().filter_map(of).max().map_or(0, |most| most + 1);
+        let largest = path.iter().filter_map(of).max().map_or(0, |largest| largest + 1);
         let clusters = Unit::Grapheme.split(text);
-        // A path over all of fewer clusters than characters is one of clusters.
-        if clusters.len() < characters.len() && most == clusters.len() {
+        // With fewer clusters than characters, a path over all clusters counts clusters.
+        if clusters.len() < characters.len() && largest == clusters.len() {
             clusters.into_iter().map(str::to_owned).collect()
         } else {
             characters
@@ -227,7 +231,7 @@ fn alignment(path: &[PathStep], basis: &str, sample: &str) -> Markup {
         _ => "wm-other",
     };
     html! {
-        @for line in path.chunks(A_LINE) {
+        @for line in path.chunks(LINE_LENGTH) {
             div class="wm-pair" {
                 div { "sample  " @for step in line { span class=(class(step, step.sample)) { (unit(&y, step.sample)) } } }
                 div { "basis   " @for step in line { span class=(class(step, step.basis)) { (unit(&x, step.basis)) } } }

@@ -8,12 +8,12 @@ use crate::STYLE;
 use crate::comparison::{bar, comparison};
 use crate::samples::{Shown, number};
 
-/// Classes whose values are listed.
-const CLASSES: usize = 12;
+/// Maximum number of classes with a listed decision value.
+const MAX_CLASSES: usize = 12;
 
-/// An explanation as HTML with its style: the strongest `n_terms` terms for or against the explained class, and what the
-/// similarities are made of. `bases` are those of the model and `sample` the only sample, where they are at hand; `names` those
-/// of their columns.
+/// An explanation as HTML with its style: the strongest `n_terms` terms for or against the explained class, and the pieces
+/// of their similarities. `bases` are those of the model and `sample` is the only sample, if available; `names` are the
+/// names of their columns.
 pub fn explanation_html(
     explanation: &Explanation,
     bases: Option<&AnySamples>,
@@ -41,11 +41,11 @@ pub fn explained(
 ) -> Markup {
     let class = explanation.explained;
     let order = explanation.strongest(class);
-    let (told, rest) = order.split_at(n_terms.min(order.len()));
+    let (strongest, rest) = order.split_at(n_terms.min(order.len()));
     let of = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
-    let most = told.first().map_or(1.0, |at| of(at).abs()).max(f64::MIN_POSITIVE);
+    let largest = strongest.first().map_or(1.0, |at| of(at).abs()).max(f64::MIN_POSITIVE);
     let (pro, contra): (Vec<f64>, Vec<f64>) = rest.iter().map(of).partition(|value| *value > 0.0);
-    let compared = told.iter().filter_map(|&at| {
+    let compared = strongest.iter().filter_map(|&at| {
         let term = &explanation.terms[at];
         Some((at, term, term.comparison.as_ref()?))
     });
@@ -53,7 +53,7 @@ pub fn explained(
     let has_means = explanation.terms.iter().any(|term| term.reference != 0.0);
     let n_columns = 4 + usize::from(has_weights) + usize::from(has_means);
     let total_row = |name: String, value: f64| {
-        html! { tr { td class="wm-left wm-soft" colspan=(n_columns - 2) { (name) } td { (bar(value / most)) } td { (signed(value)) } } }
+        html! { tr { td class="wm-left wm-soft" colspan=(n_columns - 2) { (name) } td { (bar(value / largest)) } td { (signed(value)) } } }
     };
     html! {
         (head(explanation, sample))
@@ -69,31 +69,31 @@ pub fn explained(
                     }
                 }
                 tbody {
-                    @for at in told {
+                    @for at in strongest {
                         @let term = &explanation.terms[*at];
                         tr {
                             td class="wm-left" { (source(explanation, term, bases)) }
                             td { (number(term.value)) }
                             @if has_means { td { @if term.reference != 0.0 { (number(term.reference)) } } }
                             @if has_weights { td { (weight(explanation, term, class)) } }
-                            td { (bar(of(at) / most)) }
+                            td { (bar(of(at) / largest)) }
                             td { (signed(of(at))) }
                         }
                     }
                     @if !pro.is_empty() { (total_row(format!("{} more for it", pro.len()), pro.iter().sum())) }
-                    @if !contra.is_empty() { (total_row(format!("{} more that are not for it", contra.len()), contra.iter().sum())) }
+                    @if !contra.is_empty() { (total_row(format!("{} more against it", contra.len()), contra.iter().sum())) }
                     @if explanation.intercept(class) != 0.0 { (total_row("intercept".into(), explanation.intercept(class))) }
                     tr { th class="wm-left" colspan=(n_columns - 2) { "decision value" } th {} th { (signed(explanation.decision_value(class))) } }
                 }
             }
         }
-        @for (_, term, told) in compared.take(n_compared) {
+        @for (_, term, pieces) in compared.take(n_compared) {
             h3 { (source_name(term)) @if explanation.parts.len() > 1 { " by " code { (explanation.parts[term.part]) } } }
             @let basis = match (&term.source, bases) {
                 (TermSource::Basis { index, .. }, Some(bases)) => Some((bases, *index)),
                 _ => None,
             };
-            (comparison(told, basis, sample))
+            (comparison(pieces, basis, sample))
         }
     }
 }
@@ -117,11 +117,11 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
                 @if n > 2 || (explanation.several_labels && n > 1) {
                     p class="wm-small wm-soft" {
                         "Decision values: "
-                        @for (at, other) in order.iter().take(CLASSES).enumerate() {
+                        @for (at, other) in order.iter().take(MAX_CLASSES).enumerate() {
                             @if at > 0 { ", " }
                             (explanation.classes[*other].to_string()) " " (signed(explanation.decision_value(*other)))
                         }
-                        @if n > CLASSES { ", …" }
+                        @if n > MAX_CLASSES { ", …" }
                     }
                 }
                 p class="wm-small wm-soft" { "Similarity: " @for part in &explanation.parts { code { (part) } " " } }

@@ -7,15 +7,15 @@ mod charts;
 mod comparison;
 mod explanation;
 mod measured;
+mod multilabel;
 mod page;
 mod samples;
-mod several_labels;
 mod tiles;
 
 pub use explanation::explanation_html;
 pub use measured::Measured;
+pub use multilabel::MeasuredLabels;
 pub use page::Report;
-pub use several_labels::MeasuredLabels;
 
-/// What the fragments and the page look like: light and dark, on screens and on paper.
+/// The style of the fragments and the page: light and dark, on screens and on paper.
 pub const STYLE: &str = include_str!("style.css");

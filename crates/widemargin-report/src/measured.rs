@@ -1,4 +1,4 @@
-//! What labeled samples say of a model of one class a sample.
+//! Scores of a model with one class per sample on labeled samples.
 
 use std::cmp::Ordering;
 
@@ -12,9 +12,9 @@ use widemargin::select::{Evaluation, Ranking, Scoring, log_loss};
 /// Scores of a model on labeled samples, as `evaluate` computes them.
 #[derive(Debug)]
 pub struct Measured {
-    /// What was counted.
+    /// The counts.
     pub evaluation: Evaluation,
-    /// Samples whose label the model does not know.
+    /// The number of samples with a label that is not a class of the model.
     pub n_unknown: usize,
     /// The mean logarithmic loss of the probabilities; none without them, and where a label is not known.
     pub log_loss: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Reliability {
     pub predicted: f64,
     /// The share that is of the class.
     pub observed: f64,
-    /// How many samples, or their weight.
+    /// The number of samples, or their weight.
     pub weight: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct Mistake {
     /// By how much the decision value of the predicted class is above that of the right one; of a label the size of its decision
     /// value.
     pub margin: f64,
-    /// The probability of the right class or answer, where there are probabilities and it is a known one.
+    /// The probability of the right class or indicator, if there are probabilities and it is known.
     pub probability: Option<f64>,
 }
 
@@ -70,7 +70,7 @@ impl Mistake {
 pub(crate) struct Ranges([(f64, f64, f64); 10]);
 
 impl Ranges {
-    /// Adds a probability, and whether it came true.
+    /// Adds a probability and the outcome.
     pub fn add(&mut self, probability: f64, is_hit: bool, weight: f64) {
         let n = self.0.len();
         let range = &mut self.0[((probability * n as f64) as usize).min(n - 1)];
@@ -78,7 +78,7 @@ impl Ranges {
         *range = (range.0 + weight * probability, range.1 + weight * hit, range.2 + weight);
     }
 
-    /// Those to which something was added.
+    /// The ranges with samples.
     pub fn filled(&self) -> Vec<Reliability> {
         let filled = self.0.into_iter().filter(|(_, _, weight)| *weight > 0.0);
         filled.map(|(p, hits, weight)| Reliability { predicted: p / weight, observed: hits / weight, weight }).collect()
@@ -89,7 +89,7 @@ impl Measured {
     /// Measures a model.
     ///
     /// # Errors
-    /// What the model says of the samples; [`widemargin::Error::Shape`] for another number of labels or weights.
+    /// Errors of the model on the samples; [`widemargin::Error::Shape`] for another number of labels or weights.
     pub fn new(
         model: &dyn Classifier,
         samples: &SamplesView<'_>,

@@ -17,48 +17,48 @@ use crate::charts;
 use crate::comparison::bar;
 use crate::explanation::explained;
 use crate::measured::Measured;
+use crate::multilabel::MeasuredLabels;
 use crate::samples::{Shown, number};
-use crate::several_labels::MeasuredLabels;
 use crate::tiles::{percent, tile};
 
-/// Bases that are shown.
-const BASES: usize = 18;
+/// Maximum number of bases.
+const MAX_BASES: usize = 18;
 
-/// Mistakes that are explained.
-const MISTAKES: usize = 5;
+/// Maximum number of explained mistakes.
+const MAX_MISTAKES: usize = 5;
 
-/// Terms of an explanation of a mistake.
-const TERMS: usize = 6;
+/// Maximum number of terms in the explanation of a mistake.
+const MAX_TERMS: usize = 6;
 
-/// Classes whose scores are listed.
-const CLASSES: usize = 40;
+/// Maximum number of classes with listed scores.
+const MAX_CLASSES: usize = 40;
 
 /// A report on a model, with or without labeled samples.
 #[derive(Debug)]
 pub struct Report<'a> {
     /// The model.
     pub model: &'a dyn Classifier,
-    /// What it is called, such as the name of its file.
+    /// Its name, such as the name of its file.
     pub title: String,
-    /// Labeled samples, and what they are called.
+    /// Labeled samples, and their name.
     pub data: Option<(&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>, String)>,
 }
 
 impl Report<'_> {
-    /// The page: HTML with style and pictures in it, which asks nobody for anything.
+    /// The page: HTML with inline style and pictures, without external requests.
     ///
     /// # Errors
-    /// What the model says of the samples.
+    /// Errors of the model on the samples.
     pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
         let model = self.model;
         let measured = match &self.data {
             Some((samples, labels, weights, _)) => {
                 model.check_samples(samples)?;
                 Some(match model.has_several_labels() {
-                    true => Told::Labels(MeasuredLabels::new(model, samples, labels, *weights, threads, monitor)?),
+                    true => Scores::Labels(MeasuredLabels::new(model, samples, labels, *weights, threads, monitor)?),
                     false => {
                         labels.check_one_class("a model that has one")?;
-                        Told::Classes(Measured::new(model, samples, labels, *weights, threads, monitor)?)
+                        Scores::Classes(Measured::new(model, samples, labels, *weights, threads, monitor)?)
                     }
                 })
             }
@@ -89,18 +89,18 @@ impl Report<'_> {
                             @for warning in &model.report().warnings { p class="wm-warning" { (warning) } }
                         }
                         @match &measured {
-                            Some(Told::Classes(measured)) => (self.scores(measured)),
-                            Some(Told::Labels(measured)) => (measured.summary(self.data_name())),
+                            Some(Scores::Classes(measured)) => (self.scores(measured)),
+                            Some(Scores::Labels(measured)) => (measured.summary(self.data_name())),
                             None => {}
                         }
-                        (what(model))
-                        (chosen(model))
+                        (model_table(model))
+                        (selection(model))
                         @match &measured {
-                            Some(Told::Classes(measured)) => (details(model, measured)),
-                            Some(Told::Labels(measured)) => (measured.details()),
+                            Some(Scores::Classes(measured)) => (details(model, measured)),
+                            Some(Scores::Labels(measured)) => (measured.details()),
                             None => {}
                         }
-                        (heaviest(model, shown)?)
+                        (bases_by_weight(model, shown)?)
                         @if let Some(mistakes) = mistakes { (mistakes) }
                     }
                 }
@@ -109,7 +109,7 @@ impl Report<'_> {
         Ok(page.into_string())
     }
 
-    /// What the samples are called.
+    /// The name of the samples.
     fn data_name(&self) -> &str {
         self.data.as_ref().map_or("", |(.., name)| name.as_str())
     }
@@ -121,7 +121,7 @@ impl Report<'_> {
                 h2 { "Scores" }
                 p { "Measured on " (evaluation.n_samples()) " samples: " b { (name) } "." }
                 @if measured.n_unknown > 0 {
-                    p class="wm-warning" { (measured.n_unknown) " samples have a label that the model does not know." }
+                    p class="wm-warning" { (measured.n_unknown) " samples have a label that is not a class of the model." }
                 }
                 div class="wm-tiles" {
                     (tile(percent(evaluation.accuracy()), "accuracy"))
@@ -144,38 +144,42 @@ impl Report<'_> {
         &self,
         samples: &SamplesView<'_>,
         labels: &Labels,
-        measured: &Told,
+        measured: &Scores,
         bases: Option<Shown<'_>>,
     ) -> Result<Markup> {
         let (model, names) = (self.model, self.model.feature_names());
         let (mistakes, of_all) = match measured {
-            Told::Classes(measured) => (
+            Scores::Classes(measured) => (
                 &measured.mistakes,
-                format!("of {} samples are predicted wrongly. Of these the ones", measured.evaluation.n_samples()),
+                format!("of {} samples are predicted wrongly; these are the ones", measured.evaluation.n_samples()),
             ),
-            Told::Labels(measured) => (
+            Scores::Labels(measured) => (
                 &measured.mistakes,
-                format!("labels of {} samples are predicted wrongly. Of these the ones", measured.n_samples),
+                format!("labels of {} samples are predicted wrongly; these are the ones", measured.n_samples),
             ),
         };
         let mut cases = Vec::new();
-        for mistake in mistakes.iter().take(MISTAKES) {
+        for mistake in mistakes.iter().take(MAX_MISTAKES) {
             let sample = samples.chunk(mistake.row..mistake.row + 1)?;
-            let explanation = model.explain(samples, mistake.row, Some(mistake.class), TERMS)?;
+            let explanation = model.explain(samples, mistake.row, Some(mistake.class), MAX_TERMS)?;
             let shown = Shown { samples: &sample, names };
             let class = &model.classes()[mistake.class];
-            let (told, right) = match (measured, explanation.decision_value(mistake.class) > 0.0) {
-                (Told::Classes(_), _) => (format!("{}, predicted {class}", labels.get(mistake.row)), "right class"),
-                (Told::Labels(_), true) => (format!("predicted to have {class}, which it has not"), "right answer"),
-                (Told::Labels(_), false) => (format!("predicted not to have {class}, which it has"), "right answer"),
+            let (prediction, right) = match (measured, explanation.decision_value(mistake.class) > 0.0) {
+                (Scores::Classes(_), _) => (format!("{}, predicted {class}", labels.get(mistake.row)), "right class"),
+                (Scores::Labels(_), true) => {
+                    (format!("predicted to have {class}, which it does not have"), "right prediction")
+                }
+                (Scores::Labels(_), false) => {
+                    (format!("predicted not to have {class}, which it has"), "right prediction")
+                }
             };
             cases.push(html! {
                 article class="wm-case" {
                     h3 {
-                        "Sample " (mistake.row) ": " (told)
+                        "Sample " (mistake.row) ": " (prediction)
                         @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
                     }
-                    (explained(&explanation, bases, Some((shown, 0)), TERMS, 1))
+                    (explained(&explanation, bases, Some((shown, 0)), MAX_TERMS, 1))
                 }
             });
         }
@@ -194,8 +198,8 @@ impl Report<'_> {
     }
 }
 
-/// What was measured, of classes or of several labels.
-enum Told {
+/// Scores of classes, or of multilabel samples.
+enum Scores {
     Classes(Measured),
     Labels(MeasuredLabels),
 }
@@ -212,7 +216,7 @@ fn as_power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
     (model as &dyn Any).downcast_ref()
 }
 
-/// The samples that a model compares others with, as they were given.
+/// The bases of a model, as samples.
 fn bases_of(model: &dyn Classifier) -> Result<Option<Cow<'_, AnySamples>>> {
     if let Some(model) = as_thin_plate(model) {
         let values: Vec<f32> =
@@ -223,7 +227,7 @@ fn bases_of(model: &dyn Classifier) -> Result<Option<Cow<'_, AnySamples>>> {
     Ok(model.bases().map(Cow::Borrowed))
 }
 
-/// The path over C of a model that chose it.
+/// The path over C of a model that selected it.
 fn path_of(model: &dyn Classifier) -> &[PathPoint] {
     match (as_basis_expansion(model), as_thin_plate(model)) {
         (Some(model), _) => model.path(),
@@ -241,10 +245,10 @@ fn title_of(method: &str) -> &str {
     }
 }
 
-/// What begins a list of weights in a similarity's spec.
+/// The start of a list of weights in the spec of a similarity.
 const WEIGHTS: &str = "weights=";
 
-fn what(model: &dyn Classifier) -> Markup {
+fn model_table(model: &dyn Classifier) -> Markup {
     let report = model.report();
     let classes = model.classes();
     let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
@@ -289,37 +293,36 @@ fn plain(value: &serde_json::Value) -> String {
     }
 }
 
-/// Of more than six numbers in a row, as the weights of columns in a similarity's spec, only the first three and how many
-/// there are.
+/// Abridges lists of more than six weights of columns in the spec of a similarity: the first three, the last and the number.
 fn abridged(text: &str) -> String {
-    let mut told = String::with_capacity(text.len());
+    let mut abridged = String::with_capacity(text.len());
     for (at, piece) in text.split(WEIGHTS).enumerate() {
         if at == 0 {
-            told.push_str(piece);
+            abridged.push_str(piece);
             continue;
         }
         let end = piece.find(|c: char| !(c.is_ascii_digit() || ".;e+-".contains(c))).unwrap_or(piece.len());
         let (numbers, rest) = piece.split_at(end);
         let numbers: Vec<&str> = numbers.split(';').collect();
-        told.push_str(WEIGHTS);
+        abridged.push_str(WEIGHTS);
         match numbers[..] {
             [a, b, c, .., last] if numbers.len() > 6 => {
-                told.push_str(&format!("{a};{b};{c};…;{last} ({} weights)", numbers.len()))
+                abridged.push_str(&format!("{a};{b};{c};…;{last} ({} weights)", numbers.len()))
             }
-            _ => told.push_str(&numbers.join(";")),
+            _ => abridged.push_str(&numbers.join(";")),
         }
-        told.push_str(rest);
+        abridged.push_str(rest);
     }
-    told
+    abridged
 }
 
 fn calibration(model: &dyn Classifier) -> String {
     match model.calibration() {
         None => "none".into(),
         Some(calibration) => match calibration.on() {
-            CalibratedOn::LeftOut => format!("calibrated on {} left-out decision values", calibration.n_samples()),
+            CalibratedOn::LeftOut => format!("calibrated on {} leave-one-out decision values", calibration.n_samples()),
             CalibratedOn::HeldOut => format!("calibrated on {} held-out decision values", calibration.n_samples()),
-            _ => "not calibrated: no decision values of unseen samples were found".into(),
+            _ => "not calibrated: there are no decision values of held-out samples".into(),
         },
     }
 }
@@ -335,7 +338,7 @@ fn training(model: &dyn Classifier, report: &FitReport) -> String {
     )
 }
 
-fn chosen(model: &dyn Classifier) -> Markup {
+fn selection(model: &dyn Classifier) -> Markup {
     let notes = &model.report().notes;
     let c = model.c(0);
     let choice = as_power_mean(model).and_then(PowerMeanSvc::choice);
@@ -345,23 +348,23 @@ fn chosen(model: &dyn Classifier) -> Markup {
     };
     html! {
         section id="choice" {
-            h2 { "How it was chosen" }
+            h2 { "Parameter selection" }
             @match &model.report().estimate {
                 Some(estimate) => p {
                     "Estimated error " b { (percent(estimate.error)) } " ± " (percent(estimate.standard_error))
                     " (" (estimate.method.named()) ")."
                 },
-                None => p { "The fit made no estimate of the error; the notes below say why." },
+                None => p { "There is no estimate of the error; the reason is in the notes below." },
             }
             @if points.len() > 1 {
-                p class="wm-small wm-soft" { "The loss on samples that are left out, for each C that was tried." }
+                p class="wm-small wm-soft" { "Leave-one-out loss for each C." }
                 (charts::path(&points, c))
             } @else { p { "C = " (number(c)) "." } }
             @if let Some(choice) = choice {
                 @if choice.tried.len() > 1 {
-                    h3 { "Kernels that were tried" }
+                    h3 { "Compared kernels" }
                     div class="wm-scroll" { table class="wm-table" {
-                        thead { tr { th class="wm-left" { "kernel" } th { "nodes" } th { "C" } th { "left-out loss" } th { "left-out error" } } }
+                        thead { tr { th class="wm-left" { "kernel" } th { "nodes" } th { "C" } th { "leave-one-out loss" } th { "leave-one-out error" } } }
                         tbody { @for tried in &choice.tried { tr {
                             td class="wm-left" { (tried.kernel) }
                             td { @match tried.n_nodes { Some(n) => (n), None => "exact" } }
@@ -389,18 +392,18 @@ fn details(model: &dyn Classifier, measured: &Measured) -> Markup {
     html! {
         section id="confusion" {
             h2 { "Confusion matrix" }
-            @if confusion.labels.len() <= charts::MOST_CLASSES { (charts::confusion(&confusion)) } @else {
-                p class="wm-soft" { "Of " (confusion.labels.len()) " classes it would be too wide." }
+            @if confusion.labels.len() <= charts::MAX_CLASSES { (charts::confusion(&confusion)) } @else {
+                p class="wm-soft" { "Not shown for " (confusion.labels.len()) " classes." }
             }
             h3 { "Scores of each class, in percent" }
             div class="wm-scroll" { table class="wm-table" {
                 thead { tr { th class="wm-left" { "class" } th { "samples" } th { "precision" } th { "recall" } th { "F1" } } }
-                tbody { @for score in scores.iter().take(CLASSES) { tr {
+                tbody { @for score in scores.iter().take(MAX_CLASSES) { tr {
                     td class="wm-left" { (score.label.to_string()) }
                     td { (score.support) } td { (share(score.precision)) } td { (share(score.recall)) } td { (share(score.f1)) }
                 } } }
             } }
-            @if scores.len() > CLASSES { p class="wm-small wm-soft" { (scores.len() - CLASSES) " more classes" } }
+            @if scores.len() > MAX_CLASSES { p class="wm-small wm-soft" { (scores.len() - MAX_CLASSES) " more classes" } }
         }
         section id="calibration" {
             h2 { "Probabilities" }
@@ -418,14 +421,14 @@ fn details(model: &dyn Classifier, measured: &Measured) -> Markup {
     }
 }
 
-/// A curve of precision whose value holds back to the recall before.
+/// A precision-recall curve in steps.
 fn in_steps(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let steps = curve.windows(2).flat_map(|pair| [(pair[0].0, pair[1].1), pair[1]]);
     curve.first().copied().into_iter().chain(steps).collect()
 }
 
-/// The bases, or features, by the norm of their weights over all classes.
-fn heaviest(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> {
+/// The bases or features with the largest norms of weights over all classes.
+fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> {
     let (weights, rows): (Vec<f64>, Vec<usize>) = if let Some(model) = as_basis_expansion(model) {
         (model.weights_of_similarities(), model.basis_rows().to_vec())
     } else if let Some(model) = as_thin_plate(model) {
@@ -433,7 +436,7 @@ fn heaviest(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> 
         let norm = |basis: usize| model.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
         ((0..n).map(norm).collect(), model.support().iter().map(|&row| row as usize).collect())
     } else if let Some(model) = as_power_mean(model) {
-        return Ok(heaviest_features(model));
+        return Ok(columns_by_weight(model));
     } else {
         return Err(Error::Parameter {
             name: "model",
@@ -445,11 +448,11 @@ fn heaviest(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> 
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     Ok(html! {
         section id="bases" {
-            h2 { "Bases that weigh most" }
+            h2 { "Bases with the largest weights" }
             @if order.is_empty() { p { "The model is linear in the samples' own features: it has no bases." } } @else {
-                p class="wm-small wm-soft" { "Of " (weights.len()) " bases those with the largest weights on their similarities, over all classes." }
+                p class="wm-small wm-soft" { (MAX_BASES.min(weights.len())) " of " (weights.len()) " bases, by the norm of the weights of their similarities over all classes." }
                 div class="wm-cards" {
-                    @for &basis in order.iter().take(BASES) {
+                    @for &basis in order.iter().take(MAX_BASES) {
                         figure class="wm-card" style="margin:0" {
                             @if let Some(bases) = bases { (bases.small(basis)) }
                             figcaption {
@@ -464,25 +467,25 @@ fn heaviest(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> 
     })
 }
 
-fn heaviest_features(model: &PowerMeanSvc) -> Markup {
+fn columns_by_weight(model: &PowerMeanSvc) -> Markup {
     let k = if model.classes().len() == 2 && !model.has_several_labels() { 1 } else { model.classes().len() };
-    let a_feature = model.map().n_nodes() * k;
+    let feature_weights = model.map().n_nodes() * k;
     let norms: Vec<f64> = model
         .weights()
-        .chunks(a_feature.max(1))
+        .chunks(feature_weights.max(1))
         .map(|weights| weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt())
         .collect();
     let mut order: Vec<usize> = (0..norms.len()).collect();
     order.sort_by(|a, b| norms[*b].total_cmp(&norms[*a]));
-    let most = order.first().map_or(1.0, |&at| norms[at]).max(f64::MIN_POSITIVE);
+    let largest = order.first().map_or(1.0, |&at| norms[at]).max(f64::MIN_POSITIVE);
     let name =
         |column: usize| model.feature_names().map_or_else(|| format!("column {column}"), |names| names[column].clone());
     html! {
         section id="bases" {
-            h2 { "Columns that weigh most" }
+            h2 { "Columns with the largest weights" }
             table class="wm-table" {
-                tbody { @for &column in order.iter().take(BASES) { tr {
-                    td class="wm-left" { (name(column)) } td { (bar(norms[column] / most)) } td { (number(norms[column])) }
+                tbody { @for &column in order.iter().take(MAX_BASES) { tr {
+                    td class="wm-left" { (name(column)) } td { (bar(norms[column] / largest)) } td { (number(norms[column])) }
                 } } }
             }
         }

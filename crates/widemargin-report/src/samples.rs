@@ -1,4 +1,4 @@
-//! Samples as what they are: pictures, series, strings, rows of numbers.
+//! Draws samples as pictures, series, strings or rows of numbers.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
 use widemargin::data::{AnySamples, Images, Rows, Samples as _, Series, Vectors};
 
-/// Samples with what is known of their columns.
+/// Samples with the names of their columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     pub samples: &'a AnySamples,
     pub names: Option<&'a [String]>,
 }
 
-/// Columns that are listed of a row.
-const COLUMNS: usize = 6;
+/// Maximum number of listed columns of a row.
+const MAX_COLUMNS: usize = 6;
 
-/// Characters that are shown of a string.
-const CHARACTERS: usize = 160;
+/// Maximum number of characters of a string.
+const MAX_CHARACTERS: usize = 160;
 
 impl Shown<'_> {
     /// A sample, small.
@@ -29,7 +29,7 @@ impl Shown<'_> {
         match self.samples {
             AnySamples::Images(images) => picture(images, at),
             AnySamples::Series(series) => series_svg(series, at),
-            AnySamples::Strings(strings) => html! { div class="wm-text" { (beginning(&strings[at], CHARACTERS)) } },
+            AnySamples::Strings(strings) => html! { div class="wm-text" { (beginning(&strings[at], MAX_CHARACTERS)) } },
             AnySamples::Vectors(vectors) => self.row(&values(vectors, at)),
             AnySamples::Far(vectors) => self.row(&non_zeros(vectors, at)),
             AnySamples::BitSets(sets) => {
@@ -70,10 +70,10 @@ impl Shown<'_> {
     fn row(&self, values: &[(usize, f64)]) -> Markup {
         html! {
             div class="wm-small" {
-                @for (column, value) in values.iter().take(COLUMNS) {
+                @for (column, value) in values.iter().take(MAX_COLUMNS) {
                     span class="wm-chip" { (self.name(*column)) " " (number(*value)) }
                 }
-                @if values.len() > COLUMNS { span class="wm-soft" { "+ " (values.len() - COLUMNS) " more" } }
+                @if values.len() > MAX_COLUMNS { span class="wm-soft" { "+ " (values.len() - MAX_COLUMNS) " more" } }
             }
         }
     }
@@ -143,12 +143,12 @@ pub fn picture(images: &Images, at: usize) -> Markup {
 pub const STROKES: [&str; 4] = ["wm-s1", "wm-s2", "wm-s3", "wm-s4"];
 
 /// Points of a line: more are averaged away by the eye.
-const MOST_POINTS: usize = 600;
+const MAX_POINTS: usize = 600;
 
 /// The points of a channel in a box, with the range of values.
 pub fn polyline(series: &Series, at: usize, channel: usize, [x, y, w, h]: [f64; 4], [low, high]: [f64; 2]) -> String {
     let (values, channels, n) = (series.series(at), series.channels(), series.length(at));
-    let step = n.div_ceil(MOST_POINTS).max(1);
+    let step = n.div_ceil(MAX_POINTS).max(1);
     let point = |t: usize| {
         let value = f64::from(values[t * channels + channel]);
         let (px, py) = place(t, n, value, [x, y, w, h], [low, high]);

@@ -1,6 +1,6 @@
-//! What JavaScript calls. The page writes its question into the input buffer, calls a function, and reads the output
+//! Functions for JavaScript. The page writes a request into the input buffer, calls a function, and reads the output
 //! buffer: `widemargin_input(length)`, then `widemargin_fit()` and so on, then `widemargin_output()` and
-//! `widemargin_output_length()`. A function returns 0 if it succeeded; otherwise the output says in words why it did not.
+//! `widemargin_output_length()`. A function returns 0 if it succeeded; otherwise the output is the error message.
 //! WebAssembly has one thread, and so has this state.
 
 use std::cell::RefCell;
@@ -22,9 +22,9 @@ thread_local! {
 }
 
 /// Runs a function on the state; its result is the output.
-fn answer(work: impl FnOnce(&mut State) -> Result<Vec<u8>, String>) -> u32 {
+fn respond(call: impl FnOnce(&mut State) -> Result<Vec<u8>, String>) -> u32 {
     STATE.with_borrow_mut(|state| {
-        let result = work(state);
+        let result = call(state);
         let status = u32::from(result.is_err());
         state.output = result.unwrap_or_else(String::into_bytes);
         status
@@ -35,7 +35,7 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, String> {
     serde_json::to_vec(value).map_err(|problem| problem.to_string())
 }
 
-/// Where to write an input of a length in bytes.
+/// The address for an input of a length in bytes.
 // SAFETY: no other function has the name.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_input(length: usize) -> *mut u8 {
@@ -45,7 +45,7 @@ pub extern "C" fn widemargin_input(length: usize) -> *mut u8 {
     })
 }
 
-/// Where the output is.
+/// The address of the output.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_output() -> *const u8 {
@@ -59,17 +59,17 @@ pub extern "C" fn widemargin_output_length() -> usize {
     STATE.with_borrow(|state| state.output.len())
 }
 
-/// Fits a model to the [`Request`] in the input, JSON; the output is the account of it, JSON.
+/// Fits a model to the [`Request`] in the input, JSON; the output is its summary, JSON.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_fit() -> u32 {
     #[cfg(all(target_family = "wasm", target_os = "unknown"))]
     widemargin::monitor::set_clock(clock::seconds);
-    answer(|state| {
+    respond(|state| {
         state.fitted = None;
         let request: Request = serde_json::from_slice(&state.input).map_err(|problem| problem.to_string())?;
         let fitted = state.fitted.insert(playground::fit(&request)?);
-        json(&fitted.account)
+        json(&fitted.summary)
     })
 }
 
@@ -78,7 +78,7 @@ pub extern "C" fn widemargin_fit() -> u32 {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_evaluate() -> u32 {
-    answer(|state| {
+    respond(|state| {
         let fitted = state.fitted.as_ref().ok_or("nothing is fitted yet")?;
         let (numbers, []) = state.input.as_chunks::<8>() else { return Err("64-bit numbers are expected".into()) };
         let points: Vec<f64> = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
@@ -91,7 +91,7 @@ pub extern "C" fn widemargin_evaluate() -> u32 {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_model() -> u32 {
-    answer(|state| {
+    respond(|state| {
         let fitted = state.fitted.as_ref().ok_or("nothing is fitted yet")?;
         fitted.model.to_bytes().map_err(|problem| problem.to_string())
     })
@@ -101,7 +101,7 @@ pub extern "C" fn widemargin_model() -> u32 {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn widemargin_table() -> u32 {
-    answer(|state| json(&table::read(&state.input)?))
+    respond(|state| json(&table::read(&state.input)?))
 }
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
@@ -121,7 +121,7 @@ mod clock {
 mod tests {
     use super::*;
 
-    /// What a page does: writes, calls, reads.
+    /// Writes, calls and reads, as a page does.
     fn call(input: &[u8], function: extern "C" fn() -> u32) -> Result<Vec<u8>, String> {
         widemargin_input(input.len());
         STATE.with_borrow_mut(|state| state.input.copy_from_slice(input));
@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(call(&[], widemargin_model).unwrap_err(), "nothing is fitted yet");
         let request = br#"{"points": [[0, 0], [1, 0], [0, 1], [4, 4], [5, 4], [4, 5]],
             "labels": ["a", "a", "a", "b", "b", "b"], "method": "thin-plate", "similarity": "distance"}"#;
-        let account = String::from_utf8(call(request, widemargin_fit).unwrap()).unwrap();
-        assert!(account.contains(r#""similarity":"distance""#), "{account}");
+        let summary = String::from_utf8(call(request, widemargin_fit).unwrap()).unwrap();
+        assert!(summary.contains(r#""similarity":"distance""#), "{summary}");
         let points: Vec<u8> = [0.0, 0.0, 5.0, 5.0].into_iter().flat_map(f64::to_le_bytes).collect();
         let values = call(&points, widemargin_evaluate).unwrap();
         let values: Vec<f64> = values.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();

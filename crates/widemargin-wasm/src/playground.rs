@@ -1,4 +1,4 @@
-//! One fit: points of the plane in, a model and what to say of it out.
+//! Fits a model to points of the plane.
 
 use std::any::Any;
 
@@ -10,13 +10,13 @@ use widemargin::monitor::Monitor;
 use widemargin::select::{AutoMethod, AutoParams, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 
-/// More points than this are refused.
-pub const MOST_POINTS: usize = 2000;
+/// Maximum number of points.
+pub const MAX_POINTS: usize = 2000;
 
-/// Between the specs of several similarities.
-const JOINED: &str = " + ";
+/// Separates the specs of several similarities.
+const SEPARATOR: &str = " + ";
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -26,13 +26,13 @@ pub struct Request {
     pub labels: Vec<String>,
     /// `auto`, `basis-expansion`, `thin-plate` or `power-mean`.
     pub method: String,
-    /// The spec of the similarity or kernel, or `auto`; of several similarities as in [`Account::similarity`].
+    /// The spec of the similarity or kernel, or `auto`; of several similarities as in [`Summary::similarity`].
     #[serde(default = "auto")]
     pub similarity: String,
-    /// The number of bases of the basis expansion; none leaves it open.
+    /// The number of bases of the basis expansion; by default automatic.
     #[serde(default)]
     pub n_basis: Option<usize>,
-    /// The weight C of the losses; none chooses it by leave-one-out.
+    /// The weight C of the losses; by default selected by leave-one-out.
     #[serde(rename = "C", default)]
     pub c: Option<f64>,
 }
@@ -41,9 +41,9 @@ fn auto() -> String {
     "auto".into()
 }
 
-/// What the page is told of a fit.
+/// The summary of a fit for the page.
 #[derive(Clone, Debug, Serialize)]
-pub struct Account {
+pub struct Summary {
     /// The method that was fitted.
     pub method: String,
     /// Its similarity or kernel.
@@ -57,7 +57,7 @@ pub struct Account {
     pub estimated_error: Option<f64>,
     /// The rows of the points that are bases; none for a method without bases.
     pub bases: Option<Vec<usize>>,
-    /// The methods that were compared, with the loss of each or why there is none.
+    /// The compared methods, with the loss of each or the reason why there is none.
     pub tried: Vec<Tried>,
     /// Whether the solver converged.
     pub status: String,
@@ -65,7 +65,7 @@ pub struct Account {
     pub warnings: Vec<String>,
 }
 
-/// A method that was compared.
+/// A compared method.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tried {
     /// The method.
@@ -74,30 +74,30 @@ pub struct Tried {
     pub similarity: String,
     /// The mean leave-one-out squared hinge.
     pub loss: Option<f64>,
-    /// Why there is none.
+    /// The reason why there is none.
     pub problem: Option<String>,
 }
 
-/// A model, and what to say of it.
+/// A model and its summary.
 #[derive(Debug)]
 pub struct Fitted {
     /// The model.
     pub model: Box<dyn Classifier>,
-    /// What to say.
-    pub account: Account,
+    /// The summary.
+    pub summary: Summary,
 }
 
-/// Fits what is asked for.
+/// Fits a model.
 ///
 /// # Errors
-/// In words for people: no points, one class, more points than [`MOST_POINTS`], and what the library refuses.
+/// A message for the visitor: no points, one class, more points than [`MAX_POINTS`], and errors of the library.
 pub fn fit(request: &Request) -> Result<Fitted, String> {
     let n = request.points.len();
     if n == 0 {
         return Err("There are no points yet. Click into the plot, take an example, or load a table.".into());
     }
-    if n > MOST_POINTS {
-        return Err(format!("There are {n} points; the playground takes at most {MOST_POINTS}."));
+    if n > MAX_POINTS {
+        return Err(format!("There are {n} points; the playground takes at most {MAX_POINTS}."));
     }
     if request.labels.len() != n {
         return Err(format!("{n} points have {} classes: one each is expected", request.labels.len()));
@@ -110,18 +110,18 @@ pub fn fit(request: &Request) -> Result<Fitted, String> {
         ));
     }
     let values: Vec<f64> = request.points.iter().flatten().copied().collect();
-    let rows = DenseView::new(&values, n, 2).map_err(said)?;
-    fit_rows(request, &rows, &labels).map_err(said)
+    let rows = DenseView::new(&values, n, 2).map_err(message)?;
+    fit_rows(request, &rows, &labels).map_err(message)
 }
 
-fn said(error: widemargin::Error) -> String {
+fn message(error: widemargin::Error) -> String {
     error.to_string()
 }
 
 fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> widemargin::Result<Fitted> {
     let samples = SamplesView::Rows((*rows).into());
-    let is_open = request.similarity == "auto" && request.c.is_none() && request.n_basis.is_none();
-    if request.method == "auto" || is_open {
+    let is_automatic = request.similarity == "auto" && request.c.is_none() && request.n_basis.is_none();
+    if request.method == "auto" || is_automatic {
         let mut params = AutoParams { threads: 1, ..AutoParams::default() };
         if request.method != "auto" {
             params.methods = vec![request.method.parse()?];
@@ -133,7 +133,7 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
             loss: tried.loss.as_ref().ok().copied(),
             problem: tried.loss.err(),
         });
-        return Ok(told(found.model, tried.collect()));
+        return Ok(fitted(found.model, tried.collect()));
     }
     let c = request.c.map_or(CChoice::Auto, CChoice::from);
     let spec = Some(&request.similarity).filter(|spec| *spec != "auto");
@@ -143,7 +143,7 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
             if let Some(n_basis) = request.n_basis {
                 params = params.n_basis(n_basis);
             }
-            let specs: Vec<String> = spec.iter().flat_map(|spec| spec.split(JOINED)).map(str::to_owned).collect();
+            let specs: Vec<String> = spec.iter().flat_map(|spec| spec.split(SEPARATOR)).map(str::to_owned).collect();
             let search = SimilaritySearch::of(&params, &specs, None, request.n_basis.is_none());
             let found = search.choose(&samples, labels, None, &Monitor::none())?;
             Box::new(found.apply(params)?.fit_with(&samples, labels, None, &Monitor::none())?)
@@ -164,15 +164,15 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
             Box::new(params.fit(rows, labels)?)
         }
     };
-    Ok(told(model, Vec::new()))
+    Ok(fitted(model, Vec::new()))
 }
 
-/// The model with what to say of it.
-fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
+/// The model with its summary.
+fn fitted(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
     let any: &dyn Any = &*model;
     let (mut similarity, mut bases) = (String::new(), None);
     if let Some(model) = any.downcast_ref::<BasisExpansionSvc<AnySimilarity>>() {
-        similarity = model.expansion().similarity().specs().join(JOINED);
+        similarity = model.expansion().similarity().specs().join(SEPARATOR);
         bases = Some(model.basis_rows().to_vec());
     } else if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
         similarity = model.kernel().to_string();
@@ -183,7 +183,7 @@ fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
     let n_classes = model.classes().len();
     let n_problems = if n_classes == 2 { 1 } else { n_classes };
     let report = model.report();
-    let account = Account {
+    let summary = Summary {
         method: model.method().to_owned(),
         similarity,
         classes: model.classes().iter().map(ToString::to_string).collect(),
@@ -194,18 +194,18 @@ fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
         status: report.status.as_str().to_owned(),
         warnings: report.warnings.clone(),
     };
-    Fitted { model, account }
+    Fitted { model, summary }
 }
 
-/// Decision values of points (x and y in turn), one a point for two classes and one a class for more, followed by the
+/// Decision values of points (x and y in turn), one per point for two classes and one per class for more, followed by the
 /// probability of each class.
 ///
 /// # Errors
-/// What the library refuses, in words.
+/// Errors of the library.
 pub fn evaluate(model: &dyn Classifier, points: &[f64]) -> Result<Vec<f64>, String> {
-    let rows = DenseView::new(points, points.len() / 2, 2).map_err(said)?;
+    let rows = DenseView::new(points, points.len() / 2, 2).map_err(message)?;
     let samples = SamplesView::Rows(rows.into());
-    let mut values = model.decision_values(&samples, 1, &Monitor::none()).map_err(said)?;
+    let mut values = model.decision_values(&samples, 1, &Monitor::none()).map_err(message)?;
     if let Some(calibration) = model.calibration() {
         values.extend(calibration.probabilities(&values, model.classes().len()));
     }
@@ -230,7 +230,7 @@ mod tests {
     fn wrong(model: &dyn Classifier, request: &Request) -> usize {
         let points: Vec<f64> = request.points.iter().flatten().copied().collect();
         let values = evaluate(model, &points).unwrap();
-        assert_eq!(values.len(), 3 * 40, "a decision value and two probabilities a point");
+        assert_eq!(values.len(), 3 * 40, "a decision value and two probabilities per point");
         let is_wrong = |i: usize| (values[i] > 0.0) != (request.labels[i] == "b");
         for i in 0..40 {
             let [p, q] = [values[40 + 2 * i], values[41 + 2 * i]];
@@ -246,46 +246,46 @@ mod tests {
             let request = request(method);
             let fitted = fit(&request).unwrap();
             assert_eq!(wrong(&*fitted.model, &request), 0, "{method}");
-            assert_eq!(fitted.account.classes, ["a", "b"]);
-            assert!(fitted.account.bases.unwrap().iter().all(|&row| row < 40));
-            assert!(fitted.account.estimated_error.unwrap() < 0.1, "{method}");
+            assert_eq!(fitted.summary.classes, ["a", "b"]);
+            assert!(fitted.summary.bases.unwrap().iter().all(|&row| row < 40));
+            assert!(fitted.summary.estimated_error.unwrap() < 0.1, "{method}");
         }
         // Additive kernels cannot, without products of the coordinates; but they fit.
         let fitted = fit(&request("power-mean")).unwrap();
-        assert_eq!((fitted.account.method.as_str(), fitted.account.bases), ("power-mean", None));
+        assert_eq!((fitted.summary.method.as_str(), fitted.summary.bases), ("power-mean", None));
     }
 
     #[test]
-    fn what_is_given_is_taken() {
-        let given = |method: &str, similarity: &str, n_basis, c| {
-            fit(&Request { similarity: similarity.into(), n_basis, c, ..request(method) }).unwrap().account
+    fn uses_the_parameters_of_the_request() {
+        let summary = |method: &str, similarity: &str, n_basis, c| {
+            fit(&Request { similarity: similarity.into(), n_basis, c, ..request(method) }).unwrap().summary
         };
-        let of = given("basis-expansion", "rbf:gamma=1", Some(12), Some(3.0));
-        assert_eq!((of.similarity.as_str(), of.c, of.bases.unwrap().len()), ("rbf:gamma=1", vec![3.0], 12));
+        let fit = summary("basis-expansion", "rbf:gamma=1", Some(12), Some(3.0));
+        assert_eq!((fit.similarity.as_str(), fit.c, fit.bases.unwrap().len()), ("rbf:gamma=1", vec![3.0], 12));
         let joined = "rbf:gamma=1 + distance";
-        assert_eq!(given("basis-expansion", joined, None, None).similarity, joined);
-        let of = given("thin-plate", "thin-plate", None, None);
-        assert_eq!(of.similarity, "thin-plate");
-        assert_eq!(given("thin-plate", "auto", None, Some(2.0)).c, [2.0]);
-        let of = given("power-mean", "intersection", None, Some(1.0));
-        assert_eq!((of.similarity.as_str(), of.c), ("intersection", vec![1.0]));
+        assert_eq!(summary("basis-expansion", joined, None, None).similarity, joined);
+        let fit = summary("thin-plate", "thin-plate", None, None);
+        assert_eq!(fit.similarity, "thin-plate");
+        assert_eq!(summary("thin-plate", "auto", None, Some(2.0)).c, [2.0]);
+        let fit = summary("power-mean", "intersection", None, Some(1.0));
+        assert_eq!((fit.similarity.as_str(), fit.c), ("intersection", vec![1.0]));
     }
 
     #[test]
-    fn refuses_what_has_no_border() {
-        let says = |change: &dyn Fn(&mut Request), expected: &str| {
+    fn rejects_invalid_requests() {
+        let fails = |change: &dyn Fn(&mut Request), expected: &str| {
             let mut request = request("auto");
             change(&mut request);
-            let said = fit(&request).unwrap_err();
-            assert!(said.contains(expected), "{said}");
+            let error = fit(&request).unwrap_err();
+            assert!(error.contains(expected), "{error}");
         };
-        says(&|r| (r.points, r.labels) = (vec![], vec![]), "no points yet");
-        says(&|r| r.labels.fill("a".into()), "All points are of class a");
-        says(&|r| r.points = vec![[0.0; 2]; 2001], "at most 2000");
-        says(&|r| r.labels.truncate(3), "40 points have 3 classes");
-        says(&|r| r.points[2][1] = f64::NAN, "NaN");
-        says(&|r| r.method = "forest".into(), "power-mean");
-        says(&|r| (r.method, r.points[0][0]) = ("power-mean".into(), -1.0), "power-mean");
-        says(&|r| (r.method, r.c) = ("thin-plate".into(), Some(-1.0)), "C");
+        fails(&|r| (r.points, r.labels) = (vec![], vec![]), "no points yet");
+        fails(&|r| r.labels.fill("a".into()), "All points are of class a");
+        fails(&|r| r.points = vec![[0.0; 2]; 2001], "at most 2000");
+        fails(&|r| r.labels.truncate(3), "40 points have 3 classes");
+        fails(&|r| r.points[2][1] = f64::NAN, "NaN");
+        fails(&|r| r.method = "forest".into(), "power-mean");
+        fails(&|r| (r.method, r.points[0][0]) = ("power-mean".into(), -1.0), "power-mean");
+        fails(&|r| (r.method, r.c) = ("thin-plate".into(), Some(-1.0)), "C");
     }
 }

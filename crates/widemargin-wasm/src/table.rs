@@ -1,14 +1,14 @@
-//! A small table from a file that a visitor chose: which columns are numbers, and which may be classes.
+//! A small table from a file of a visitor: the columns of numbers, and those that may be classes.
 
 use serde::Serialize;
 
-use crate::playground::MOST_POINTS;
+use crate::playground::MAX_POINTS;
 
 /// Names of a column of classes, in lower case.
 const LABEL_NAMES: [&str; 6] = ["label", "class", "target", "species", "y", "outcome"];
 
-/// More classes than this are not shown.
-pub const MOST_CLASSES: usize = 4;
+/// Maximum number of classes.
+pub const MAX_CLASSES: usize = 4;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The columns that are shown first: two of numbers and one of classes.
     pub suggested: [usize; 3],
-    /// The rows of the file, of which a part was taken if there are more than the playground takes.
+    /// The number of rows of the file; the columns have fewer if that exceeds the maximum number of points.
     pub n_rows: usize,
 }
 
@@ -30,20 +30,19 @@ pub struct Column {
     pub texts: Vec<String>,
     /// Its cells as numbers, if all of them are.
     pub numbers: Option<Vec<f64>>,
-    /// How many different cells it has.
+    /// Number of distinct cells.
     pub n_distinct: usize,
 }
 
 /// Reads a table with commas, semicolons or tabs, with or without a line of names.
 ///
 /// # Errors
-/// In words for people: a file that is no text, has no rows or rows of unlike lengths, no two columns of numbers, or no
-/// column of two to four classes.
+/// A message for the visitor: the file is not text, has no rows or rows of different lengths, fewer than two columns of
+/// numbers, or no column of two to four classes.
 pub fn read(bytes: &[u8]) -> Result<Table, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| String::new());
     let text = text.ok().filter(|text| !text.contains('\0')).ok_or(
-        "This file is no table: it holds something else than text. A table has a line a point, its values separated by \
-         commas.",
+        "This file is not a table: it is not text. A table has one line per point, with values separated by commas.",
     )?;
     let text = text.trim_start_matches('\u{feff}');
     let first = text.lines().find(|line| !line.trim().is_empty()).ok_or("The file is empty.")?;
@@ -53,7 +52,7 @@ pub fn read(bytes: &[u8]) -> Result<Table, String> {
     let reader = reader.delimiter(separator).has_headers(false).flexible(true).trim(csv::Trim::All);
     let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
     for record in reader.from_reader(text.as_bytes()).records() {
-        let record = record.map_err(|problem| format!("The file is no table: {problem}."))?;
+        let record = record.map_err(|problem| format!("The file is not a table: {problem}."))?;
         if record.iter().any(|cell| !cell.is_empty()) {
             let line = record.position().map_or(0, csv::Position::line);
             rows.push((line, record.iter().map(str::to_owned).collect()));
@@ -79,16 +78,16 @@ pub fn read(bytes: &[u8]) -> Result<Table, String> {
     };
     let names = if (0..width).any(is_named) { Some(rows.remove(0).1) } else { None };
     let n_rows = rows.len();
-    // One of each few in a row if there are too many: not always the same one, since classes may take turns.
-    let step = n_rows.div_ceil(MOST_POINTS).max(1);
+    // A pseudorandom row of each `step` if there are too many, since classes may alternate.
+    let step = n_rows.div_ceil(MAX_POINTS).max(1);
     let one_of = |first: usize| {
         let mixed = (first as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
         (first + mixed as usize % step).min(n_rows - 1)
     };
-    let taken: Vec<usize> = (0..n_rows).step_by(step).map(one_of).collect();
+    let selected: Vec<usize> = (0..n_rows).step_by(step).map(one_of).collect();
     let columns: Vec<Column> = (0..width)
         .map(|at| {
-            let texts: Vec<String> = taken.iter().map(|&row| rows[row].1[at].clone()).collect();
+            let texts: Vec<String> = selected.iter().map(|&row| rows[row].1[at].clone()).collect();
             let numbers = texts.iter().map(|cell| number(cell)).collect();
             let mut distinct: Vec<&String> = texts.iter().collect();
             distinct.sort_unstable();
@@ -102,9 +101,9 @@ pub fn read(bytes: &[u8]) -> Result<Table, String> {
     Ok(Table { columns, suggested, n_rows })
 }
 
-/// Two columns of numbers, and one of classes: one that is called so, the last that is words, or the last.
+/// Two columns of numbers, and one of classes: by its name, the last of words, or the last.
 fn suggest(columns: &[Column]) -> Result<[usize; 3], String> {
-    let may_be_label = |at: &usize| (2..=MOST_CLASSES).contains(&columns[*at].n_distinct);
+    let may_be_label = |at: &usize| (2..=MAX_CLASSES).contains(&columns[*at].n_distinct);
     let is_called = |at: &usize| LABEL_NAMES.contains(&columns[*at].name.to_lowercase().as_str());
     let candidates: Vec<usize> = (0..columns.len()).filter(may_be_label).collect();
     let words = |at: &usize| columns[*at].numbers.is_none();
@@ -113,7 +112,7 @@ fn suggest(columns: &[Column]) -> Result<[usize; 3], String> {
     let Some(label) = label else {
         let counts: Vec<String> = columns.iter().map(|c| format!("{} has {}", c.name, c.n_distinct)).collect();
         return Err(format!(
-            "No column can be the classes, of which there must be two to {MOST_CLASSES}: of different values, {}.",
+            "No column can be the classes, from two to {MAX_CLASSES}. Numbers of distinct values: {}.",
             counts.join(", ")
         ));
     };
@@ -121,7 +120,7 @@ fn suggest(columns: &[Column]) -> Result<[usize; 3], String> {
     match (numbers.next(), numbers.next()) {
         (Some(x), Some(y)) => Ok([x, y, label]),
         _ => Err(format!(
-            "The table needs two columns of numbers beside the classes ({}); every cell of such a column must be a number.",
+            "The table needs two columns of numbers next to the classes ({}); every cell of such a column must be a number.",
             columns[label].name
         )),
     }
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_classes_are_the_column_that_is_called_so_or_words() {
+    fn finds_the_classes_by_name_or_words() {
         assert_eq!(read(b"class,u,v\n0,1,2\n1,3,5\n1,3,8\n").unwrap().suggested, [1, 2, 0]);
         assert_eq!(read(b"u,kind,v\n1,a,2\n3,b,5\n").unwrap().suggested, [0, 2, 1]);
         assert_eq!(read(b"1,2,0\n3,5,1\n4,9,1\n").unwrap().suggested, [0, 1, 2]);
@@ -170,19 +169,19 @@ mod tests {
     }
 
     #[test]
-    fn says_why_a_file_is_no_table() {
-        let says = |bytes: &[u8], expected: &str| {
-            let said = read(bytes).unwrap_err();
-            assert!(said.contains(expected), "{said}");
+    fn rejects_files_that_are_not_tables() {
+        let fails = |bytes: &[u8], expected: &str| {
+            let error = read(bytes).unwrap_err();
+            assert!(error.contains(expected), "{error}");
         };
-        says(b"", "empty");
-        says(b" \n\n", "empty");
-        says(b"\x89PNG\r\n\x1a\n\0\0", "no table");
-        says(b"Once upon a time\nthere was\n", "1 cell");
-        says(b"1,a\n2,b\n", "2 cells");
-        says(b"1,2,a\n3,4,b\n5,6\n", "Line 3 has 2 cells, but line 1 has 3");
-        says(b"x,y,z\n1,2,3\n4,5,6\n7,8,9\n0,1,1\n2,0,2\n", "No column can be the classes");
-        says(b"x,word,kind\n1,one,a\n2,two,b\n3,six,b\n", "two columns of numbers beside the classes (kind)");
-        says(b"x,y,kind\n1,2,a\n", "No column can be the classes");
+        fails(b"", "empty");
+        fails(b" \n\n", "empty");
+        fails(b"\x89PNG\r\n\x1a\n\0\0", "not a table");
+        fails(b"Once upon a time\nthere was\n", "1 cell");
+        fails(b"1,a\n2,b\n", "2 cells");
+        fails(b"1,2,a\n3,4,b\n5,6\n", "Line 3 has 2 cells, but line 1 has 3");
+        fails(b"x,y,z\n1,2,3\n4,5,6\n7,8,9\n0,1,1\n2,0,2\n", "No column can be the classes");
+        fails(b"x,word,kind\n1,one,a\n2,two,b\n3,six,b\n", "two columns of numbers next to the classes (kind)");
+        fails(b"x,y,kind\n1,2,a\n", "No column can be the classes");
     }
 }

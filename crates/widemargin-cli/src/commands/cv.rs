@@ -113,8 +113,8 @@ impl Options {
         let scoring = self.scoring.map_or(Ok(Scoring::default()), AnyScoring::of_classes)?;
         let (table, seconds_read) = self.read(context)?;
         let file = &self.input.data;
-        let labels = &*table.one_or_several_labels(file)?;
-        let folds = if table.several.is_some() {
+        let labels = &*table.any_labels(file)?;
+        let folds = if table.indicators.is_some() {
             LabelScores::check(scoring)?;
             self.folds.unstratified(context, file, labels.len(), table.groups.as_ref())?
         } else {
@@ -133,7 +133,7 @@ impl Options {
             let (part, weights) = search.part(test)?;
             let values =
                 model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
-            let score = match &table.several {
+            let score = match &table.indicators {
                 Some(several) => {
                     let mut kept = KeptLabels::default();
                     // A model keeps the order of the labels.

@@ -29,7 +29,7 @@ pub fn evaluate_labels(
     let (start, names) = (Instant::now(), model.classes());
     let mut kept = KeptLabels::default();
     score(context, model, input, input.label.clone().unwrap_or_default(), |block, scores| {
-        let several = block.table.several.as_ref().ok_or_else(|| no_labels(input))?;
+        let several = block.table.indicators.as_ref().ok_or_else(|| no_labels(input))?;
         let order = order_of(several, names, input)?;
         let n = block.table.samples.n_rows();
         kept.add(several, &order, 0..n, scores.values(), block.table.weights.as_deref());

@@ -149,7 +149,7 @@ impl Task for Files {
             let (table, seconds) = context.read(data, &files.input.options_to_learn())?;
             check_classes(context, files.task, M::REGRESSES, &files.input, &table)?;
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
-            let labels = table.one_or_several_labels(data)?;
+            let labels = table.any_labels(data)?;
             let model = M::fit(&point.params, samples, &labels, &monitor);
             let model = named(model.map_err(|error| in_file(error, data, &table, 0))?, &table)?;
             let samples = Trained::of(&table, &*model)?;

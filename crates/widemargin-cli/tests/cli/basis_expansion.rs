@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::kinds::{cifar10, image_folder, labels, rings, strings, ts, ucr};
+use crate::kinds::{image_folder, labels, rings, strings, ts, ucr};
 use crate::{Folder, histograms};
 
 /// Trains on one file and goes through the commands with another, whose labels are given.
@@ -359,18 +359,4 @@ fn images() {
     let one = folder.run(&format!("predict m bare/{}", files[3])).well().out;
     assert_eq!(one, format!("{}\t{}\n", files[3], labels(10)[3]));
     folder.run("evaluate m bare").fails(2, &["bare", "no labels"]);
-}
-
-#[test]
-fn images_of_cifar_in_blocks_are_the_same_as_whole() {
-    let folder = Folder::new();
-    folder.write("train.bin", cifar10(1, 60));
-    folder.write("test.bin", cifar10(2, 30));
-    let truth: Vec<&str> = (0..30).map(|row| ["0", "1"][row % 2]).collect();
-    let case = Case { folder: &folder, train: "train.bin", test: "test.bin", truth: &truth, reading: "" };
-    case.runs("--similarity hog:cell=8/rbf --n-basis 20");
-    let times = (9 << 20) / (30 * 3073) + 1;
-    folder.write("long.bin", cifar10(2, 30).repeat(times));
-    let once = folder.run("predict m test.bin --scores").well().out;
-    assert_eq!(folder.run("predict m long.bin --scores").well().out, once.repeat(times));
 }

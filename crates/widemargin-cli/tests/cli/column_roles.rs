@@ -109,7 +109,7 @@ fn names_weights_and_dropped_columns_are_known_to_the_model() {
     let run = folder.run("predict m more.csv").fails(2, &["more.csv", "unknown 'z'"]);
     assert!(run.err.contains("--drop"), "{}", run.err);
     assert_eq!(folder.run("predict m more.csv --drop z --scores").well().out, all);
-    folder.run("train train.csv -o n --label y --drop y").fails(2, &["--drop 'y'", "labels"]);
+    folder.run("train train.csv -o n --label y --drop y").fails(2, &["--drop 'y'", "label column"]);
     folder.run("train train.csv -o n --label y --drop z").fails(2, &["--drop 'z'", "the columns are"]);
 }
 

@@ -220,7 +220,7 @@ fn advice_on_a_column_of_text_does_not_go_in_circles() {
     folder.write("a.csv", peptides("peptide,organism,weight", |p, o, _| format!("{p},{o},1")));
     for label in ["", "--label 2"] {
         let run = folder.run(&format!("train power-mean a.csv -o m {label}"));
-        let run = run.fails(2, &["column 'peptide'", "different texts in", "they are no categories"]);
+        let run = run.fails(2, &["column 'peptide'", "different texts in", "they cannot be categories"]);
         assert!(run.err.contains("--id 1") && run.err.contains("--format strings --text-column 1"), "{}", run.err);
     }
     // In blocks columns are numbers.

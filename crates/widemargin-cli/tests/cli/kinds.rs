@@ -83,15 +83,14 @@ pub fn ts(seed: u64, n: usize) -> String {
     text
 }
 
-/// Pixels of stripes that lie or stand, `depth` equal channels one after another in each pixel.
-fn stripes(label: &str, side: usize, depth: usize, chance: &mut Chance) -> Vec<u8> {
+/// Gray pixels of horizontal or vertical stripes.
+fn stripes(label: &str, side: usize, chance: &mut Chance) -> Vec<u8> {
     let shift = chance.below(4) as usize;
     let pixel = |at: usize| {
         let along = if label == "low" { at % side } else { at / side };
         if (along + shift) % 4 < 2 { 40 } else { 200 }
     };
-    let noisy = |at| vec![pixel(at) + chance.below(20) as u8; depth];
-    (0..side * side).flat_map(noisy).collect()
+    (0..side * side).map(|at| pixel(at) + chance.below(20) as u8).collect()
 }
 
 /// Writes `name/low/*.png` and `name/high/*.png`, or the same images straight into `name`; their labels as they are
@@ -102,23 +101,11 @@ pub fn image_folder(folder: &Folder, name: &str, seed: u64, n: usize, side: usiz
     for (row, label) in labels(n).into_iter().enumerate() {
         let path = if labeled { format!("{name}/{label}/{row:03}.png") } else { format!("{name}/{row:03}.png") };
         std::fs::create_dir_all(folder.path(&path).parent().unwrap()).unwrap();
-        folder.write(&path, png(&stripes(label, side, 1, &mut chance), side));
+        folder.write(&path, png(&stripes(label, side, &mut chance), side));
         paths.push((path, label));
     }
     paths.sort();
     paths.into_iter().map(|(_, label)| label).collect()
-}
-
-/// Records of CIFAR-10 with the labels 0 (low) and 1 (high).
-pub fn cifar10(seed: u64, n: usize) -> Vec<u8> {
-    let mut chance = Chance::new(seed);
-    let mut bytes = Vec::new();
-    for label in labels(n) {
-        bytes.push(u8::from(label == "high"));
-        let plane = stripes(label, 32, 1, &mut chance);
-        (0..3).for_each(|_| bytes.extend(&plane));
-    }
-    bytes
 }
 
 /// A gray image as a PNG that is not compressed.

@@ -51,7 +51,7 @@ fn a_model_takes_the_tables_it_was_trained_on() {
         folder.write("new.csv", "known,color,size\nyes,pink,3\nno,pink,3\nno,red,\n");
         let run = folder.run("predict m new.csv").well();
         assert_eq!(run.out.lines().count(), 3);
-        assert_eq!(run.err.matches("column 'color': 'pink' was not seen in training").count(), 1, "{}", run.err);
+        assert_eq!(run.err.matches("column 'color': 'pink' did not occur in training").count(), 1, "{}", run.err);
         folder.write("few.csv", "known,color\nyes,pink\n");
         folder.run("predict m few.csv").fails(2, &["few.csv", "missing 'size'"]);
         folder.write("wrong.csv", "known,color,size\nyes,red,big\n");

@@ -8,7 +8,7 @@ use super::first_line::{self, FirstLine};
 use super::header::{Header, LABEL_NAMES};
 use super::number::Numbers;
 use super::records::Records;
-use super::roles::{Roles, in_order, label_of_other};
+use super::roles::{Roles, in_order, label_column};
 use crate::error::{IoError, Result};
 use crate::options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
 use crate::problem::{CsvProblem, shown};
@@ -19,10 +19,10 @@ pub(crate) struct Columns {
     pub header: Header,
     /// The label column.
     pub label: Option<usize>,
-    /// The columns of several labels.
-    pub several: Vec<usize>,
+    /// The indicator columns of multilabel samples.
+    pub indicators: Vec<usize>,
     /// Whether the caller specified the label column, or that there is none.
-    pub is_label_given: bool,
+    pub is_label_specified: bool,
     /// The columns of names, weights and groups.
     pub id: Option<usize>,
     pub weight: Option<usize>,
@@ -35,7 +35,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Determines the columns from the first lines.
-    pub fn tell(records: &Records, options: &ReadOptions) -> Result<Columns> {
+    pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns> {
         let (first, others) = records.first();
         let others: Vec<&ByteRecord> = others.collect();
         let of_columns = known_table(options);
@@ -53,14 +53,14 @@ impl Columns {
         if let Some(trained) = trained.and_then(|trained| trained.roles.as_ref()) {
             roles.add_trained(trained, &header, is_auto);
         }
-        if is_auto && roles.label.is_none() && roles.several.is_empty() {
+        if is_auto && roles.label.is_none() && roles.indicators.is_empty() {
             let free: Vec<usize> = (0..header.n).filter(|&column| roles.is_free(column)).collect();
             let samples = others.iter().copied().chain(header.names.is_none().then_some(first));
             let text = only_text(&header, samples, records.numbers, &free);
             roles.label = match trained {
                 Some(trained) => {
                     let text = text.filter(|_| options.columns == ColumnRule::Numbers);
-                    label_of_other(&records.file, trained, &header, text, &free)?
+                    label_column(&records.file, trained, &header, text, &free)?
                 }
                 None => guess_label(&header, text, &free),
             };
@@ -70,7 +70,7 @@ impl Columns {
         }
         let mut features: Vec<usize> = (0..header.n).filter(|&column| roles.is_free(column)).collect();
         if features.is_empty() {
-            return Err(match roles.several.is_empty() {
+            return Err(match roles.indicators.is_empty() {
                 true => records.one_column(),
                 false => {
                     IoError::Empty { file: records.file.clone(), what: "no feature columns: all columns are labels" }
@@ -83,11 +83,11 @@ impl Columns {
         if let Some(trained) = trained {
             features = in_order(trained, &header, features)?;
         }
-        let Roles { label, several, id, weight, group, dropped } = roles;
-        Ok(Columns { header, label, several, is_label_given: !is_auto, id, weight, group, dropped, features })
+        let Roles { label, indicators, id, weight, group, dropped } = roles;
+        Ok(Columns { header, label, indicators, is_label_specified: !is_auto, id, weight, group, dropped, features })
     }
 
-    /// The columns that are no features, as a model stores them.
+    /// The columns that are not features, as a model stores them.
     pub fn roles(&self) -> ColumnRoles {
         let column = |position: usize| {
             let name = self.header.names.as_ref().map_or_else(String::new, |names| names[position].clone());
@@ -95,7 +95,7 @@ impl Columns {
         };
         ColumnRoles {
             n_columns: self.header.n,
-            labels: self.label.iter().chain(&self.several).map(|&at| column(at)).collect(),
+            labels: self.label.iter().chain(&self.indicators).map(|&at| column(at)).collect(),
             id: self.id.map(column),
             weight: self.weight.map(column),
             dropped: self.dropped.iter().chain(&self.group).map(|&at| column(at)).collect(),
@@ -109,7 +109,7 @@ impl Columns {
     }
 }
 
-/// The table of known columns, where the options say no more of the training.
+/// The training table, as far as known columns describe it.
 fn known_table(options: &ReadOptions) -> Option<TrainedTable> {
     match &options.columns {
         ColumnRule::Known(columns) => {
@@ -130,7 +130,7 @@ fn has_header(
     if let Some(has_header) = options.header {
         return Ok(has_header);
     }
-    if has_asked_name(first, options, trained) {
+    if has_known_name(first, options, trained) {
         return Ok(true);
     }
     match first_line::of(first, others, records.numbers) {
@@ -146,21 +146,21 @@ fn has_header(
     }
 }
 
-/// Whether a cell is the name of a column that was asked for, or of one that is known.
-fn has_asked_name(first: &ByteRecord, options: &ReadOptions, trained: Option<&TrainedTable>) -> bool {
+/// Whether a cell is the name of a column in the options, or of a column of the training table.
+fn has_known_name(first: &ByteRecord, options: &ReadOptions, trained: Option<&TrainedTable>) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
-    let asked = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
-    let asked = asked.into_iter().flatten().chain(&options.drop);
+    let columns = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
+    let columns = columns.into_iter().flatten().chain(&options.drop);
     let is_known = trained.is_some_and(|trained| {
         let roles = trained.roles.iter().flat_map(|roles| roles.columns()).map(|column| &column.name);
         trained.names.iter().flatten().chain(roles).any(|name| has(name))
     });
     let has_name = |column: &LabelColumn| matches!(column, LabelColumn::Name(name) if has(name));
-    let is_asked = |column: &LabelColumn| match column {
-        LabelColumn::Several(columns) => columns.iter().any(has_name),
+    let has_any_name = |column: &LabelColumn| match column {
+        LabelColumn::Indicators(columns) => columns.iter().any(has_name),
         column => has_name(column),
     };
-    is_known || asked.into_iter().any(is_asked)
+    is_known || columns.into_iter().any(has_any_name)
 }
 
 /// The label column, among those that are free: by its name, or as the only one of text.
@@ -169,14 +169,14 @@ fn guess_label(header: &Header, text: Option<usize>, free: &[usize]) -> Option<u
     named.or(text).or_else(|| free.first().copied().filter(|_| header.names.is_none()))
 }
 
-/// The only free column of which most cells in the first lines are text.
+/// The only free column whose cells in the first lines are mostly text.
 fn only_text<'a>(
     header: &Header,
     samples: impl Iterator<Item = &'a ByteRecord>,
     numbers: Numbers,
     free: &[usize],
 ) -> Option<usize> {
-    // Of each column cells of text, less those of other kinds.
+    // For each column, the number of text cells minus that of other cells.
     let mut excess = vec![0_i64; header.n];
     for line in samples {
         for (excess, cell) in excess.iter_mut().zip(line.iter().map(<[u8]>::trim_ascii)) {

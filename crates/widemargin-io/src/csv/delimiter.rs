@@ -63,7 +63,7 @@ pub(super) fn delimiter_of(text: &[u8], usual: u8, quoting: bool) -> u8 {
     }
 }
 
-/// A delimiter that occurs in every line, though the lines are no table.
+/// A delimiter that occurs in every line, although the lines are not a table.
 pub(super) fn in_every_line(text: &[u8]) -> Option<u8> {
     CANDIDATES.into_iter().chain([b' ']).find(|&delimiter| {
         let lines = lines(text, delimiter, true);

@@ -8,11 +8,11 @@ use super::cell::is_missing;
 use super::header::{LABEL_NAMES, is_one_of};
 use super::number::Numbers;
 
-/// The chance of a first line of samples below which it is taken for names.
-const SURE: f64 = 0.05;
+/// A first line is a header if the probability that a sample looks like it is below this.
+const MAX_PROBABILITY: f64 = 0.05;
 
-/// Cells in a row that count up from 0 or 1, from which on they are numbers of columns.
-const COUNTED: usize = 4;
+/// Cells that count up from 0 or 1 are numbers of columns if there are at least this many.
+const MIN_COUNTED_CELLS: usize = 4;
 
 /// What is known of the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ fn shape(cell: &[u8], numbers: Numbers) -> Shape {
     }
 }
 
-/// Tells names from a sample: names do not occur again in their columns, stand above numbers or say label, and a sample
-/// rarely differs from all others in every column.
+/// Distinguishes names from a sample: names do not recur in their columns, are above numbers or include a label name;
+/// a sample rarely differs from all others in every column.
 pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -> FirstLine {
     let cells = || first.iter().map(<[u8]>::trim_ascii).enumerate().filter(|(_, cell)| !is_missing(cell));
     let below = |column: usize| others.iter().filter_map(move |line| line.get(column)).map(<[u8]>::trim_ascii);
@@ -58,29 +58,29 @@ pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -
     }
     let counts = counts_up(first, numbers);
     let others_count = || others.iter().any(|line| counts_up(line, numbers).is_some());
-    if counts.is_some_and(|(start, n)| n >= COUNTED && (0.0..=1.0).contains(&start)) && !others_count() {
+    if counts.is_some_and(|(start, n)| n >= MIN_COUNTED_CELLS && (0.0..=1.0).contains(&start)) && !others_count() {
         return FirstLine::Names;
     }
     if cells().any(|(column, cell)| recurs(column, cell)) || cells().next().is_none() {
         return FirstLine::Sample;
     }
-    let mut chance: f64 = cells().map(|(column, cell)| unseen(cell, below(column), numbers)).product();
+    let mut probability: f64 = cells().map(|(column, cell)| probability_of(cell, below(column), numbers)).product();
     if counts.is_some() && !others_count() {
-        chance /= (others.len() + 1) as f64;
+        probability /= (others.len() + 1) as f64;
     }
     let is_all_text = || others.iter().all(|line| line.iter().map(<[u8]>::trim_ascii).all(is_text));
     match () {
-        () if chance < SURE => FirstLine::Names,
-        () if chance < 1.0 && first.len() > 1 && cells().all(|(_, cell)| is_text(cell)) && is_all_text() => {
+        () if probability < MAX_PROBABILITY => FirstLine::Names,
+        () if probability < 1.0 && first.len() > 1 && cells().all(|(_, cell)| is_text(cell)) && is_all_text() => {
             FirstLine::Unclear
         }
         () => FirstLine::Sample,
     }
 }
 
-/// The chance that a sample has a value that no other has, or one of another shape: the share of values that occur once
-/// (Good and Turing).
-fn unseen<'a>(cell: &[u8], below: impl Iterator<Item = &'a [u8]>, numbers: Numbers) -> f64 {
+/// The probability that a sample has a value that no other sample has, or one of another shape: the share of values that
+/// occur once (Good-Turing estimate).
+fn probability_of<'a>(cell: &[u8], below: impl Iterator<Item = &'a [u8]>, numbers: Numbers) -> f64 {
     let (mut values, mut shapes, mut n) = (HashMap::new(), HashMap::new(), 0);
     for other in below.filter(|other| !is_missing(other)) {
         *values.entry(other).or_insert(0) += 1;
@@ -105,13 +105,13 @@ fn counts_up(line: &ByteRecord, numbers: Numbers) -> Option<(f64, usize)> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> FirstLine {
+    fn first_line_of(text: &str) -> FirstLine {
         let lines: Vec<ByteRecord> = text.lines().map(|line| line.split(',').collect::<Vec<_>>().into()).collect();
         of(&lines[0], &lines[1..].iter().collect::<Vec<_>>(), Numbers::USUAL)
     }
 
     #[test]
-    fn names_are_told_from_samples() {
+    fn distinguishes_names_from_samples() {
         let weather = "sunny,true,high,no\nrainy,false,high,yes\nrainy,true,low,no\nsunny,false,low,yes\n".repeat(3);
         let years: String =
             (0..20).map(|i| format!("{},{},{}\n", ["fr", "de"][i % 2], 7 * i * i + 3, 5 * i + 2)).collect();
@@ -140,7 +140,7 @@ mod tests {
             ("5.1,3.5,setosa\n4.9,3,setosa\n".into(), FirstLine::Sample),
             ("outlook,play\nsunny,no\nrainy,yes\nsunny,yes\n".into(), FirstLine::Unclear),
         ] {
-            assert_eq!(told(&text), expected, "{text}");
+            assert_eq!(first_line_of(&text), expected, "{text}");
         }
     }
 }

@@ -38,12 +38,12 @@ impl Header {
         }
     }
 
-    /// Refuses columns, some of those of the file, of which two have the same name.
+    /// Rejects duplicate names among some columns.
     pub fn check_names(&self, columns: &[usize]) -> Result<(), CsvProblem> {
         let Some(names) = &self.names else { return Ok(()) };
-        let mut seen = HashMap::new();
+        let mut column_of = HashMap::new();
         for &column in columns.iter().filter(|column| !names[**column].is_empty()) {
-            if let Some(other) = seen.insert(&names[column], column) {
+            if let Some(other) = column_of.insert(&names[column], column) {
                 let name = excerpt(&names[column]);
                 return Err(CsvProblem::SameName { name, columns: (other + 1, column + 1) });
             }
@@ -54,7 +54,7 @@ impl Header {
     /// The label column, if the caller specified it.
     pub fn label(&self, file: &Path, label: &LabelColumn) -> Result<Option<usize>> {
         let found = match label {
-            LabelColumn::None | LabelColumn::Auto | LabelColumn::Several(_) => return Ok(None),
+            LabelColumn::None | LabelColumn::Auto | LabelColumn::Indicators(_) => return Ok(None),
             LabelColumn::Number(number) => self.numbered(*number),
             LabelColumn::Name(name) => self.named(name),
         };

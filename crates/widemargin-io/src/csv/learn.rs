@@ -1,7 +1,7 @@
-//! What the columns of a file hold, learned from all its rows; then the rows are read with it.
+//! Learns the kinds of the columns of a file from all its rows, then reads the rows.
 //!
-//! A column of numbers stays one, with the median for missing values. A column of words is true or false where all words are
-//! that, and else has categories, in the order of their first appearance; where most cells are numbers, a word is an error.
+//! Missing values of a numeric column become its median. A column of words is Boolean if all words are true or false,
+//! otherwise categorical, with categories in the order of their first appearance; among mostly numbers a word is an error.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,19 +19,19 @@ use crate::reader::SampleReader;
 use crate::table::{Samples, Table};
 use crate::text_input::open_text;
 
-/// Categories of a column at most.
-const MOST_CATEGORIES: usize = 1000;
+/// Maximum number of categories of a column.
+const MAX_CATEGORIES: usize = 1000;
 
-/// Rows from which on a different text in each says that a column names the samples.
-const FEW: usize = 10;
+/// A column of text that differs in each row names the samples if there are at least this many rows.
+const MIN_NAMED_ROWS: usize = 10;
 
-/// Rows from which on many categories for them are worth a warning, and the share of rows that is many.
-const MANY_ROWS: usize = 20;
-const MANY_CATEGORIES: f64 = 0.25;
+/// There is a warning for a table of at least this many rows and a column with more categories than this share of them.
+const MIN_WARNING_ROWS: usize = 20;
+const MAX_CATEGORY_SHARE: f64 = 0.25;
 
-/// What was seen of a column.
+/// Statistics of the cells of a column.
 #[derive(Default)]
-struct Seen {
+struct Statistics {
     n_numbers: usize,
     n_words: usize,
     n_missing: usize,
@@ -46,7 +46,7 @@ struct Seen {
     known: HashSet<String>,
 }
 
-impl Seen {
+impl Statistics {
     fn add(&mut self, cell: Option<&str>, line: usize, numbers: Numbers, column: usize) {
         let Some(text) = cell else {
             self.n_missing += 1;
@@ -63,29 +63,29 @@ impl Seen {
             }
         }
         self.all_boolean &= as_boolean(text).is_some();
-        if self.values.len() <= MOST_CATEGORIES && !self.known.contains(text) {
+        if self.values.len() <= MAX_CATEGORIES && !self.known.contains(text) {
             self.known.insert(text.to_owned());
             self.values.push(text.to_owned());
         }
     }
 
-    /// A warning of many categories, of which few samples have each.
+    /// A warning of many rare categories.
     fn remark(&self, called: &str, column: usize) -> Option<String> {
         let (n, categories) = (self.n_numbers + self.n_words, self.values.len());
         let is_category = self.n_words >= self.n_numbers && self.n_words > 0 && !self.all_boolean;
-        let are_many = n >= MANY_ROWS && categories as f64 > MANY_CATEGORIES * n as f64;
+        let are_many = n >= MIN_WARNING_ROWS && categories as f64 > MAX_CATEGORY_SHARE * n as f64;
         (is_category && are_many).then(|| {
             format!(
-                "column {called} has {categories} categories in {n} rows, each of which is a feature: if it names the samples, \
-                 pass --id {}, if it is no feature, --drop {}",
+                "column {called} has {categories} categories in {n} rows, and each category is a feature: if it names the \
+                 samples, pass --id {}; if it is not a feature, --drop {}",
                 column + 1,
                 column + 1
             )
         })
     }
 
-    /// What the column holds; the median is still open.
-    fn kind(self, column: usize, is_label_given: bool) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
+    /// The kind of the column, without its median.
+    fn kind(self, column: usize, is_label_specified: bool) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
         let n = self.n_numbers + self.n_words;
         match (self.n_numbers, self.n_words) {
             (0, 0) => Err((None, CsvProblem::NoValue)),
@@ -99,10 +99,10 @@ impl Seen {
                 let (line, cell) = self.first_word.unwrap_or_default();
                 Err((
                     Some(line),
-                    CsvProblem::WordAmongNumbers { cell: cell.into(), column: column + 1, numbers, is_label_given },
+                    CsvProblem::WordAmongNumbers { cell: cell.into(), column: column + 1, numbers, is_label_specified },
                 ))
             }
-            _ if self.values.len() > MOST_CATEGORIES || (n >= FEW && self.values.len() == n) => Err((
+            _ if self.values.len() > MAX_CATEGORIES || (n >= MIN_NAMED_ROWS && self.values.len() == n) => Err((
                 None,
                 CsvProblem::TooManyCategories { n: self.values.len(), n_rows: n + self.n_missing, column: column + 1 },
             )),
@@ -111,7 +111,7 @@ impl Seen {
     }
 }
 
-/// Whether a file with this problem may have columns that are more than numbers.
+/// Whether a file with this problem may have columns that are not numeric.
 pub(crate) fn is_worth_learning(error: &IoError) -> bool {
     matches!(
         error,
@@ -125,32 +125,33 @@ pub(crate) fn is_worth_learning(error: &IoError) -> bool {
     )
 }
 
-/// Reads a file twice: what its columns hold, and its rows.
+/// Reads a file twice: the kinds of its columns, then its rows.
 pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
     let mut reader = Reader::new(open_text(path)?, delimiter, options)?;
     let features = reader.columns.features.clone();
-    let mut seen: Vec<Seen> = features.iter().map(|_| Seen { all_boolean: true, ..Seen::default() }).collect();
+    let mut statistics: Vec<Statistics> =
+        features.iter().map(|_| Statistics { all_boolean: true, ..Statistics::default() }).collect();
     let numbers = reader.records.numbers;
     while let Some(line) = reader.records.next()? {
         if reader.records.record.len() != reader.records.n {
             return Err(reader.records.ragged(line));
         }
-        for (&column, seen) in features.iter().zip(&mut seen) {
+        for (&column, statistics) in features.iter().zip(&mut statistics) {
             let name = || Some(reader.columns.header.called(column));
             let cell = reader.records.record[column].trim_ascii();
             let text = text_of(cell).map_err(|problem| reader.records.problem(line, name(), problem))?;
             if text.and_then(|text| numbers.number(text.as_bytes())).is_some_and(|number| !number.is_finite()) {
                 return Err(reader.records.problem(line, name(), CsvProblem::NotFinite(shown(cell))));
             }
-            seen.add(text, line, numbers, column);
+            statistics.add(text, line, numbers, column);
         }
     }
     let names = reader.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);
     let (mut columns, mut remarks) = (Vec::with_capacity(features.len()), Vec::new());
-    for ((seen, name), &column) in seen.into_iter().zip(names).zip(&features) {
-        let has_missing = seen.n_missing > 0;
-        remarks.extend(seen.remark(&reader.columns.header.called(column), column));
-        let kind = seen.kind(column, reader.columns.is_label_given).map_err(|(line, problem)| {
+    for ((statistics, name), &column) in statistics.into_iter().zip(names).zip(&features) {
+        let has_missing = statistics.n_missing > 0;
+        remarks.extend(statistics.remark(&reader.columns.header.called(column), column));
+        let kind = statistics.kind(column, reader.columns.is_label_specified).map_err(|(line, problem)| {
             let called = reader.columns.header.called(column);
             match line {
                 Some(line) => reader.records.problem(line, Some(called), problem),

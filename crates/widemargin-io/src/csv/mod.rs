@@ -1,7 +1,7 @@
 //! CSV and TSV: one sample per line, one number per cell, and optionally a label.
 //!
-//! What separates the cells, the decimal mark, and whether there is a header, are told from the start of the file where
-//! the options do not say.
+//! The delimiter, the decimal mark and whether there is a header are determined from the start of the file unless the
+//! options specify them.
 
 mod cell;
 mod columns;

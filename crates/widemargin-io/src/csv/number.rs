@@ -7,7 +7,7 @@ use crate::options::Decimal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub decimal: Decimal,
-    /// Whether the caller or the file says so: `1,234` could be 1234 or 1.234.
+    /// Whether the caller or the file determines it: `1,234` could be 1234 or 1.234.
     pub is_known: bool,
 }
 
@@ -69,7 +69,7 @@ impl Numbers {
             }
             let (point, comma) = (signed(text, Decimal::Point), signed(text, Decimal::Comma));
             has_ambiguous |= is_ambiguous(text);
-            // `1.234` has a point wherever there is no sign of the contrary.
+            // `1.234` has a decimal point unless there is evidence to the contrary.
             points += usize::from(point.is_some() && comma.is_none());
             commas += usize::from(comma.is_some() && point.is_none());
         }
@@ -81,7 +81,7 @@ impl Numbers {
     }
 }
 
-/// The number of a text with signs: of a currency, per cent, between thousands.
+/// The number in a text with a currency sign, a percent sign or thousands separators.
 fn signed(text: &str, decimal: Decimal) -> Option<f64> {
     let (text, is_negative) = match text.strip_prefix(['-', '−']) {
         Some(rest) => (rest.trim_start(), true),
@@ -115,7 +115,7 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
     if !starts || !plain.chars().all(is_plain) {
         return None;
     }
-    // As an exponent per cent do not round, as dividing by 100 would.
+    // Written as an exponent a percentage is not rounded, as dividing by 100 would.
     let has_exponent = plain.contains(['e', 'E']);
     if is_percent && !has_exponent {
         plain.push_str("e-2");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_times_are_told_from_numbers() {
+    fn distinguishes_dates_and_times_from_numbers() {
         let found = |text: &str| Numbers::USUAL.lookalike(text);
         for text in [
             "2024-01-31",

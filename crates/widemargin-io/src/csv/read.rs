@@ -39,20 +39,20 @@ struct ReadRows {
     ids: Vec<String>,
     weights: Vec<f64>,
     groups: Vec<Label>,
-    /// Rows × labels, where there are several.
+    /// Rows × labels of multilabel samples.
     indicators: Vec<f64>,
     remarks: Vec<String>,
     lines: RowLines,
     n: usize,
 }
 
-/// Remarks that are kept of a block.
-const MOST_REMARKS: usize = 20;
+/// Maximum number of remarks on a block.
+const MAX_REMARKS: usize = 20;
 
 impl Reader {
     pub fn new(input: TextInput, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
         let mut records = Records::new(input, delimiter, options)?;
-        let columns = Columns::tell(&records, options)?;
+        let columns = Columns::from_first_lines(&records, options)?;
         if columns.header.names.is_some() {
             records.skip_header();
         }
@@ -64,7 +64,7 @@ impl Reader {
     }
 
     fn table(&self, rows: ReadRows) -> Table {
-        let Columns { header, label, several, id, weight, group, features, .. } = &self.columns;
+        let Columns { header, label, indicators, id, weight, group, features, .. } = &self.columns;
         let n_cols = self.known.as_ref().map_or(features.len(), |columns| columns.n_features());
         let feature_names = match &self.known {
             Some(columns) => columns.feature_names(),
@@ -73,9 +73,9 @@ impl Reader {
         Table {
             samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.n, n_cols }),
             labels: label.map(|_| Labels::new(rows.labels)),
-            several: (!several.is_empty()).then(|| {
+            indicators: (!indicators.is_empty()).then(|| {
                 let name = |&column: &usize| header.name_or_number(column);
-                Indicators { names: several.iter().map(name).collect(), values: rows.indicators, are_listed: false }
+                Indicators { names: indicators.iter().map(name).collect(), values: rows.indicators, are_listed: false }
             }),
             label_column: label.map(|label| header.called(label)),
             feature_names,
@@ -101,7 +101,7 @@ impl Reader {
         for (at, &column) in columns.features.iter().enumerate() {
             match &self.known {
                 None => {
-                    let value = feature(cell(column), numbers, column, columns.is_label_given);
+                    let value = feature(cell(column), numbers, column, columns.is_label_specified);
                     rows.values.push(value.map_err(|p| problem(column, p))?);
                 }
                 Some(known) => {
@@ -113,21 +113,22 @@ impl Reader {
                         let found = text.filter(|_| is_number).and_then(|text| unreadable(text, numbers, column));
                         problem(column, found.unwrap_or(CsvProblem::OtherKind { cell, expected }))
                     })?;
-                    if encoded == Encoded::UnknownCategory && rows.remarks.len() < MOST_REMARKS {
+                    if encoded == Encoded::UnknownCategory && rows.remarks.len() < MAX_REMARKS {
                         let (name, value) = (columns.header.called(column), shown(cell(column)));
-                        rows.remarks
-                            .push(format!("column {name}: '{value}' was not seen in training and counts as none"));
+                        rows.remarks.push(format!(
+                            "column {name}: '{value}' did not occur in training and is treated as no category"
+                        ));
                     }
                 }
             }
         }
-        // One line a category.
+        // One line per category.
         rows.remarks.sort();
         rows.remarks.dedup();
         if let Some(column) = columns.label {
             rows.labels.push(label(cell(column)).map_err(|p| problem(column, p))?);
         }
-        for &column in &columns.several {
+        for &column in &columns.indicators {
             rows.indicators.push(indicator(cell(column), numbers).map_err(|p| problem(column, p))?);
         }
         if let Some(column) = columns.id {
@@ -169,7 +170,7 @@ impl SampleReader for Reader {
         let Header { names, n } = &self.columns.header;
         let Columns { label, id, weight, group, dropped, .. } = &self.columns;
         let others = [id, weight, group].into_iter().flatten().chain(dropped).copied().collect();
-        Layout { n: Some(*n), label: *label, beside: false, names: names.clone(), others, sparse: false }
+        Layout { n: Some(*n), label: *label, has_separate_labels: false, names: names.clone(), others, sparse: false }
     }
 
     fn read_all(&mut self) -> Result<Option<Table>> {
@@ -186,14 +187,14 @@ impl SampleReader for Reader {
     }
 }
 
-fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_given: bool) -> Result<f64, CsvProblem> {
+fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_specified: bool) -> Result<f64, CsvProblem> {
     match numbers.number(cell) {
         Some(value) if value.is_finite() => Ok(value),
         _ if is_missing(cell) => Err(CsvProblem::Missing),
         Some(_) => Err(CsvProblem::NotFinite(shown(cell))),
         None => {
             let text = std::str::from_utf8(cell).map_err(|_| CsvProblem::NotText)?;
-            let not_a_number = CsvProblem::NotANumber { cell: shown(cell), column: column + 1, is_label_given };
+            let not_a_number = CsvProblem::NotANumber { cell: shown(cell), column: column + 1, is_label_specified };
             Err(unreadable(text, numbers, column).unwrap_or(not_a_number))
         }
     }

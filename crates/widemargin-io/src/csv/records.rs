@@ -27,7 +27,7 @@ struct Ahead {
     end: u64,
 }
 
-/// Lines, the first of which are known from the start.
+/// Lines, with the first ones read ahead.
 #[derive(Debug)]
 pub(crate) struct Records {
     pub file: PathBuf,
@@ -54,7 +54,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// The lines of a table, at least one. The cells are separated by `usual` if neither the options nor the text say
+    /// The lines of a table, at least one. The cells are separated by `usual` unless the options or the text specify
     /// otherwise.
     pub fn new(input: TextInput, usual: u8, options: &ReadOptions) -> Result<Records> {
         Records::with_quoting(input, usual, true, options)
@@ -266,7 +266,7 @@ fn truncate(line: &mut ByteRecord, n: usize) {
     }
 }
 
-/// The delimiter in a first line `sep=;`, by which Excel is told, and the length of that line.
+/// The delimiter in a first line `sep=;`, as written for Excel, and the length of that line.
 fn declared_delimiter(start: &[u8]) -> Option<(u8, usize)> {
     let end = memchr::memchr(b'\n', start)?;
     let line = start[..end].trim_ascii().to_ascii_lowercase();

@@ -6,10 +6,10 @@ use widemargin::data::{ColumnKind, TableColumns};
 
 use super::columns::Columns;
 
-/// Rows from which on a column that counts them is no coincidence.
-const FEW: usize = 10;
+/// A column that counts the rows is not a coincidence from this number of rows on.
+const MIN_COUNTED_ROWS: usize = 10;
 
-/// Names of columns of labels that hardly say anything else.
+/// Names that hardly occur but for label columns.
 const LABELS: [&str; 3] = ["label", "class", "target"];
 
 /// Names of columns that identify samples.
@@ -31,13 +31,13 @@ pub(super) fn of_features(
         let (called, number) = (columns.header.called(column), column + 1);
         if columns.label.is_some() && columns.header.is_one_of(column, &LABELS) {
             remarks.push(format!(
-                "column {called} is a feature, although its name says label: leave it out with --drop {number}, or name the \
+                "column {called} is a feature, although it is named like a label: leave it out with --drop {number}, or name the \
                  column of the labels with --label"
             ));
         }
         let are_numbers = kind.is_none_or(|kind| matches!(kind.kind, ColumnKind::Number { .. }) && !kind.has_missing);
         let has_names = columns.header.names.is_some();
-        if !are_numbers || n_rows < FEW {
+        if !are_numbers || n_rows < MIN_COUNTED_ROWS {
             continue;
         }
         let of_column = || values.iter().skip(place).step_by(n_cols).copied();
@@ -59,6 +59,6 @@ fn counts(mut numbers: impl Iterator<Item = f64>) -> bool {
 
 /// Whether all numbers are whole, and each occurs once.
 fn are_distinct(mut numbers: impl Iterator<Item = f64>) -> bool {
-    let mut seen = HashSet::new();
-    numbers.all(|number| number.fract() == 0.0 && seen.insert(number.to_bits()))
+    let mut distinct = HashSet::new();
+    numbers.all(|number| number.fract() == 0.0 && distinct.insert(number.to_bits()))
 }

@@ -1,4 +1,4 @@
-//! Where the columns that a model knows to be no features are in another table.
+//! Finds the columns that are not features: those named by the options, and those of the training table.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use super::header::{Header, LABEL_NAMES};
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions, TrainedTable};
 
-/// The positions of columns that are no features.
+/// The positions of columns that are not features.
 #[derive(Debug, Default)]
 pub(super) struct Roles {
     /// The label column.
     pub label: Option<usize>,
-    /// The columns of several labels.
-    pub several: Vec<usize>,
+    /// The indicator columns of multilabel samples.
+    pub indicators: Vec<usize>,
     pub id: Option<usize>,
     pub weight: Option<usize>,
     pub group: Option<usize>,
@@ -25,23 +25,23 @@ pub(super) struct Roles {
 impl Roles {
     /// The columns that the caller names.
     pub fn named(file: &Path, header: &Header, options: &ReadOptions) -> Result<Roles> {
-        let several = several(file, header, &options.label)?;
-        let mut roles = Roles { label: header.label(file, &options.label)?, several, ..Roles::default() };
+        let indicators = indicators(file, header, &options.label)?;
+        let mut roles = Roles { label: header.label(file, &options.label)?, indicators, ..Roles::default() };
         let flags = [("--id", &options.id), ("--weight", &options.weight), ("--group", &options.group)];
         let flags = flags.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
         for (flag, column) in flags.chain(options.drop.iter().map(|column| ("--drop", column))) {
             let found = match column {
                 LabelColumn::Number(number) => header.numbered(*number),
                 LabelColumn::Name(name) => header.named(name),
-                LabelColumn::Auto | LabelColumn::None | LabelColumn::Several(_) => {
+                LabelColumn::Auto | LabelColumn::None | LabelColumn::Indicators(_) => {
                     Err("a name or a number is needed".into())
                 }
             };
-            let found = found.and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.why_taken(at)) });
+            let found = found.and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.conflict(at)) });
             let at = found.map_err(|reason| IoError::OtherColumn {
                 file: file.to_owned(),
                 flag,
-                given: column.to_string(),
+                column: column.to_string(),
                 reason,
             })?;
             match flag {
@@ -55,7 +55,7 @@ impl Roles {
     }
 
     /// Adds the columns of the training table: found by name if both have names, otherwise by position if there are as many
-    /// columns, with the labels or without. Labels are those of the training only if they `may_be_added`.
+    /// columns, with the labels or without. Label columns only if `may_be_added`.
     pub fn add_trained(&mut self, trained: &ColumnRoles, header: &Header, may_be_added: bool) {
         let at = |column: &RoleColumn| position(trained, header, column).filter(|at| self.is_free(*at));
         let mut labels: Vec<usize> = trained.labels.iter().filter_map(at).collect();
@@ -68,15 +68,15 @@ impl Roles {
         }
         let (id, weight) = (trained.id.as_ref().and_then(at), trained.weight.as_ref().and_then(at));
         let mut dropped: Vec<usize> = trained.dropped.iter().filter_map(at).collect();
-        // Where the caller names others, these are no features all the same.
+        // These are not features even if the caller names other columns.
         dropped.extend(id.filter(|_| self.id.is_some()).into_iter().chain(weight.filter(|_| self.weight.is_some())));
         if !may_be_added {
-            // Without names, that there is no label column, or another, says that this one is a feature.
+            // Without names, another label column, or none, makes this one a feature.
             dropped.extend(labels.drain(..).filter(|_| header.names.is_some()));
         }
         match trained.labels.len() {
             1 => self.label = self.label.or(labels.pop()),
-            _ => self.several.append(&mut labels),
+            _ => self.indicators.append(&mut labels),
         }
         (self.id, self.weight) = (self.id.or(id), self.weight.or(weight));
         self.dropped.append(&mut dropped);
@@ -85,32 +85,32 @@ impl Roles {
     /// Leaves labels and weights out.
     pub fn skip_labels(&mut self) {
         self.dropped.extend(self.label.take().into_iter().chain(self.weight.take()));
-        self.dropped.append(&mut self.several);
+        self.dropped.append(&mut self.indicators);
     }
 
     /// Whether a column may be a feature.
     pub fn is_free(&self, column: usize) -> bool {
         ![self.label, self.id, self.weight, self.group].contains(&Some(column))
-            && !self.several.contains(&column)
+            && !self.indicators.contains(&column)
             && !self.dropped.contains(&column)
     }
 
-    fn why_taken(&self, column: usize) -> String {
-        let is_label = self.label == Some(column) || self.several.contains(&column);
-        if is_label { "it is taken for the labels too" } else { "it is named twice" }.to_owned()
+    fn conflict(&self, column: usize) -> String {
+        let is_label = self.label == Some(column) || self.indicators.contains(&column);
+        if is_label { "it is also the label column" } else { "it is named twice" }.to_owned()
     }
 }
 
-/// The columns of several labels; none where one column has the labels, or no column.
-fn several(file: &Path, header: &Header, labels: &LabelColumn) -> Result<Vec<usize>> {
-    let LabelColumn::Several(columns) = labels else { return Ok(Vec::new()) };
+/// The indicator columns; empty unless the labels are indicators columns.
+fn indicators(file: &Path, header: &Header, labels: &LabelColumn) -> Result<Vec<usize>> {
+    let LabelColumn::Indicators(columns) = labels else { return Ok(Vec::new()) };
     let mut found: Vec<usize> = Vec::with_capacity(columns.len());
     for column in columns {
         let at = header.label(file, column)?;
         match at.filter(|at| !found.contains(at)) {
             Some(at) => found.push(at),
             None => {
-                return Err(column.refused(file, if at.is_some() { "it is named twice" } else { "it is no column" }));
+                return Err(column.refused(file, if at.is_some() { "it is named twice" } else { "it is not a column" }));
             }
         }
     }
@@ -129,12 +129,12 @@ fn position(roles: &ColumnRoles, header: &Header, column: &RoleColumn) -> Option
     (header.n + roles.labels.len() == roles.n_columns && !is_label).then(|| column.position - labels_before)
 }
 
-/// The label column of a table for a model that does not know it, among those that are `free`: one that is called so, or
-/// the only one of text.
+/// The label column of a table for a model that has not stored it, among the `free` columns: by its name, or the only
+/// column of text.
 ///
 /// # Errors
 /// [`IoError::UnclearLabel`] if there is one column more than the model has features, and it is not clear which is the label.
-pub(super) fn label_of_other(
+pub(super) fn label_column(
     file: &Path,
     trained: &TrainedTable,
     header: &Header,
@@ -147,7 +147,7 @@ pub(super) fn label_of_other(
         _ => false,
     };
     let is_open = |column: &usize| free.contains(column) && !is_feature(column);
-    // Text is no feature of a model of numbers, however many columns there are.
+    // A model of numbers has no features of text, whatever the number of columns.
     let text = only_text.filter(is_open);
     if found == expected && text.is_none() {
         return Ok(None);

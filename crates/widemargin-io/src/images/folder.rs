@@ -1,7 +1,7 @@
 //! A folder of images: one folder per class, whose name is the label; or the images themselves, without labels; or one image.
 //!
 //! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension, and
-//! turned upright as their EXIF orientation says. Hidden and other files are skipped; images in other formats are named.
+//! rotated by their EXIF orientation. Hidden and other files are skipped; images in other formats are reported.
 //! All images must have the same size. If all are gray they have one channel, otherwise three; transparency is dropped,
 //! and 16 bits are reduced to 8.
 
@@ -32,8 +32,8 @@ const UNREAD_ENDINGS: [&str; 21] = [
     "cr2", "cr3", "nef", "arw", "raw",
 ];
 
-/// Files that are named of each format that is not read.
-const NAMED: usize = 3;
+/// Maximum number of names of files of each unsupported format.
+const MAX_NAMES: usize = 3;
 
 /// Reads files in order, class by class and by name.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Reader {
         let layout = |what| problem(folder, ImageProblem::Layout(what));
         let mut files = Vec::new();
         let classes = match (images.is_empty(), folders.is_empty()) {
-            (false, false) => return Err(layout("images beside folders")),
+            (false, false) => return Err(layout("images next to folders")),
             (_, true) => {
                 files.extend(images.into_iter().map(|image| (image, 0)));
                 None
@@ -117,21 +117,22 @@ impl Reader {
         file.strip_prefix(&self.folder).unwrap_or(file).display().to_string()
     }
 
-    /// What images are not read, if there are any.
+    /// A remark on images in unsupported formats, if there are any.
     fn remark(&self) -> Option<String> {
         let mut formats: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for file in &self.unread {
             formats.entry(ending_of(file)).or_default().push(self.shown(file));
         }
         let one = |(ending, files): (&String, &Vec<String>)| {
-            let named = files[..files.len().min(NAMED)].join(", ");
-            let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
+            let named = files[..files.len().min(MAX_NAMES)].join(", ");
+            let more =
+                if files.len() > MAX_NAMES { format!(" and {} more", files.len() - MAX_NAMES) } else { String::new() };
             format!("{ending} ({named}{more})")
         };
-        let told: Vec<String> = formats.iter().map(one).collect();
+        let formats: Vec<String> = formats.iter().map(one).collect();
         let n = self.unread.len();
         let what = if n == 1 { "1 image is" } else { &format!("{n} images are") };
-        (n > 0).then(|| format!("{what} left out, in formats that are not read: {}; {CONVERT}", told.join(", ")))
+        (n > 0).then(|| format!("{what} left out, in formats that are not read: {}; {CONVERT}", formats.join(", ")))
     }
 
     fn decode(&self, file: &Path, pixels: &mut [u8]) -> Result<()> {
@@ -241,7 +242,7 @@ fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
     ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(refused)
 }
 
-/// The image, turned as its metadata say.
+/// The image, in the orientation of its metadata.
 fn upright(file: &Path) -> Result<DynamicImage> {
     let wrong = |error| undecodable(file, error);
     let mut decoder = opened(file)?.into_decoder().map_err(wrong)?;
@@ -254,7 +255,7 @@ fn upright(file: &Path) -> Result<DynamicImage> {
     Ok(image)
 }
 
-/// How an image is to be turned; not at all where its metadata cannot be read.
+/// The orientation of an image; upright if its metadata cannot be read.
 fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
     decoder.orientation().unwrap_or(Orientation::NoTransforms)
 }

@@ -1,8 +1,6 @@
-//! Images: folders of files, the binary files of CIFAR-10, the IDX files of MNIST.
+//! Images: folders of files.
 
-pub(crate) mod cifar10;
 pub(crate) mod folder;
-pub(crate) mod idx;
 
 use std::path::Path;
 
@@ -30,19 +28,5 @@ fn collection(
     Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, files, ..Table::default() })
 }
 
-/// Why a label column cannot be asked for.
+/// The reason why images have no label column.
 const NO_COLUMNS: &str = "images have no columns";
-
-/// Reads until the buffer is full or the input ends; returns the number of bytes read.
-fn read_up_to(input: &mut impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut held = 0;
-    while held < buffer.len() {
-        match input.read(&mut buffer[held..]) {
-            Ok(0) => break,
-            Ok(read) => held += read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(held)
-}

@@ -64,7 +64,7 @@ fn count_pair(text: &[u8]) -> Option<(u32, f32, usize)> {
     Some((index, value as f32, end as usize / 8))
 }
 
-/// The number given by the digits at the start of `text`, and how many (1 to 8) there are.
+/// The number of the digits at the start of `text`, and their count (1 to 8).
 #[inline]
 fn short_digits(text: &[u8]) -> Option<(u32, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?) ^ ZEROS;

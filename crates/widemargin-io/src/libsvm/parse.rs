@@ -16,8 +16,8 @@ pub(crate) struct Rules {
     pub n_features: Option<usize>,
     /// The index of the first feature: 1, or 0 as scikit-learn writes it.
     pub first: u32,
-    /// Whether samples have several labels, separated by commas, or none.
-    pub several: bool,
+    /// Whether samples have any number of labels, separated by commas.
+    pub multilabel: bool,
 }
 
 /// The rows of a text, in reusable vectors.
@@ -90,14 +90,14 @@ impl ParsedRows {
         let label = word(text, at);
         let is_pair = label.contains(&b':');
         if rules.labels {
-            if is_pair && rules.several {
+            if is_pair && rules.multilabel {
                 self.labels.push(Label::Text(String::new()));
             } else if is_pair {
                 return Err((at, LibsvmProblem::LabelMissing(shown(label))));
             }
             if !is_pair {
                 let label = std::str::from_utf8(label).map_err(|_| (at, LibsvmProblem::LabelNotText))?;
-                self.labels.push(if rules.several { Label::Text(label.to_owned()) } else { Label::parse(label) });
+                self.labels.push(if rules.multilabel { Label::Text(label.to_owned()) } else { Label::parse(label) });
             }
         }
         if !is_pair {

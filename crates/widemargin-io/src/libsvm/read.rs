@@ -30,10 +30,10 @@ pub(crate) struct Reader {
     length: Option<u64>,
     bytes_parsed: u64,
     lines_before: usize,
-    /// Whether rows were seen, and whether an index:value pair in one.
+    /// Whether there were rows so far, and an index:value pair in one.
     has_rows: bool,
     has_pairs: bool,
-    /// One per piece of the block, kept for reuse of its memory.
+    /// One per piece of the block, to reuse its memory.
     pieces: Vec<ParsedRows>,
 }
 
@@ -45,16 +45,16 @@ impl Reader {
             let problem = LibsvmProblem::PrecomputedKernel;
             return Err(IoError::Libsvm { file: input.file.clone(), line, column: 1, problem });
         }
-        // Where the number of features is given, rows without pairs are samples; those of a table are not.
+        // If the number of features is specified, rows without pairs are samples; those of a table are not.
         if start.is_table() {
             return Err(IoError::no_pairs(&input.file));
         }
-        let (several, first) = (labels && start.has_several_labels(), start.first_index());
+        let (multilabel, first) = (labels && start.is_multilabel(), start.first_index());
         Ok(Reader {
             file: input.file.clone(),
             length: input.length,
             text: TextBlocks::new(input, options.block_bytes()),
-            rules: Rules { labels, n_features: options.n_features, first, several },
+            rules: Rules { labels, n_features: options.n_features, first, multilabel },
             lines_before: 0,
             has_rows: false,
             has_pairs: false,
@@ -102,17 +102,17 @@ impl Reader {
     fn table(&self, mut rows: ParsedRows) -> Table {
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
         let matrix: CsrMatrix<f32> = rows.matrix;
-        let (labels, several) = match (self.rules.labels, self.rules.several) {
-            (true, true) => (None, Some(indicators(&rows.labels))),
+        let (labels, indicators) = match (self.rules.labels, self.rules.multilabel) {
+            (true, true) => (None, Some(indicators_of(&rows.labels))),
             (true, false) => (Some(Labels::new(rows.labels)), None),
             (false, _) => (None, None),
         };
-        Table { samples: Samples::SparseF32(matrix), labels, several, lines: Some(rows.lines), ..Table::default() }
+        Table { samples: Samples::SparseF32(matrix), labels, indicators, lines: Some(rows.lines), ..Table::default() }
     }
 }
 
-/// Which labels each sample has, of texts such as `1,3`.
-fn indicators(texts: &[Label]) -> Indicators {
+/// The indicators of texts such as `1,3`.
+fn indicators_of(texts: &[Label]) -> Indicators {
     let of_text = |text: &Label| -> Vec<Label> {
         text.to_string().split(',').filter(|part| !part.is_empty()).map(Label::parse).collect()
     };
@@ -148,7 +148,7 @@ impl SampleReader for Reader {
     }
 
     fn layout(&self) -> Layout {
-        Layout { label: self.rules.labels.then_some(0), beside: true, sparse: true, ..Layout::default() }
+        Layout { label: self.rules.labels.then_some(0), has_separate_labels: true, sparse: true, ..Layout::default() }
     }
 
     fn read_all(&mut self) -> Result<Option<Table>> {

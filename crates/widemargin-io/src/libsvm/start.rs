@@ -1,4 +1,4 @@
-//! What the first lines of LIBSVM text tell of all: the first index, and whether samples have several labels.
+//! Properties of LIBSVM text, determined from its first lines: the first index, and whether it is multilabel.
 
 use super::number::is_blank;
 
@@ -49,18 +49,18 @@ impl<'a> Start<'a> {
     pub fn is_table(&self) -> bool {
         let is_row = |line: &Line<'_>| line.first_pair.is_none() && line.label.contains(&b',');
         let is_number = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| part.parse::<f64>().is_ok());
-        let is_told = match &self.lines[..] {
+        let may_be_table = match &self.lines[..] {
             [] => false,
             [only] => only.label.split(|byte| *byte == b',').all(is_number),
             _ => true,
         };
-        is_told && self.lines.iter().all(is_row)
+        may_be_table && self.lines.iter().all(is_row)
     }
 
-    /// Whether a line has several labels, whole numbers with commas between.
-    pub fn has_several_labels(&self) -> bool {
+    /// Whether a line begins with a list of labels: whole numbers separated by commas.
+    pub fn is_multilabel(&self) -> bool {
         let is_whole = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| part.parse::<i64>().is_ok());
-        let are_several = |label: &[u8]| label.contains(&b',') && label.split(|byte| *byte == b',').all(is_whole);
-        self.lines.iter().any(|line| are_several(line.label))
+        let is_list = |label: &[u8]| label.contains(&b',') && label.split(|byte| *byte == b',').all(is_whole);
+        self.lines.iter().any(|line| is_list(line.label))
     }
 }

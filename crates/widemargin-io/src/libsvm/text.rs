@@ -14,26 +14,26 @@ pub(crate) struct TextBlocks<R> {
     buffer: Vec<u8>,
     /// The number of bytes in the buffer, and how many of them have been returned.
     filled: usize,
-    taken: usize,
+    consumed: usize,
 }
 
 impl<R: Read> TextBlocks<R> {
     /// Blocks of about `block_bytes`, more if a line is longer.
     pub fn new(reader: R, block_bytes: usize) -> TextBlocks<R> {
-        TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, taken: 0 }
+        TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, consumed: 0 }
     }
 
     /// The next block, or `None` at the end.
     pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        self.buffer.copy_within(self.taken..self.filled, 0);
-        self.filled -= self.taken;
-        self.taken = 0;
+        self.buffer.copy_within(self.consumed..self.filled, 0);
+        self.filled -= self.consumed;
+        self.consumed = 0;
         loop {
             let ended = self.fill()?;
             let last_end = memrchr(b'\n', &self.buffer[..self.filled]).map(|end| end + 1);
             match last_end {
-                _ if ended => self.taken = self.filled,
-                Some(end) => self.taken = end,
+                _ if ended => self.consumed = self.filled,
+                Some(end) => self.consumed = end,
                 None if self.buffer.len() >= MAX_LINE => {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is longer than 1 GiB"));
                 }
@@ -42,7 +42,7 @@ impl<R: Read> TextBlocks<R> {
                     continue;
                 }
             }
-            return Ok((self.taken > 0).then_some(&self.buffer[..self.taken]));
+            return Ok((self.consumed > 0).then_some(&self.buffer[..self.consumed]));
         }
     }
 

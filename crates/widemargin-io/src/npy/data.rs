@@ -72,7 +72,7 @@ pub(crate) fn read_ints<T: Exact>(reader: &mut dyn Read, dtype: &Dtype, n: usize
     Ok(out)
 }
 
-/// The next `n` elements as labels: integers, floats, of which whole numbers are integers too, or text.
+/// The next `n` elements as labels: integers, floats (whole numbers become integers), or text.
 pub(crate) fn read_labels(reader: &mut dyn Read, dtype: &Dtype, n: usize) -> Result<Vec<Label>, Failure> {
     let of_number = |(row, number): (usize, f64)| {
         let problem = ArrayProblem::NotFinite { row, column: 0, value: number };
@@ -154,7 +154,7 @@ fn for_chunks(
         // Grows with the data present, not with the size claimed by the header.
         let read = reader.take(whole.min(claimed - done)).read_to_end(&mut buffer)? as u64;
         if read < whole.min(claimed - done) {
-            return Err(ArrayProblem::Truncated { claimed, held: done + read }.into());
+            return Err(ArrayProblem::Truncated { claimed, found: done + read }.into());
         }
         done += read;
         take(&buffer)?;

@@ -129,7 +129,7 @@ impl<'a> Dictionary<'a> {
         Some(text)
     }
 
-    /// A type name, or the list of a structured type, kept as text for the message.
+    /// A type name, or the list of a structured type, as text for the message.
     fn descr(&mut self) -> Option<Dtype> {
         if self.rest.trim_start().starts_with('[') {
             let text = self.rest.trim_start();

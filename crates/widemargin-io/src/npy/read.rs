@@ -48,8 +48,9 @@ impl Reader {
         let header = Header::read(&mut reader).map_err(failed)?;
         let (n_rows, n_cols) = header.matrix().map_err(|problem| failed(problem.into()))?;
         let claimed = header.n_bytes().map_err(|problem| failed(problem.into()))?;
-        if let Some(held) = length.map(|length| length.saturating_sub(header.length)).filter(|held| *held < claimed) {
-            return Err(failed(ArrayProblem::Truncated { claimed, held }.into()));
+        if let Some(found) = length.map(|length| length.saturating_sub(header.length)).filter(|found| *found < claimed)
+        {
+            return Err(failed(ArrayProblem::Truncated { claimed, found }.into()));
         }
         let label = label_column(&file, &options.label, n_cols)?;
         Ok(Reader { file, reader, header, length, n_rows, n_cols, label, next_row: 0 })
@@ -80,9 +81,9 @@ impl Reader {
     fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {
         let n = n_rows * self.n_cols;
         let values = read_values(&mut self.reader, &self.header.dtype, n).map_err(|failure| match failure {
-            Failure::Problem(ArrayProblem::Truncated { held, .. }) => {
+            Failure::Problem(ArrayProblem::Truncated { found, .. }) => {
                 let before = (self.next_row * self.n_cols * self.header.dtype.size) as u64;
-                ArrayProblem::Truncated { claimed: self.n_bytes(), held: before + held }.into()
+                ArrayProblem::Truncated { claimed: self.n_bytes(), found: before + found }.into()
             }
             other => other,
         })?;
@@ -190,7 +191,7 @@ fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Optio
     let refused = |reason: String| Err(label.refused(file, reason));
     match label {
         LabelColumn::Auto | LabelColumn::None => Ok(None),
-        LabelColumn::Several(_) => refused("one column is needed".into()),
+        LabelColumn::Indicators(_) => refused("one column is needed".into()),
         LabelColumn::Name(_) => refused("the columns of an array have numbers, not names".into()),
         LabelColumn::Number(_) if n_cols == 1 => refused("it is the only column".into()),
         LabelColumn::Number(number) => match LabelColumn::position(*number, n_cols) {

@@ -108,12 +108,12 @@ impl Archive {
             other => io::Error::new(io::ErrorKind::InvalidData, other),
         })?;
         // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
-        let held = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
+        let size = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
         let header = Header::read(&mut member)?;
         let claimed = header.n_bytes()?;
-        let held = held.saturating_sub(header.length);
-        if held < claimed {
-            return Err(ArrayProblem::Truncated { claimed, held }.into());
+        let found = size.saturating_sub(header.length);
+        if found < claimed {
+            return Err(ArrayProblem::Truncated { claimed, found }.into());
         }
         let result = read(&header, &mut member)?;
         npy::expect_end(&mut member, claimed)?;

@@ -14,7 +14,7 @@ use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
 /// Archives with more rows than this per stored value, plus a million, are rejected.
-const MAX_ROWS_A_VALUE: usize = 16;
+const MAX_ROWS_PER_VALUE: usize = 16;
 
 /// An archive, which is loaded completely.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl SampleReader for Reader {
         Layout {
             n: Some(table.samples.n_cols()),
             label: table.labels.as_ref().map(|_| 0),
-            beside: true,
+            has_separate_labels: true,
             names: table.feature_names.clone(),
             sparse: table.samples.is_sparse(),
             ..Layout::default()
@@ -81,7 +81,7 @@ fn read(mut archive: Archive, labeled: bool) -> Result<Table> {
     Ok(Table { samples, labels, feature_names, ..Table::default() })
 }
 
-/// Images, n × height × width or n × height × width × channels in bytes, or series, n × length × channels, of which the
+/// Images, n × height × width or n × height × width × channels in bytes, or series, n × length × channels; the
 /// channels are the shorter axis.
 fn read_cubes(archive: &mut Archive) -> Result<Samples> {
     let (header, values) = archive.read("X", |header, data| {
@@ -198,7 +198,7 @@ fn read_sparse(archive: &mut Archive) -> Result<Samples> {
             } else {
                 (read_indices(archive, "row", n_rows)?, read_indices(archive, "col", n_cols)?)
             };
-            if n_rows > columns.len().saturating_mul(MAX_ROWS_A_VALUE).saturating_add(1 << 20) {
+            if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
                 let expected = format!("fewer rows for {} stored values", columns.len());
                 let problem = ArrayProblem::Shape { found: format!("({n_rows}, {n_cols}) for the matrix"), expected };
                 return Err(archive.problem("shape", problem));

@@ -62,8 +62,8 @@ impl Columns {
         for (column, kind) in kinds.into_iter().enumerate() {
             let kind = kind.map_err(|found| wrong(&names[column], ParquetProblem::Kind(found)))?;
             if kind == Kind::Text && Some(column) != label {
-                let is_label_given = options.label != LabelColumn::Auto;
-                return Err(wrong(&names[column], ParquetProblem::Text { is_label_given }));
+                let is_label_specified = options.label != LabelColumn::Auto;
+                return Err(wrong(&names[column], ParquetProblem::Text { is_label_specified }));
             }
             known.push(kind);
         }

@@ -1,6 +1,6 @@
 //! Parquet: columnar tables, as written by data frame libraries. Available with the feature `parquet`.
 //!
-//! Numeric and boolean (as 0 and 1) columns are features; rows are read in blocks, none of which spans two row groups.
+//! Numeric and boolean (as 0 and 1) columns are features; rows are read in blocks within a row group.
 
 mod columns;
 mod file;

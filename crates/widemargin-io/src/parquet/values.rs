@@ -91,7 +91,7 @@ fn wholes(reader: &mut ColumnReader, kind: Kind, n: usize, optional: bool) -> Re
     })
 }
 
-/// The next `n` values, none of which may be null.
+/// The next `n` values; a null is an error.
 fn read<T: DataType>(reader: &mut ColumnReaderImpl<T>, n: usize, optional: bool) -> Result<Vec<T::T>, Failure> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let mut n_read = 0;

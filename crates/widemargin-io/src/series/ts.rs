@@ -1,7 +1,7 @@
 //! The `.ts` format of sktime and aeon: a header of `@` lines, then one series per line.
 //!
 //! Channels are separated by `:`, their values by `,`, and the label follows the last `:`. The header lines used are
-//! `@classLabel` (or `@targetLabel`), which says whether there are labels, `@dimensions` and `@timeStamps`. Trailing
+//! `@classLabel` (or `@targetLabel`), for whether there are labels, `@dimensions` and `@timeStamps`. Trailing
 //! time steps at which every channel is missing (`?` or NaN) mark the end of a series; missing values elsewhere are
 //! refused.
 

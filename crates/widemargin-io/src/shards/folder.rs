@@ -1,4 +1,4 @@
-//! The shards of a folder: which files, in which order, of which format.
+//! The shards of a folder: files, order and format.
 
 use std::cmp::Ordering;
 use std::fs;

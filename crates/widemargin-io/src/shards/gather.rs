@@ -59,8 +59,8 @@ pub(crate) fn append_places(table: &mut Table, piece: &Table) {
 /// The labels of consecutive tables, each with its own classes.
 #[derive(Debug, Default)]
 pub(crate) struct GatheredLabels {
-    /// The classes in order of occurrence.
-    seen: BTreeMap<Label, u32>,
+    /// The number of each class in order of occurrence.
+    numbers: BTreeMap<Label, u32>,
     codes: Vec<u32>,
     any: bool,
 }
@@ -70,10 +70,10 @@ impl GatheredLabels {
     pub fn append(&mut self, labels: &Labels) {
         self.any = true;
         let number = |class: &Label| {
-            let next = self.seen.len() as u32;
-            match self.seen.get(class) {
+            let next = self.numbers.len() as u32;
+            match self.numbers.get(class) {
                 Some(number) => *number,
-                None => *self.seen.entry(class.clone()).or_insert(next),
+                None => *self.numbers.entry(class.clone()).or_insert(next),
             }
         };
         let numbers: Vec<u32> = labels.classes().iter().map(number).collect();
@@ -88,14 +88,14 @@ impl GatheredLabels {
         if !self.any {
             return Ok(None);
         }
-        let GatheredLabels { seen, mut codes, .. } = self;
-        let mut sorted = vec![0u32; seen.len()];
-        for (position, &came) in seen.values().enumerate() {
-            sorted[came as usize] = position as u32;
+        let GatheredLabels { numbers, mut codes, .. } = self;
+        let mut sorted = vec![0u32; numbers.len()];
+        for (position, &number) in numbers.values().enumerate() {
+            sorted[number as usize] = position as u32;
         }
         codes.iter_mut().for_each(|code| *code = sorted[*code as usize]);
         codes.shrink_to_fit();
-        Ok(Some(Labels::from_codes(seen.into_keys().collect(), codes)?))
+        Ok(Some(Labels::from_codes(numbers.into_keys().collect(), codes)?))
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Layout {
     /// The label column, or 0 if labels are not in a column.
     pub label: Option<usize>,
     /// Whether labels are stored apart from the columns.
-    pub beside: bool,
+    pub has_separate_labels: bool,
     /// The column names, including the label's if it has one.
     pub names: Option<Vec<String>>,
     /// Columns that are neither features nor the label.
@@ -55,14 +55,14 @@ impl Layout {
     /// The name of the label column, if it is unique.
     fn label_name(&self) -> Option<&str> {
         let names = self.names.as_ref()?;
-        let name = names.get(self.label.filter(|_| !self.beside)?)?;
+        let name = names.get(self.label.filter(|_| !self.has_separate_labels)?)?;
         (names.iter().filter(|other| *other == name).count() == 1).then_some(name)
     }
 
     /// The names of the features, if any.
     pub fn feature_names(&self) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
-        let label = self.label.filter(|_| !self.beside);
+        let label = self.label.filter(|_| !self.has_separate_labels);
         let is_feature = |column: &usize| Some(*column) != label && !self.others.contains(column);
         Some(names.filter(|(column, _)| is_feature(column)).map(|(_, name)| name.clone()).collect())
     }

@@ -11,7 +11,7 @@ use crate::options::{LabelColumn, ReadOptions};
 use crate::reader::{SampleReader, gather};
 use crate::table::{RowShards, Table};
 
-/// Reads tables of consecutive rows, none of which spans two shards.
+/// Reads tables of consecutive rows of a shard.
 #[derive(Debug)]
 pub(crate) struct Reader {
     folder: PathBuf,
@@ -93,8 +93,8 @@ impl SampleReader for Reader {
                 if let Some(names) = &self.names {
                     table.put_in_order(names)?;
                 }
-                if table.several.is_some() {
-                    return Err(IoError::SeveralLabels { file: file.clone() });
+                if table.indicators.is_some() {
+                    return Err(IoError::Multilabel { file: file.clone() });
                 }
                 table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
                 self.n_read += table.samples.n_rows();

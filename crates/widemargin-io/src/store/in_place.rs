@@ -151,7 +151,7 @@ impl InPlace {
         Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
     }
 
-    /// Appends the features of whole rows, the first of which is row `first_row` overall.
+    /// Appends the features of whole rows, from row `first_row` on.
     fn decode<T: widemargin::data::Element>(
         &self,
         bytes: &[u8],

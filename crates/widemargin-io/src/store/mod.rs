@@ -227,7 +227,7 @@ impl Source for Store {
     }
 }
 
-/// An empty set of samples with a given number of columns.
+/// An empty set of samples with `n_cols` columns.
 fn no_rows(sparse: bool, n_cols: usize) -> Samples {
     if sparse {
         Samples::SparseF32(CsrMatrix::empty(n_cols))

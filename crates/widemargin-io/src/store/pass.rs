@@ -17,16 +17,16 @@ use crate::{Format, ReadOptions, ScratchFile, npy};
 
 /// Peak memory of reading a block of text, in blocks: twice its numbers as they are parsed, in pieces and concatenated,
 /// and once more as they are written; and all that for the next block as well.
-const SHARE: u64 = 32;
+const PEAK_BLOCKS: u64 = 32;
 
 /// Minimum block size; smaller blocks are inefficient.
-const LEAST: u64 = 64 << 10;
+const MIN_BLOCK_BYTES: u64 = 64 << 10;
 
 const STAGE: &str = "read";
 
 /// The block size that keeps reading within the memory limit.
 pub(super) fn block_bytes(options: &ReadOptions, memory: u64) -> usize {
-    options.block_bytes().min((memory / SHARE).max(LEAST) as usize)
+    options.block_bytes().min((memory / PEAK_BLOCKS).max(MIN_BLOCK_BYTES) as usize)
 }
 
 /// Refuses in advance a file that must be read completely and would not fit.
@@ -74,9 +74,9 @@ pub(super) fn write(
         if let Some(block) = &block.table.labels {
             labels.append(block);
         }
-        match (&block.table.several, &mut outline.several) {
-            (Some(block), Some(several)) => several.values.extend(&block.values),
-            (block, several) => several.clone_from(block),
+        match (&block.table.indicators, &mut outline.indicators) {
+            (Some(block), Some(indicators)) => indicators.values.extend(&block.values),
+            (block, indicators) => indicators.clone_from(block),
         }
         append_places(&mut outline, &block.table);
         outline.label_column.clone_from(&block.table.label_column);

@@ -11,7 +11,7 @@ pub(super) const SPAN: usize = 1 << 20;
 /// Gaps between two rows up to this size are read rather than skipped: a separate request costs as much.
 const GAP: usize = 16 << 10;
 
-/// Appends the given rows, in the given order, to `none`; `read` returns a range of rows.
+/// Appends the rows, in their order, to `none`; `read` returns a range of rows.
 pub(super) fn pick(
     rows: &[usize],
     row_bytes: usize,

@@ -89,7 +89,7 @@ impl Writer {
         }
     }
 
-    /// Finishes writing; `n_features` is the number given, if any.
+    /// Finishes writing; `n_features` is the specified number, if any.
     pub fn finish(mut self, n_features: Option<usize>) -> Result<Written> {
         self.flush_dense()?;
         self.flush_sparse()?;

@@ -46,7 +46,7 @@ fn permissions_and_links_stay() {
 }
 
 #[test]
-fn a_missing_folder_and_a_folder_are_told() {
+fn rejects_a_missing_folder_and_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none/a.csv");
     let error = write(&table(), &path, None).unwrap_err();
@@ -78,7 +78,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_full_disk_is_told_by_every_writer() {
+fn every_writer_reports_a_full_disk() {
     let path = std::path::Path::new("some/file");
     for format in [Format::Libsvm, Format::Csv, Format::Tsv, Format::Npz, Format::Npy] {
         let mut table = table();
@@ -117,7 +117,7 @@ fn permissions_stay_whatever_the_mask() {
 }
 
 #[test]
-fn a_link_to_nothing_makes_what_it_names_and_a_circle_is_told() {
+fn creates_the_target_of_a_dangling_link_and_rejects_a_circle() {
     let folder = tempfile::tempdir().unwrap();
     let (link, circle) = (folder.path().join("link.csv"), folder.path().join("circle.csv"));
     symlink("target.csv", &link).unwrap();

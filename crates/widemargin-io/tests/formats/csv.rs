@@ -1,4 +1,4 @@
-//! CSV and TSV: what is read, and what is said of what is not.
+//! CSV and TSV: supported tables, and errors for others.
 
 use crate::common::{file, labels, message, read_bytes, rows};
 use widemargin_io::{Block, Blocks, LabelColumn, ReadOptions};
@@ -8,7 +8,7 @@ fn label(spec: &str) -> ReadOptions {
 }
 
 #[test]
-fn header_and_label_are_told() {
+fn finds_header_and_label() {
     // Text, options, names, labels, first row of features.
     type Case = (
         &'static str,
@@ -54,7 +54,7 @@ fn header_and_label_are_told() {
 }
 
 #[test]
-fn bad_cells_are_told_with_line_and_column() {
+fn rejects_invalid_cells_by_line_and_column() {
     let default = ReadOptions::default;
     for (text, options, expected, help) in [
         ("a,b,y\n1,2,0\n1,x,0\n", default(), "line 3, column 'b': 'x' is not a number", Some("--label 2")),

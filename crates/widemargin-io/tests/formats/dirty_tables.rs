@@ -65,7 +65,7 @@ fn dirty_tables_are_read_as_the_clean_one() {
 }
 
 #[test]
-fn headers_are_told_from_samples() {
+fn distinguishes_headers_from_samples() {
     let weather = "sunny,true,high,no\nrainy,false,high,yes\nrainy,true,low,no\nsunny,false,low,yes\n".repeat(4);
     let table = read_bytes(
         "w.csv",
@@ -84,7 +84,7 @@ fn headers_are_told_from_samples() {
     assert_eq!((table.samples.n_rows(), table.labels.unwrap().classes().len()), (20, 2));
 }
 
-/// What a refusal must say, its remedy, and the options or the text by which it is followed.
+/// The message of an error, its remedy, and the options or the text that follow the remedy.
 struct Refusal {
     text: Vec<u8>,
     cause: &'static str,
@@ -146,7 +146,7 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
         Refusal {
             text: bytes("mass,label\n1,x\n2,z\n<0.1,x\n3,z\n"),
             cause: "line 4, column 'mass': '<0.1' is not a number, as 3 other cells of the column are",
-            remedy: "leave the cell empty if '<0.1' says that the value is missing",
+            remedy: "leave the cell empty if '<0.1' means a missing value",
             options: learn(),
             mended: Some(bytes("mass,label\n1,x\n2,z\n,x\n3,z\n")),
         },
@@ -159,7 +159,7 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
         },
         Refusal {
             text: bytes(&format!("name,b,label\n{ids}")),
-            cause: "column 'name': 12 different texts in 12 rows: they are no categories",
+            cause: "column 'name': 12 different texts in 12 rows: they cannot be categories",
             remedy: "pass --id 1",
             options: ReadOptions { id: Some("1".parse().unwrap()), ..learn() },
             mended: None,

@@ -1,4 +1,4 @@
-//! Images: what is in a file or a folder comes out, and what is wrong is told with the file.
+//! Images are read from files and folders, and errors name the file.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ fn color(seed: u8) -> RgbImage {
 }
 
 #[test]
-fn a_folder_a_class() {
+fn reads_one_folder_per_class() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), "dog/1.png", color(7));
     save(folder.path(), "cat/b.bmp", GrayImage::from_fn(3, 2, |x, _| image::Luma([x as u8])));
@@ -78,7 +78,7 @@ fn gray_images_have_one_channel() {
 }
 
 #[test]
-fn jpeg_is_read_whatever_it_is_called() {
+fn detects_jpeg_by_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.jpg", RgbImage::from_pixel(8, 8, image::Rgb([200, 100, 50])));
     std::fs::rename(&path, folder.path().join("a.png")).unwrap();
@@ -100,7 +100,7 @@ fn oriented(image: GrayImage, orientation: u8) -> Vec<u8> {
 }
 
 #[test]
-fn photographs_are_turned_upright() {
+fn rotates_photographs_by_their_orientation() {
     let folder = tempfile::tempdir().unwrap();
     // Dark on the left and bright on the right.
     let image = || GrayImage::from_fn(32, 16, |x, _| image::Luma([if x < 16 { 10 } else { 240 }]));
@@ -126,7 +126,7 @@ fn photographs_are_turned_upright() {
 }
 
 #[test]
-fn images_in_formats_that_are_not_read_are_named() {
+fn reports_images_in_unsupported_formats() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), "cat/1.png", color(7));
     save(folder.path(), "dog/1.png", color(8));
@@ -146,40 +146,40 @@ fn images_in_formats_that_are_not_read_are_named() {
     );
     std::fs::remove_file(folder.path().join("cat/1.png")).unwrap();
     std::fs::remove_file(folder.path().join("dog/1.png")).unwrap();
-    let told = message(folder.path());
+    let error = message(folder.path());
     assert!(
-        told.contains("2.HEIC") && told.contains("images of the format .heic are not read: convert them to PNG"),
-        "{told}"
+        error.contains("2.HEIC") && error.contains("images of the format .heic are not read: convert them to PNG"),
+        "{error}"
     );
 }
 
 #[test]
-fn what_is_wrong_in_a_folder_is_told() {
+fn rejects_invalid_folders() {
     let folder = tempfile::tempdir().unwrap();
     assert!(message(folder.path()).contains("no images in the folder"));
     assert!(message(&folder.path().join("gone.png")).contains("gone.png: cannot open"));
     save(folder.path(), "a/1.png", color(1));
     let wide = save(folder.path(), "b/2.png", RgbImage::new(4, 2));
-    let told = message(folder.path());
-    assert!(told.contains("2.png: 4 × 2 pixels, but ") && told.contains("1.png has 3 × 2"), "{told}");
+    let error = message(folder.path());
+    assert!(error.contains("2.png: 4 × 2 pixels, but ") && error.contains("1.png has 3 × 2"), "{error}");
     std::fs::write(&wide, "not an image").unwrap();
-    let told = message(folder.path());
-    assert!(told.contains("2.png: cannot be decoded"), "{told}");
+    let error = message(folder.path());
+    assert!(error.contains("2.png: cannot be decoded"), "{error}");
     let png = std::fs::read(folder.path().join("a/1.png")).unwrap();
     for length in 0..png.len() {
         std::fs::write(&wide, &png[..length]).unwrap();
-        // The last bytes of a PNG say only that it ends.
+        // The last bytes of a PNG only mark its end.
         let read = read(folder.path(), &ReadOptions::default());
         assert!(read.is_err() || length + 16 > png.len(), "{length} of {}", png.len());
     }
     std::fs::create_dir_all(folder.path().join("b/deeper")).unwrap();
     assert!(message(folder.path()).contains("a folder in the folder of a class"));
     save(folder.path(), "0.png", color(1));
-    assert!(message(folder.path()).contains("images beside folders"));
+    assert!(message(folder.path()).contains("images next to folders"));
 }
 
 #[test]
-fn a_header_that_claims_too_much_is_refused() {
+fn rejects_headers_of_huge_images() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.bmp", color(1));
     let mut bytes = std::fs::read(&path).unwrap();
@@ -189,84 +189,6 @@ fn a_header_that_claims_too_much_is_refused() {
     assert!(message(folder.path()).contains("60000 × 60000 pixels, at most"), "{}", message(folder.path()));
     std::fs::write(&path, "P5\n4000000000 4000000000\n255\n").unwrap();
     assert!(message(folder.path()).contains("a.bmp"));
-}
-
-fn record(label: u8, seed: u8) -> Vec<u8> {
-    let mut record = vec![label];
-    record.extend((0..3072).map(|i| (i / 1024 * 50 + i % 7) as u8 ^ seed));
-    record
-}
-
-#[test]
-fn cifar_records() {
-    let folder = tempfile::tempdir().unwrap();
-    let batch = folder.path().join("data_batch_1.bin");
-    std::fs::write(&batch, [record(3, 0), record(9, 1)].concat()).unwrap();
-    std::fs::write(folder.path().join("data_batch_2.bin"), record(0, 2)).unwrap();
-    std::fs::write(folder.path().join("test_batch.bin"), record(1, 3)).unwrap();
-    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
-    let all = images(&samples);
-    assert_eq!((all.height(), all.width(), all.channels()), (32, 32, 3));
-    assert_eq!(all.image(1)[3 * 5..3 * 6], [5 ^ 1, 50 ^ 1, 102 ^ 1]);
-    assert_eq!(labels(&samples), ["3", "9", "0"]);
-    let small = ReadOptions { block_bytes: Some(1), ..Default::default() };
-    let blocks: Vec<_> = Blocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
-    assert_eq!(blocks.iter().map(|block| block.first_row).collect::<Vec<_>>(), [0, 1, 2]);
-    std::fs::write(folder.path().join("batches.meta.txt"), "airplane\nautomobile\n\n").unwrap();
-    let test = read(&folder.path().join("test_batch.bin"), &ReadOptions::default()).unwrap();
-    assert_eq!(labels(&test), ["automobile"]);
-
-    std::fs::write(&batch, [record(3, 0), record(1, 1)[..100].to_vec()].concat()).unwrap();
-    let told = message(folder.path());
-    assert!(
-        told.ends_with("ends within record 1 (from 0): a record of CIFAR-10 has 3073 bytes, 100 are there"),
-        "{told}"
-    );
-    std::fs::write(&batch, [record(3, 0), record(10, 1)].concat()).unwrap();
-    assert!(message(&batch).ends_with("record 1 (from 0) has label 10, expected at most 9"));
-    std::fs::write(&batch, "").unwrap();
-    assert!(message(&batch).ends_with("the file is empty"));
-}
-
-fn idx(sizes: &[u32], data: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![0, 0, 8, sizes.len() as u8];
-    sizes.iter().for_each(|size| bytes.extend(size.to_be_bytes()));
-    bytes.extend(data);
-    bytes
-}
-
-#[test]
-fn idx_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t10k-images-idx3-ubyte");
-    let pixels: Vec<u8> = (0..18).collect();
-    std::fs::write(&path, idx(&[3, 2, 3], &pixels)).unwrap();
-    let samples = read(&path, &ReadOptions::default()).unwrap();
-    assert_eq!((images(&samples).pixels(), samples.labels.is_none()), (pixels.as_slice(), true));
-    let beside = folder.path().join("t10k-labels-idx1-ubyte");
-    std::fs::write(&beside, idx(&[3], &[7, 2, 7])).unwrap();
-    let samples = read(&path, &ReadOptions::default()).unwrap();
-    assert_eq!(labels(&samples), ["7", "2", "7"]);
-    let small = ReadOptions { block_bytes: Some(7), ..Default::default() };
-    let blocks: Vec<_> = Blocks::open(&path, &small).unwrap().map(Result::unwrap).collect();
-    assert_eq!(blocks.iter().map(|block| labels(&block.table)[0].clone()).collect::<Vec<_>>(), ["7", "2", "7"]);
-
-    std::fs::write(&beside, idx(&[2], &[7, 2])).unwrap();
-    assert!(message(&path).ends_with("2 labels for 3 images"));
-    std::fs::remove_file(&beside).unwrap();
-    for (bytes, right) in [
-        (idx(&[3, 2, 3], &pixels[..16]), "ends within record 2 (from 0): a record of IDX has 6 bytes, 4 are there"),
-        (idx(&[2, 2, 3], &pixels), "more bytes than its header claims"),
-        (idx(&[3], &[1, 2, 3, 4, 5, 6, 7, 8, 9]), "it begins with the bytes [0, 0, 8, 1]"),
-        (vec![0, 0, 8, 3, 0], "5 bytes are no header"),
-        (idx(&[1, u32::MAX, u32::MAX], &pixels), "its sizes are [1, 4294967295, 4294967295]"),
-        (idx(&[u32::MAX, 65536, 65536], &pixels), "a record of IDX has 4294967296 bytes, 18 are there"),
-        (idx(&[0, 2, 3], &[]), "no samples in the file"),
-    ] {
-        std::fs::write(&path, bytes).unwrap();
-        let told = message(&path);
-        assert!(told.ends_with(right), "{told}");
-    }
 }
 
 #[test]
@@ -280,6 +202,6 @@ fn other_formats_one_image_and_images_of_other_sizes() {
         assert_eq!((table.labels.is_none(), table.files.as_deref()), (true, Some(&[name.to_owned()][..])), "{name}");
     }
     save(folder.path(), "d.png", RgbImage::from_fn(9, 8, |x, y| image::Rgb([x as u8, y as u8, 0])));
-    let told = message(folder.path());
-    assert!(told.contains("d.png: 9 × 8 pixels, but") && told.ends_with("a.webp has 3 × 2"), "{told}");
+    let error = message(folder.path());
+    assert!(error.contains("d.png: 9 × 8 pixels, but") && error.ends_with("a.webp has 3 × 2"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! LIBSVM text: what is read, and what is said of what is not.
+//! LIBSVM text: supported lines, and errors for others.
 
 use crate::common::{file, labels, message, read_bytes, rows};
 use widemargin::data::Label;
@@ -55,7 +55,7 @@ fn every_spelling_of_a_number_is_read_as_the_standard_library_does() {
 }
 
 #[test]
-fn bad_text_is_told_with_line_and_column() {
+fn rejects_invalid_text_by_line_and_column() {
     let default = ReadOptions::default();
     for (text, expected, help) in [
         (
@@ -94,7 +94,7 @@ fn bad_text_is_told_with_line_and_column() {
 }
 
 #[test]
-fn lines_without_labels_are_read_when_said_so() {
+fn reads_lines_without_labels_on_request() {
     for text in ["1:2 3:4\n2:1\n", "7 1:2 3:4\n8 2:1\n"] {
         let table = read_bytes("a.svm", text, &no_labels()).unwrap();
         assert_eq!(table.labels, None);
@@ -114,11 +114,11 @@ fn files_that_count_from_zero_are_read() {
 }
 
 #[test]
-fn several_labels_are_told_from_one() {
+fn detects_multilabel_text() {
     let table = read_bytes("a.svm", "1,3 1:.5\n2 1:1\n 2:1\n3,1 2:4\n", &ReadOptions::default()).unwrap();
-    let several = table.several.unwrap();
-    assert_eq!(several.names, [1i64, 2, 3].map(Label::from));
-    assert_eq!(several.values, [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+    let indicators = table.indicators.unwrap();
+    assert_eq!(indicators.names, [1i64, 2, 3].map(Label::from));
+    assert_eq!(indicators.values, [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
     assert!(table.labels.is_none());
     assert_eq!(rows(&table_of("1,3 1:.5\n2 1:1\n 2:1\n"))[2], [0.0, 1.0]);
 }
@@ -137,7 +137,7 @@ fn samples_to_train_on_are_dense_where_most_values_are_not_zero() {
 }
 
 #[test]
-fn the_number_of_features_can_be_given() {
+fn the_number_of_features_can_be_specified() {
     let options = |n| ReadOptions { n_features: Some(n), ..Default::default() };
     assert_eq!(read_bytes("a.svm", "1 2:1", &options(7)).unwrap().samples.n_cols(), 7);
     assert_eq!(read_bytes("a.svm", "1\n2", &options(7)).unwrap().samples.n_cols(), 7);

@@ -1,4 +1,4 @@
-//! NPY: what is read, and what is said of what is not.
+//! NPY: supported arrays, and errors for others.
 
 use crate::common::{file, labels, le, message, npy, npy_of_header, read_bytes, rows};
 use widemargin_io::{Block, Blocks, ReadOptions, Samples};
@@ -90,7 +90,7 @@ fn headers_are_read_as_python_writes_them() {
 }
 
 #[test]
-fn bad_arrays_are_told() {
+fn rejects_invalid_arrays() {
     let eight = [0u8; 8];
     let good = |descr: &str, shape: &str| npy(descr, false, shape, &eight);
     let mut version = good("<f4", "(1, 2)");
@@ -121,6 +121,11 @@ fn bad_arrays_are_told() {
         (
             good("<f4", "(10000000000000, 10000000000000)"),
             "shape (10000000000000, 10000000000000), expected one that fits into memory",
+        ),
+        // Modulo 2^64 the number of elements is 2.
+        (
+            npy("<f8", false, "(9223372036854775809, 2)", &[0; 16]),
+            "shape (9223372036854775809, 2), expected one that fits into memory",
         ),
         (good("<f4", "(1, 1)"), "more data than the 4 bytes its header claims"),
         (good("<f4", "(1, -2)"), "damaged NPY header: '{'descr': '<f4', 'fortran_order': False,…' is not a dictionary"),

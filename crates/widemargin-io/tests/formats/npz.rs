@@ -1,4 +1,4 @@
-//! NPZ: what is read, and what is said of what is not.
+//! NPZ: supported arrays, and errors for others.
 
 use crate::common::{f32s, i32s, i64s, labels, le, message, npy, npz, read_bytes, rows};
 use widemargin::data::AnySamples;
@@ -105,7 +105,7 @@ fn dense_archives_are_read() {
 }
 
 #[test]
-fn bad_archives_are_told() {
+fn rejects_invalid_archives() {
     let shape = |rows, columns| i64s(&[rows, columns]);
     let x = || npy("<f4", false, "(1, 2)", &[0; 8]);
     for (arrays, expected, help) in [
@@ -147,6 +147,11 @@ fn bad_archives_are_told() {
             with(csr(), "format", npy("|S3", false, "()", b"bsr")),
             "sparse format 'bsr' is not read, expected csr, csc or coo",
             Some(".tocsr()"),
+        ),
+        (
+            with(csr(), "format", npy("|S1000000000000", false, "()", b"csr")),
+            "array 'format': truncated: the header claims 1000000000000 bytes of data, there are 3",
+            None,
         ),
         (
             with(csr(), "shape", shape(3, 0)),
@@ -207,7 +212,7 @@ fn bad_archives_are_told() {
 }
 
 #[test]
-fn a_changed_byte_of_data_is_noticed() {
+fn detects_a_changed_byte_of_data() {
     let mut bytes = npz(&csr(), false);
     let at = bytes.windows(4).rposition(|window| window == 3f32.to_le_bytes()).unwrap();
     bytes[at] ^= 1;
@@ -218,7 +223,7 @@ fn a_changed_byte_of_data_is_noticed() {
 #[test]
 fn series_and_images_are_arrays_of_more_dimensions() {
     let read = |arrays: &[(&str, Vec<u8>)]| read_bytes("a.npz", npz(arrays, false), &ReadOptions::default()).unwrap();
-    // Two series of three steps and one channel, the second of which ends early.
+    // Two series of three steps and one channel; the second ends early.
     let values = [1.0, 2.0, 3.0, 4.0, 5.0, f32::NAN];
     let of_shape = |shape: &str| npy("<f4", false, shape, &le(&values, f32::to_le_bytes));
     let table = read(&[("X", of_shape("(2, 3, 1)")), ("y", i64s(&[1, 2]))]);
@@ -244,13 +249,13 @@ fn series_and_images_are_arrays_of_more_dimensions() {
         (npy("<f4", false, "(1, 2, 2, 2)", &le(&values, f32::to_le_bytes)), "three for series"),
         (npy("<f4", true, "(1, 2, 4)", &le(&values, f32::to_le_bytes)), "row order"),
     ] {
-        let told = message("a.npz", npz(&[("X", bytes)], false), &ReadOptions::default()).0;
-        assert!(told.contains(expected), "{told}");
+        let error = message("a.npz", npz(&[("X", bytes)], false), &ReadOptions::default()).0;
+        assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn labels_of_another_file_are_those_of_the_samples() {
+fn labels_are_read_from_another_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let x = npy("<f4", false, "(3, 2)", &le(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], f32::to_le_bytes));
@@ -278,7 +283,7 @@ fn labels_of_another_file_are_those_of_the_samples() {
     assert!(read("many.txt").unwrap_err().to_string().contains("many.txt: 4 labels for 3 samples"));
     assert_eq!(labels(&read("fractions.npy").unwrap()), ["0.1", "-1.5", "0.1"]);
     assert!(read("nan.npy").unwrap_err().to_string().contains("nan.npy: "));
-    // A column for each of several labels.
+    // Multilabel: a column per label.
     std::fs::write(path("sets.csv"), "wet,cold\n1,no\n,0\n0,TRUE\n").unwrap();
     std::fs::write(
         path("sets.npy"),
@@ -291,11 +296,11 @@ fn labels_of_another_file_are_those_of_the_samples() {
     )
     .unwrap();
     for (name, names) in [("sets.csv", ["wet", "cold"]), ("sets.npy", ["0", "1"]), ("columns.npy", ["0", "1"])] {
-        let several = read(name).unwrap().several.unwrap();
-        assert_eq!(several.names.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
-        let codes: Vec<i32> = several.values.iter().map(|x| if x.is_nan() { -1 } else { *x as i32 }).collect();
+        let indicators = read(name).unwrap().indicators.unwrap();
+        assert_eq!(indicators.names.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
+        let codes: Vec<i32> = indicators.values.iter().map(|x| if x.is_nan() { -1 } else { *x as i32 }).collect();
         assert_eq!(codes, [1, 0, -1, 0, 0, 1], "{name}");
-        let labels = several.labels().unwrap();
+        let labels = indicators.labels().unwrap();
         assert!(labels.is_several() && labels.len() == 3 && read(name).unwrap().labels.is_none());
     }
     std::fs::write(path("two.npy"), npy("<f4", false, "(3, 1)", &le(&[1.0, 2.0, 0.0], f32::to_le_bytes))).unwrap();

@@ -1,4 +1,4 @@
-//! Parquet: columns of numbers as features, in blocks of any size; what is no number is told by its column.
+//! Parquet: numeric columns are features, in blocks of any size; errors name the column.
 
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ fn labels_are_found_as_in_tables() {
         (labels(&text), rows(&text)),
         (vec!["a".to_owned(), "1".into()], vec![vec![3.0, 0.1f32.into()], vec![-1.0, 2.0]])
     );
-    // Told by its name, the label is another column than the text.
+    // The label is recognized by its name, and the column of text is not.
     assert_eq!(refused(schema, columns(), LabelColumn::Auto), "column 't': text, and it is not the label");
     let missing = refused(schema, columns(), LabelColumn::Name("z".into()));
     assert_eq!(missing, "no label column 'z': the columns are target, x, t");
@@ -164,7 +164,7 @@ fn labels_are_found_as_in_tables() {
 }
 
 #[test]
-fn what_is_no_number_is_told_by_row_and_column() {
+fn rejects_cells_that_are_not_numbers_by_row_and_column() {
     let some = |levels: &[i16]| {
         let values = levels.iter().filter(|level| **level == 1).map(|_| 1.0).collect();
         Column::Some(Box::new(Column::Single(values)), levels.to_vec())

@@ -1,4 +1,4 @@
-//! What a fit on more samples than memory holds is given: room on a disk, and a folder of checkpoints.
+//! The resources of a fit on samples larger than memory: disk space, and a folder of checkpoints.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn a_scratch_file_holds_what_threads_put_where() {
 }
 
 #[test]
-fn what_a_scratch_file_cannot_do_is_told() {
+fn rejects_invalid_use_of_a_scratch_file() {
     let folder = tempfile::tempdir().unwrap();
     let scratch = ScratchFile::create(folder.path()).unwrap();
     let before = scratch.room();
@@ -81,9 +81,9 @@ fn names_of_checkpoints_do_not_lead_out_of_the_folder() {
             assert!(error.to_string().contains(&format!("'{name}' is not a plain file name")), "{error}");
         }
     }
-    fs::create_dir(folder.path().join("taken")).unwrap();
-    let error = checkpoints.save("taken", b"x").unwrap_err();
-    assert!(error.to_string().contains("taken: cannot write the checkpoint"), "{error}");
+    fs::create_dir(folder.path().join("occupied")).unwrap();
+    let error = checkpoints.save("occupied", b"x").unwrap_err();
+    assert!(error.to_string().contains("occupied: cannot write the checkpoint"), "{error}");
     fs::write(folder.path().join("file"), b"").unwrap();
     let error = CheckpointFolder::open(&folder.path().join("file")).unwrap_err();
     assert!(error.to_string().contains("cannot make the folder of checkpoints"), "{error}");

@@ -1,4 +1,4 @@
-//! What is written is read back exactly.
+//! Tables are read back exactly as written.
 
 use crate::common::rows;
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_refused() {
+fn rejects_tables_that_a_format_cannot_represent() {
     let samples = || Samples::DenseF32(DenseMatrix { values: vec![1.0], n_rows: 1, n_cols: 1 });
     let labeled = |text: &str| Table::new(samples(), Some(Labels::new([Label::Text(text.into())])));
     let too_many = Table::new(samples(), crate::common::integers(&[1, 2]));
@@ -128,7 +128,7 @@ fn what_a_format_cannot_hold_is_refused() {
         assert!(error.to_string().contains(expected), "{error}");
         assert!(error.help().is_some(), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
     }
     let path = tempfile::tempdir().unwrap().path().join("data");
     assert!(write(&labeled("a"), &path, Some(Format::Csv)).is_err());
@@ -154,15 +154,15 @@ fn libsvm_text_that_is_written_is_read_back() {
     for value in [1e39, -1e300] {
         let folder = tempfile::tempdir().unwrap();
         let error = write(&table(vec![1.0, 2.0, 3.0, value], 2), &folder.path().join("a.svm"), None).unwrap_err();
-        let told = "row 1, column 1 (from 0): ";
-        assert!(error.is_input() && error.to_string().contains(told) && error.help().is_some(), "{error}");
+        let place = "row 1, column 1 (from 0): ";
+        assert!(error.is_input() && error.to_string().contains(place) && error.help().is_some(), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn a_build_without_parquet_says_so() {
+fn a_build_without_parquet_reports_it() {
     let (text, help) = crate::common::message("a.parquet", b"PAR1", &ReadOptions::default());
     assert_eq!(text, "this build does not read parquet");
     assert!(help.unwrap().contains("--features parquet"));

@@ -1,4 +1,4 @@
-//! Strings and series: what is in a file comes out, and what is wrong is told with its line.
+//! Strings and series are read from files, and errors name the line.
 
 use std::io::Write;
 
@@ -47,7 +47,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn columns_of_strings_are_told_by_names_or_places() {
+fn finds_columns_of_strings_by_names_or_positions() {
     let strings_options = options(Format::Strings);
     type Case = (&'static str, &'static str, &'static [&'static str], Option<&'static [&'static str]>);
     let cases: [Case; 8] = [
@@ -78,7 +78,7 @@ fn columns_of_strings_are_told_by_names_or_places() {
 }
 
 #[test]
-fn of_several_columns_that_may_hold_the_strings_the_caller_is_asked() {
+fn rejects_ambiguous_columns_of_strings() {
     let with = |label: &str, text: &str| {
         let auto = text == "auto";
         let text = if auto { TextColumn::Auto } else { text.parse().unwrap() };
@@ -86,9 +86,9 @@ fn of_several_columns_that_may_hold_the_strings_the_caller_is_asked() {
         ReadOptions { label, text, ..options(Format::Strings) }
     };
     let three = "peptide,organism,label\nACD,human,1\nEFG,yeast,2\n";
-    let ask = "several columns may hold the strings: 'peptide', 'organism'";
+    let error = "several columns may hold the strings: 'peptide', 'organism'";
     for label in ["auto", "label", "3", "none"] {
-        assert_eq!(message("a.csv", three, &with(label, "auto")), ask, "{label}");
+        assert_eq!(message("a.csv", three, &with(label, "auto")), error, "{label}");
         for text in ["peptide", "1", "-3"] {
             let table = get("a.csv", three, &with(label, text)).unwrap();
             assert_eq!(strings(&table), ["ACD", "EFG"], "{label} {text}");
@@ -96,7 +96,7 @@ fn of_several_columns_that_may_hold_the_strings_the_caller_is_asked() {
         }
     }
     assert_eq!(strings(&get("a.csv", three, &with("organism", "label")).unwrap()), ["1", "2"]);
-    // Names that only the caller knows make a header; a number is no string unless it is asked for.
+    // Names that only the caller knows make a header; a number is not a string unless requested.
     let unnamed = "peptide,organism\nACD,human\n";
     assert_eq!(strings(&get("a.csv", unnamed, &with("auto", "peptide")).unwrap()), ["ACD"]);
     assert_eq!(labels(&get("a.csv", unnamed, &with("organism", "auto")).unwrap()), ["human"]);
@@ -126,7 +126,7 @@ fn of_several_columns_that_may_hold_the_strings_the_caller_is_asked() {
 }
 
 #[test]
-fn what_is_wrong_with_strings_is_told() {
+fn rejects_invalid_strings() {
     let with = |label| ReadOptions { label, ..options(Format::Strings) };
     let auto = with(LabelColumn::Auto);
     for (text, right) in [
@@ -263,12 +263,12 @@ fn compressed_files_of_every_kind_and_damaged_ones() {
 }
 
 #[test]
-fn what_is_no_vector_is_not_written_as_vectors() {
+fn other_samples_are_not_written_as_vectors() {
     let scratch = file("a.ts", "@data\n1\n");
     let table = read(&scratch.path, &ReadOptions::default()).unwrap();
     for name in ["b.csv", "b.svm", "b.npz"] {
         let error = widemargin_io::write(&table, &scratch.folder.path().join(name), None).unwrap_err();
-        assert!(error.to_string().contains("time series are no vectors") && error.help().is_some(), "{error}");
+        assert!(error.to_string().contains("time series are not vectors") && error.help().is_some(), "{error}");
         assert!(!scratch.folder.path().join(name).exists());
     }
 }

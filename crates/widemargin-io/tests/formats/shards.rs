@@ -73,7 +73,7 @@ fn text_shards_are_one_input_in_the_order_of_their_numbers() {
     assert_eq!((file, row), (folder.path().join("part-2.svm").as_path(), 1));
     assert_eq!(table.shards.as_ref().unwrap().shard(4), None);
     check_blocks(folder.path(), &options, &table);
-    // Narrower than told is an error with the shard's own line.
+    // Fewer features than specified are an error with the line in the shard.
     let narrow = ReadOptions { n_features: Some(3), ..options };
     let error = read(folder.path(), &narrow).unwrap_err();
     assert_eq!(message(&folder, &error), "part-10.svm: line 1, column 5: index 7: there are only 3 features");
@@ -86,7 +86,7 @@ fn tables_agree_on_header_and_label() {
         ("a.csv", b"x,kind,y2\n1,q,2\n"),
         // A header and no rows, as a partition without samples is written.
         ("c.csv", b"x,kind,y2\n"),
-        // No text in the column of the labels: told alone, this shard would have none.
+        // No text in the label column: read alone, this shard would have no labels.
         ("d.csv", b"x,kind,y2\n7,0,8\n"),
     ]);
     let table = read(folder.path(), &ReadOptions::default()).unwrap();
@@ -98,7 +98,7 @@ fn tables_agree_on_header_and_label() {
 }
 
 #[test]
-fn columns_of_tables_are_told_by_their_names() {
+fn identifies_columns_of_tables_by_name() {
     let folder = folder(&[("a.csv", b"x,kind,z\n1,q,2\n"), ("b.csv", b"kind,z,x\np,4,3\nq,6,5\n")]);
     let table = read(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(
@@ -161,7 +161,7 @@ fn shards_that_do_not_go_together_name_both() {
 }
 
 #[test]
-fn truncated_and_vanished_shards_are_told() {
+fn rejects_truncated_and_missing_shards() {
     let whole = npy("<f4", false, "(2, 2)", &le(&[1f32, 2., 3., 4.], f32::to_le_bytes));
     let text = refused(&[("0.npy", &whole), ("1.npy", &whole[..whole.len() - 3])], &ReadOptions::default());
     assert!(text.starts_with("1.npy: truncated: the header claims 16 bytes of data, there are 13"), "{text}");
@@ -177,7 +177,7 @@ fn truncated_and_vanished_shards_are_told() {
 
 #[test]
 fn which_folders_hold_shards() {
-    // Texts beside images, in one folder or in those of the classes, are no samples.
+    // Text files next to images, in one folder or in those of the classes, are not samples.
     let mixed = folder(&[("a.png", b""), ("list.csv", b"1,2\n")]);
     assert_eq!(Format::from_path(mixed.path()).unwrap(), Format::Images);
     let classes = folder(&[("list.txt", b"")]);

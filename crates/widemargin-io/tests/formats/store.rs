@@ -1,4 +1,4 @@
-//! Samples that stay on the disk are those that are read into memory, whatever the file and however they are asked for.
+//! A store has the same samples as a table in memory, whatever the file and the request.
 
 use std::fs;
 use std::io::Write;
@@ -52,7 +52,7 @@ fn check(store: &Store, table: &Table, rows: &[usize]) {
     assert_eq!(store.fingerprints(rows).unwrap().unwrap(), fingerprints, "{rows:?}");
 }
 
-/// Holds a store beside the table of the same file, for blocks of several sizes and all ranges of a few.
+/// Compares a store with the table of the same file, for several block sizes and all ranges of a few rows.
 fn same(path: &Path, options: &ReadOptions) {
     let table = read(path, options).unwrap();
     let n = table.samples.n_rows();
@@ -172,7 +172,7 @@ fn arrays_in_row_order_are_not_copied() {
 }
 
 #[test]
-fn files_that_change_between_passes_are_told() {
+fn detects_files_that_change_between_passes() {
     let array = |value: f32| npy("<f4", false, "(2, 1)", &le(&[1f32, value], f32::to_le_bytes));
     let shards = folder(&[("0.npy", &array(2.0)), ("1.npy", &array(3.0))]);
     let store = open(shards.path(), &ReadOptions::default()).unwrap();
@@ -196,7 +196,7 @@ fn files_that_change_between_passes_are_told() {
 }
 
 #[test]
-fn damaged_files_are_told_at_once() {
+fn rejects_damaged_files_immediately() {
     let array = npy("<f4", false, "(4, 2)", &[0; 32]);
     for bytes in [&array[..array.len() - 1], &[&array[..], b"x"].concat()] {
         for path in [file("a.npy", bytes), file("a.npy", bytes)] {
@@ -217,7 +217,7 @@ fn damaged_files_are_told_at_once() {
 }
 
 #[test]
-fn values_beyond_single_precision_are_told_with_their_place() {
+fn rejects_values_beyond_single_precision_by_place() {
     let options = ReadOptions::default();
     let shards = folder(&[("a.csv", b"x,y,z\n1,2,3\n".as_slice()), ("b.csv", b"x,y,z\n1,2,3\n1,2,-1e300\n")]);
     let error = open(shards.path(), &options).unwrap_err();
@@ -241,7 +241,7 @@ fn the_column_of_a_bad_value_does_not_count_the_label() {
 }
 
 #[test]
-fn what_is_no_vectors_or_does_not_fit_is_refused() {
+fn rejects_other_samples_and_files_that_do_not_fit() {
     let strings = ReadOptions { format: Some(Format::Strings), ..Default::default() };
     let error = open(&file("a.tsv", "a\tb\n").path, &strings).unwrap_err();
     assert_eq!(error.to_string(), "the samples are strings, and reading block by block takes vectors");
@@ -259,12 +259,12 @@ fn what_is_no_vectors_or_does_not_fit_is_refused() {
 }
 
 #[test]
-fn reading_tells_how_far_it_is_and_can_be_cancelled() {
+fn reading_reports_progress_and_can_be_cancelled() {
     let text = file("a.svm", svm(40));
-    let (cancel, told) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (cancel, reported) = (AtomicBool::new(false), AtomicU64::new(0));
     let sink = |progress: Progress| {
-        assert!(progress.done > told.load(Ordering::Relaxed));
-        told.store(progress.done, Ordering::Relaxed);
+        assert!(progress.done > reported.load(Ordering::Relaxed));
+        reported.store(progress.done, Ordering::Relaxed);
         cancel.store(progress.done >= 10, Ordering::Relaxed);
     };
     let options = ReadOptions { block_bytes: Some(50), ..Default::default() };
@@ -272,7 +272,7 @@ fn reading_tells_how_far_it_is_and_can_be_cancelled() {
     let scratch = ScratchFile::create(text.folder.path()).unwrap();
     let error = Store::open(&text.path, &options, scratch, PLENTY, &monitor).unwrap_err();
     assert!(matches!(error, IoError::Library(Error::Cancelled { stage: "read" })), "{error}");
-    assert!((10..40).contains(&told.into_inner()));
+    assert!((10..40).contains(&reported.into_inner()));
 }
 
 fn random(
@@ -285,7 +285,7 @@ fn random(
     let rows: Vec<usize> = rows.iter().map(|row| row.index(n)).collect();
     let (a, b) = (range.0.index(n + 1), range.1.index(n + 1));
     let successive: Vec<usize> = (a.min(b)..a.max(b)).collect();
-    // Several at once, as a fit asks.
+    // Concurrent requests, as of a fit.
     std::thread::scope(|scope| {
         scope.spawn(|| check(store, table, &rows));
         let chunk = vectors(store.chunk(a.min(b)..a.max(b)).unwrap());
@@ -317,7 +317,7 @@ proptest! {
     }
 }
 
-/// Unix times and coordinates beside numbers near 0: their differences from the middle are exact, from text and in place.
+/// Unix times and coordinates, together with numbers near 0: their differences from the middle are exact, from text and in place.
 #[test]
 fn columns_far_from_0_keep_their_digits() {
     let row = |at: usize| [1.7e9 + at as f64 / 8.0, at as f64, 5_300_000.0 + (at % 7) as f64 / 16.0];

@@ -40,7 +40,7 @@ fn columns_are_learned_from_all_rows() {
     ];
     assert_eq!(rows(&table), expected);
     assert_eq!(labels(&table), ["a", "b", "a", "b", "a"]);
-    assert_eq!(columns.told().len(), 3);
+    assert_eq!(columns.0.len(), 3);
     // The median of an even number.
     let table = read_bytes("a.csv", "a,y\n1,0\n4,0\n,1\n", &learn()).unwrap();
     assert_eq!(rows(&table)[2], [2.5, 1.0]);
@@ -65,8 +65,8 @@ fn other_tables_become_the_same_features() {
     let all: Vec<Vec<f64>> = blocks.iter().flat_map(rows).collect();
     assert_eq!((all.len(), &all[0]), (3, &rows(&table)[0]));
     assert_eq!(all[1], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let told = ["column 'color': 'black' was not seen in training and counts as none"];
-    assert_eq!(blocks.last().unwrap().remarks, told);
+    let remarks = ["column 'color': 'black' did not occur in training and is treated as no category"];
+    assert_eq!(blocks.last().unwrap().remarks, remarks);
     // Words alone, below a name that is known.
     let words = read_bytes("a.csv", "color,member,age\n?,no,NA\n", &known(&columns)).unwrap();
     assert_eq!(rows(&words)[0], [2.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
@@ -78,7 +78,7 @@ fn other_tables_become_the_same_features() {
 }
 
 #[test]
-fn names_weights_and_groups_are_no_features() {
+fn names_weights_and_groups_are_not_features() {
     let column = |name: &str| Some(name.parse().unwrap());
     let options = ReadOptions { id: column("who"), weight: column("2"), group: column("-1"), ..ReadOptions::default() };
     let table = read_bytes("a.csv", "who,w,x,y,g\nAda,0.5,1,0,01\nBob,2,3,1,1\n", &options).unwrap();
@@ -87,34 +87,34 @@ fn names_weights_and_groups_are_no_features() {
     assert_eq!(table.groups.as_ref().unwrap().classes(), [Label::from("01"), Label::from("1")]);
     assert_eq!((rows(&table), table.feature_names.clone().unwrap()), (vec![vec![1.0], vec![3.0]], vec!["x".into()]));
     for (text, expected) in [
-        ("who,w,x,y,g\nAda,-1,1,0,1\n", "line 2, column 'w': '-1' is no weight"),
+        ("who,w,x,y,g\nAda,-1,1,0,1\n", "line 2, column 'w': '-1' is not a weight"),
         ("who,w,x,y,g\nAda,1,1,0,\n", "line 2, column 'g': missing value"),
         ("a,w,x,y,g\nAda,1,1,0,\n", "--id 'who': the columns are a, w, x, y, g"),
     ] {
         assert!(message("a.csv", text, &options).0.starts_with(expected), "{text}");
     }
     let twice = ReadOptions { label: "who".parse().unwrap(), ..options.clone() };
-    assert!(message("a.csv", "who,w,x,g\nAda,1,1,1\n", &twice).0.contains("taken for the labels too"));
+    assert!(message("a.csv", "who,w,x,g\nAda,1,1,1\n", &twice).0.contains("also the label column"));
     assert!(message("a.svm", "1 1:1\n", &options).0.contains("CSV or TSV"));
 }
 
 #[test]
-fn what_is_no_column_of_features_is_told() {
+fn rejects_columns_that_cannot_be_features() {
     let ids: String = (0..12).map(|i| format!("n{i},{i},{}\n", i % 2)).collect();
-    let (told, help) = message("a.csv", "name,x,y\n".to_owned() + &ids, &learn());
-    assert_eq!(told, "column 'name': 12 different texts in 12 rows: they are no categories");
+    let (error, help) = message("a.csv", "name,x,y\n".to_owned() + &ids, &learn());
+    assert_eq!(error, "column 'name': 12 different texts in 12 rows: they cannot be categories");
     assert!(help.unwrap().contains("--id 1"));
-    let (told, help) = message("a.csv", "x,z,y\n1,,0\n2,NA,1\n", &learn());
-    assert_eq!((told.as_str(), help.as_deref()), ("column 'z': no value in any row", Some("leave the column out")));
+    let (error, help) = message("a.csv", "x,z,y\n1,,0\n2,NA,1\n", &learn());
+    assert_eq!((error.as_str(), help.as_deref()), ("column 'z': no value in any row", Some("leave the column out")));
     // A word among numbers is a mistake.
-    let (told, _) = message("a.csv", "x,y\n1,0\n2,1\n3l,1\n", &learn());
-    assert_eq!(told, "line 4, column 'x': '3l' is not a number, as 2 other cells of the column are");
+    let (error, _) = message("a.csv", "x,y\n1,0\n2,1\n3l,1\n", &learn());
+    assert_eq!(error, "line 4, column 'x': '3l' is not a number, as 2 other cells of the column are");
     assert!(message("a.csv", "x,z,y\n1,a,0\n2,b,1\ninf,b,1\n", &learn()).0.contains("line 4, column 'x': 'inf'"));
     let columns = learned().columns.unwrap();
-    let (told, _) = message("a.csv", "age,color,member\nold,red,no\n", &known(&columns));
-    assert_eq!(told, "line 2, column 'age': 'old' is not a number, as the column held in training");
-    let (told, _) = message("a.csv", "age,color,member\n1,red,maybe\n", &known(&columns));
-    assert!(told.contains("'maybe' is not true or false"), "{told}");
+    let (error, _) = message("a.csv", "age,color,member\nold,red,no\n", &known(&columns));
+    assert_eq!(error, "line 2, column 'age': 'old' is not a number, as the column was in training");
+    let (error, _) = message("a.csv", "age,color,member\n1,red,maybe\n", &known(&columns));
+    assert!(error.contains("'maybe' is not true or false"), "{error}");
     let missing = read_bytes("a.csv", "age,member\n1,no\n", &known(&columns)).unwrap_err();
     assert!(missing.to_string().contains("missing 'color'"), "{missing}");
 }

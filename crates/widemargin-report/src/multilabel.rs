@@ -1,4 +1,4 @@
-//! What labeled samples say of a model of several labels a sample.
+//! Scores of a multilabel model on labeled samples.
 
 use maud::{Markup, html};
 use widemargin::data::{Labels, SamplesView, Source};
@@ -11,27 +11,27 @@ use crate::charts;
 use crate::measured::{Mistake, Ranges, Reliability};
 use crate::tiles::{percent, tile};
 
-/// Scores of a model on samples with several labels, as `evaluate` computes them.
+/// Scores of a model on multilabel samples, as `evaluate` computes them.
 #[derive(Debug)]
 pub struct MeasuredLabels {
-    /// What was counted.
+    /// The counts.
     pub scores: LabelScores,
     /// Number of samples.
     pub n_samples: usize,
-    /// Of ten equal ranges of probability, over all known answers, those with answers; empty without probabilities.
+    /// Ten equal ranges of probability over all known indicators, without empty ranges; empty without probabilities.
     pub reliability: Vec<Reliability>,
-    /// Answers that are wrong, the most confident first.
+    /// Wrong predictions, the most confident first.
     pub mistakes: Vec<Mistake>,
 }
 
-/// Labels whose scores are listed.
-const LABELS: usize = 100;
+/// Maximum number of labels with listed scores.
+const MAX_LABELS: usize = 100;
 
 impl MeasuredLabels {
-    /// Measures a model, whose labels these are in its order.
+    /// Measures a model on samples with labels in the order of the model.
     ///
     /// # Errors
-    /// What the model says of the samples; [`Error::Shape`] for other labels, and for another number of labels or weights.
+    /// Errors of the model on the samples; [`Error::Shape`] for other labels, and for another number of labels or weights.
     pub fn new(
         model: &dyn Classifier,
         samples: &SamplesView<'_>,
@@ -54,14 +54,14 @@ impl MeasuredLabels {
         let (mut ranges, mut mistakes) = (Ranges::default(), Vec::new());
         for (at, &value) in double.iter().enumerate() {
             let (row, label) = (at / k, at % k);
-            let answer = sets[labels.codes()[row] as usize * k + label];
-            if answer == 0.0 {
+            let indicator = sets[labels.codes()[row] as usize * k + label];
+            if indicator == 0.0 {
                 continue;
             }
-            let has = answer > 0.0;
-            let of_answer = |p: f64| if has { p } else { 1.0 - p };
+            let has = indicator > 0.0;
+            let of_indicator = |p: f64| if has { p } else { 1.0 - p };
             if (value > 0.0) != has {
-                let probability = probabilities.as_ref().map(|all| of_answer(all[at]));
+                let probability = probabilities.as_ref().map(|all| of_indicator(all[at]));
                 mistakes.push(Mistake { row, class: label, margin: value.abs(), probability });
             }
             if let Some(all) = &probabilities {
@@ -72,13 +72,13 @@ impl MeasuredLabels {
         Ok(MeasuredLabels { scores, n_samples: n, reliability: ranges.filled(), mistakes })
     }
 
-    /// The scores of all labels together, on samples of this name.
+    /// The scores of all labels together; `name` is the name of the samples.
     pub fn summary(&self, name: &str) -> Markup {
         let scores = &self.scores;
         html! {
             section id="scores" {
                 h2 { "Scores" }
-                p { "Measured on " (self.n_samples) " samples with several labels each: " b { (name) } "." }
+                p { "Measured on " (self.n_samples) " multilabel samples: " b { (name) } "." }
                 div class="wm-tiles" {
                     (tile(percent(scores.f1()), "F1, mean of the labels"))
                     @if let Some(area) = scores.roc_auc() { (tile(format!("{area:.4}"), "ROC AUC, mean")) }
@@ -90,7 +90,7 @@ impl MeasuredLabels {
         }
     }
 
-    /// The scores of each label, and how far its probabilities can be relied on.
+    /// The scores of each label, and the reliability of its probabilities.
     pub fn details(&self) -> Markup {
         let share = |value: Option<f64>| value.map_or("–".into(), |value| format!("{:.2}", 100.0 * value));
         let area = |value: &Result<f64>| value.as_ref().map_or("–".into(), |value| format!("{value:.4}"));
@@ -98,13 +98,13 @@ impl MeasuredLabels {
         html! {
             section id="labels" {
                 h2 { "Labels" }
-                p class="wm-small wm-soft" { "Each over the samples of which it is known; shares in percent." }
+                p class="wm-small wm-soft" { "Each over the samples for which it is known; shares in percent." }
                 div class="wm-scroll" { table class="wm-table" {
                     thead { tr {
                         th class="wm-left" { "label" } th { "known" } th { "have it" } th { "accuracy" } th { "precision" } th { "recall" }
                         th { "F1" } th { "ROC AUC" } th { "average precision" }
                     } }
-                    tbody { @for label in labels.iter().take(LABELS) { tr {
+                    tbody { @for label in labels.iter().take(MAX_LABELS) { tr {
                         td class="wm-left" { (label.name.to_string()) }
                         td { (label.evaluation.n_samples()) } td { (label.has.support) }
                         td { (share(Some(label.evaluation.accuracy()))) } td { (share(label.has.precision)) }
@@ -112,12 +112,12 @@ impl MeasuredLabels {
                         td { (area(&label.roc_auc)) } td { (area(&label.average_precision)) }
                     } } }
                 } }
-                @if labels.len() > LABELS { p class="wm-small wm-soft" { (labels.len() - LABELS) " more labels" } }
+                @if labels.len() > MAX_LABELS { p class="wm-small wm-soft" { (labels.len() - MAX_LABELS) " more labels" } }
             }
             section id="calibration" {
                 h2 { "Probabilities" }
                 @if self.reliability.is_empty() { p { "The model gives no probabilities." } } @else {
-                    p { "Of samples with a probability of, say, 0.8 of a label, 80 % should have it: dots on the diagonal, of all labels together. Larger dots stand for more answers." }
+                    p { "Of samples with a probability of, say, 0.8 of a label, 80 % should have it: dots on the diagonal, of all labels together. Larger dots stand for more predictions." }
                     (charts::reliability(&self.reliability, "the label"))
                 }
             }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import graphs, inspection, similarity, testing
     from ._onnx import to_onnx
+    from ._warn import KindWarning
     from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
     from .files import load, save
@@ -36,6 +37,7 @@ _HOME = {
     "PowerMeanSVC": "power_mean",
     "ThinPlateRegressor": "regression",
     "ThinPlateSVC": "thin_plate",
+    "KindWarning": "_warn",
     "BasisExpansion": "transformers",
     "BasisExpansionOneClass": "one_class",
     "load": "files",
@@ -50,6 +52,7 @@ __all__ = [
     "BasisExpansionOneClass",
     "BasisExpansionRegressor",
     "BasisExpansionSVC",
+    "KindWarning",
     "PowerMeanSVC",
     "ThinPlateRegressor",
     "ThinPlateSVC",

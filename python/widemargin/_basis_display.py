@@ -372,7 +372,7 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
         span = np.ptp(shaped) or 1.0
         return (shaped - shaped.min()) / span, "images", numbers
     first = items(pick(bases, np.array([0])))[0]
-    if "time series" in resolved.takes:
+    if "series" in resolved.takes:
         return (channels_first(items(bases)) if resolved.layout == "channels_first" else bases), "series", numbers
     if isinstance(bases, np.ndarray) and bases.ndim == 4 and bases.dtype != np.uint8:
         return np.linalg.norm(bases, axis=3), "images", numbers  # a grid is shown by the norms of its cells

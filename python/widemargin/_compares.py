@@ -27,7 +27,8 @@ class Compares(NestedSpecMixin, TakesPrecomputed, FittedModel, WithBases):
         """What a model file's header says of the bases: how they are selected, and the shape of samples like them."""
         shape = told["bases"]
         self.set_params(n_basis=shape.get("n", self.n_basis))
-        self.kind_ = "precomputed" if self._resolved.is_precomputed else kind_of_bases(shape)
+        if shape["kind"] != "elsewhere":
+            self.kind_ = "precomputed" if self._resolved.is_precomputed else kind_of_bases(shape)
         if told["basis"] in BASES:
             self.set_params(basis=told["basis"])
         if shape.get("kind") == "series":

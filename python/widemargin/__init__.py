@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import graphs, inspection, similarity, testing
+    from ._files import files
+    from ._model_files import load, save
     from ._onnx import to_onnx
     from ._warn import KindWarning
     from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
-    from .files import load, save
     from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
     from .regression import BasisExpansionRegressor, ThinPlateRegressor
@@ -40,8 +41,9 @@ _HOME = {
     "KindWarning": "_warn",
     "BasisExpansion": "transformers",
     "BasisExpansionOneClass": "one_class",
-    "load": "files",
-    "save": "files",
+    "files": "_files",
+    "load": "_model_files",
+    "save": "_model_files",
     "to_onnx": "_onnx",
 }
 _ROOMS = ("graphs", "inspection", "similarity", "testing")
@@ -56,6 +58,7 @@ __all__ = [
     "PowerMeanSVC",
     "ThinPlateRegressor",
     "ThinPlateSVC",
+    "files",
     "graphs",
     "inspection",
     "load",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._columns import names_of_features
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._specs import columns_of
@@ -129,7 +130,7 @@ class BasisDisplay:
             names=names,
             signed=per_class,
             title=f"Bases of largest weight: {' + '.join(map(short, similarities))}",
-            columns=[str(name) for name in getattr(estimator, "feature_names_in_", ())] or None,
+            columns=None if (columns := names_of_features(estimator)) is None else [str(name) for name in columns],
             target=target,
         )
         return display.plot(ax)

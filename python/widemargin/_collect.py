@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ._columns import in_order
+from ._columns import by_name, validated
+from ._files import Stored
 from ._kinds import KINDS, kind_for, kind_of, plain
 from ._names import one_of
 from ._samples import count, from_other, from_vectors, pick
@@ -21,9 +22,6 @@ from .similarity import Resolved
 
 class NoEstimator(BaseEstimator):
     """Stands in for an estimator where nothing is to be remembered."""
-
-    def __init__(self, kind: str = "auto") -> None:
-        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,14 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     if reset:
         estimator.__dict__.pop("_n_channels", None)
     else:
-        X = in_order(estimator, X)
+        X = by_name(X, getattr(estimator, "feature_names_in_", None))
     takes = _takes(estimator, resolved, reset)
+    if isinstance(X, Stored):
+        if resolved.calls or "table" not in takes:
+            raise TypeError("samples in files are vectors, and the similarity does not compare them: use one that does")
+        validated(estimator, X, reset=reset)
+        tell_kind(estimator, "table", X.shape[0])
+        return Collected((X.store, None), X.shape[0])
     if resolved.calls and not resolved.specs:
         n = _remember(estimator, X, "objects", reset)
         if reset:
@@ -55,9 +59,9 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     kind = _kind(X, takes)
     if kind == "table":
         # Frames and arrays are validated as they are, for their names and types.
-        X = rows if isinstance(rows := plain(X), list) else X
-        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
-        samples, n = from_vectors(X), X.shape[0]
+        rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
+        rows = validated(estimator, rows, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        samples, n = from_vectors(rows), rows.shape[0]
     else:
         n = _remember(estimator, X, kind, reset)
         # The number of channels must be that of the training samples.

@@ -34,7 +34,7 @@ class Compares(NestedSpecMixin, TakesPrecomputed, FittedModel, WithBases):
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]
         if "n_features" in shape:
-            self.n_features_in_ = shape["n_features"]
+            self._restore_width(shape["n_features"])
 
     def _collected(self, X: Any) -> _core._Collected:
         resolved: Resolved = self._resolved

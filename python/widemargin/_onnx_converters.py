@@ -69,7 +69,7 @@ def _register(kind: type, export: _Export) -> None:
     def type_of(value: onnx.ValueInfoProto, inputs: Any) -> Any:
         """Numbers have the precision of the inputs, as skl2onnx's converters expect it of each other."""
         tensor = value.type.tensor_type
-        of_labels = {
+        of_labels: dict[int, Any] = {
             onnx.TensorProto.INT64: data_types.Int64TensorType,
             onnx.TensorProto.STRING: data_types.StringTensorType,
         }

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ._files import Stored
 from ._kinds import as_pixels, is_nested, kind_for, plain, refuse_one
 from .graphs import to_strings
 
@@ -24,11 +25,11 @@ def from_vectors(X: Any) -> Any:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : ndarray, sparse matrix or Stored, of shape (n_samples, n_features)
 
     Returns
     -------
-    ndarray, C-contiguous, or the tuple ("csr", data, indices, indptr, n_columns)
+    ndarray, C-contiguous, the tuple ("csr", data, indices, indptr, n_columns), or the store
         float32 and float64 are kept, other numbers become float64. The input is not modified, and not copied if it has
         the right form.
 
@@ -37,6 +38,8 @@ def from_vectors(X: Any) -> Any:
     ValueError
         For a sparse matrix with more columns than 32 bits can count.
     """
+    if isinstance(X, Stored):
+        return X.store
     if not sparse.issparse(X):
         X = np.asarray(X)
         return as_contiguous(X, _float_of(X.dtype))

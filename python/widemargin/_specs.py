@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from . import _core
 from ._calls import Block, Checked, name_of
+from ._files import Stored
 from ._kinds import KINDS, NOUNS, are_smooth, kind_of
 from ._names import one_of
 from ._rows import DESCRIPTORS, SIMILARITIES
@@ -410,7 +411,9 @@ def any_kind(X: Any, layout: str, kind: str) -> Resolved:
         For a table whose rows may be series.
     """
     kind = one_of("kind", kind, KINDS)
-    if kind == "auto":
+    if kind == "auto" and isinstance(X, Stored):
+        kind = "table"
+    elif kind == "auto":
         kind = kind_of(X)
         if kind == "table" and are_smooth(X):
             warn(

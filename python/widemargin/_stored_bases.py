@@ -75,7 +75,11 @@ class WithBases(BaseEstimator):
 
     def _rebuild(self, data: bytes, state: Any) -> None:
         """The model of its bytes, and of the bases that they do not hold."""
-        bases = collect(NoEstimator(self.kind_), self._python_bases, self._resolved.of_bases(), reset=True)
+        alike = NoEstimator()
+        for name in ("kind_", "feature_names_in_", "_table_columns"):
+            if hasattr(self, name):
+                setattr(alike, name, getattr(self, name))
+        bases = collect(alike, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
         self._model = type(self)._read(data, (similarities, bases.given, state))
 

@@ -10,10 +10,10 @@ from . import _core
 from ._base import SHARED, MarginClassifier, fitting, watched
 from ._bases import same_length
 from ._collect import collect
+from ._model_files import CLASSES
 from ._names import one_of
 from ._progress import Progress
 from ._specs import any_kind
-from .files import CLASSES
 
 METHODS = ("basis_expansion", "thin_plate", "power_mean")
 _TRIED = ("method", "chosen", "loo_squared_hinge", "problem", "error", "score", "n_samples", "seconds")
@@ -185,7 +185,7 @@ class AutoSVC(MarginClassifier):
             "threads": self._threads(),
             "time_limit": self.time_limit,
             "monitor": watched(progress),
-            "feature_names": self._kept_names(),
+            "features": self._features_of_model(),
         }
 
     def _collected(self, X: Any) -> _core._Collected:

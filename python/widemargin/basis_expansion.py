@@ -185,6 +185,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     (3, 100)
     """
 
+    _reads_files = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],

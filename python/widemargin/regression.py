@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import SHARED, fitting
 from ._bases import basis_of, normalization_of, normalization_parameters
 from ._c_choice import c_of
 from ._collect import collect
-from ._columns import in_order
+from ._columns import validated
 from ._compares import Compares
 from ._names import one_of
 from ._nested import NestedSpecMixin
@@ -486,10 +485,10 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
         how |= self._target_checks if reset else {}
-        return validate_data(self, X, y, reset=reset, **how)
+        return validated(self, X, y, reset=reset, **how)
 
     def _collected(self, X: Any) -> _core._Collected:
-        return from_vectors(self._validated(in_order(self, X), reset=False)), None
+        return from_vectors(self._validated(X, reset=False)), None
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
@@ -518,5 +517,5 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         if (bases := told["training"]["basis"]) != "none":
             fitted.set_params(n_basis=told["n_bases"], basis=bases)
         fitted._restore(model, told)
-        fitted.n_features_in_ = told["n_features"]
+        fitted._restore_width(told["n_features"])
         return fitted

@@ -89,6 +89,8 @@ def _expansion(
     )
     raw._nystroem_cut = cut
     raw.fit(given.picked_samples(chosen))
+    if getattr(raw, "_table_columns", None) is not None:
+        raise ValueError("X has columns that are more than numbers: on several machines encode them before the fit")
     if normalization in LEARNED:
         # It is learned from similarities as they are.
         raw._model = _core.unnormalized(raw._model)

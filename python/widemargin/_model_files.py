@@ -218,7 +218,7 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> Compares:
 
 
 def _pickled(estimator: Compares) -> bytes:
-    names = ("n_features_in_", "kind", "kind_", "layout")
+    names = ("n_features_in_", "_table_columns", "kind", "kind_", "layout")
     columns = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     try:
         return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))

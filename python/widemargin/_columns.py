@@ -84,7 +84,10 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     if not reset:
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
     columns: str | None = getattr(estimator, "_table_columns", None)
-    if not (_is_more_than_numbers(X) if reset else columns is not None):
+    is_encoded = columns is not None
+    if reset:
+        is_encoded = getattr(estimator, "_encodes", True) and _is_more_than_numbers(X)
+    if not is_encoded:
         return validate_data(estimator, X, y, reset=reset, **checks)
     X = X if hasattr(X, "columns") else check_array(X, dtype=None, ensure_all_finite=False)
     validate_data(estimator, X, reset=reset, skip_check_array=True)

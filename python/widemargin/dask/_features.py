@@ -88,9 +88,9 @@ def _expansion(
         layout=layout,
     )
     raw._nystroem_cut = cut
+    # These samples alone do not say what the columns hold.
+    raw._encodes = False
     raw.fit(given.picked_samples(chosen))
-    if getattr(raw, "_table_columns", None) is not None:
-        raise ValueError("X has columns that are more than numbers: on several machines encode them before the fit")
     if normalization in LEARNED:
         # It is learned from similarities as they are.
         raw._model = _core.unnormalized(raw._model)

@@ -159,6 +159,8 @@ def test_later_frames_need_the_columns_and_their_kinds():
     numbers = frame[["fare"]].fillna(0.0).assign(alone=1.0)
     assert svc.fit(numbers, y).predict(numbers.to_numpy()).shape == (120,)
     assert svc._table_columns is None
+    svc = wm.BasisExpansionSVC(n_basis=10, C=1.0).fit(frame, y)
+    assert svc.fit(frame["sex"].tolist(), y).kind_ == "strings"
 
 
 def test_frames_of_numbers_are_not_encoded():

@@ -453,6 +453,8 @@ def fitting(method: Any) -> Any:
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         self.__dict__.pop("_model", None)
+        # Of a frame of an earlier fit.
+        self.__dict__.pop("_table_columns", None)
         self._validate_params()
         with opened(self, X, y) as (X, y):
             return method(self, X, y, *args, **kwargs)

@@ -1,5 +1,6 @@
 """The kind of samples is inferred in one place, said, and what is of no kind is refused."""
 
+import warnings
 from collections import deque
 
 import networkx
@@ -9,9 +10,10 @@ import polars
 import pyarrow
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
 
 import widemargin as wm
-from widemargin._kinds import kind_of
+from widemargin._kinds import are_smooth, kind_of
 from widemargin._samples import from_other
 from widemargin.graphs import is_graph
 from widemargin.similarity import pairs
@@ -50,30 +52,30 @@ def nested():
 @pytest.mark.parametrize(
     ("kind", "X"),
     [
-        ("vectors", np.zeros((2, 3))),
-        ("vectors", LISTS),
-        ("vectors", tuple(map(tuple, LISTS))),
-        ("vectors", pandas.DataFrame(LISTS)),
-        ("vectors", polars.DataFrame(LISTS)),
-        ("vectors", sparse.csr_array(LISTS)),
-        ("vectors", Sequence(LISTS)),
-        ("time series", SERIES),
-        ("time series", [[1.0, 2.0], [3.0]]),
-        ("time series", np.array([*SERIES, None], dtype=object)[:2]),
-        ("time series", [pandas.Series(x) for x in SERIES]),
-        ("time series", [polars.Series(x) for x in SERIES]),
-        ("time series", [deque(x) for x in LISTS]),
-        ("time series", pandas.Series(SERIES)),
-        ("time series", pandas.Series(LISTS)),
-        ("time series", pandas.DataFrame({"x": SERIES})),
-        ("time series", polars.Series(LISTS)),
-        ("time series", polars.Series(LISTS, dtype=polars.Array(polars.Float64, 3))),
-        ("time series", polars.DataFrame({"x": LISTS})),
-        ("time series", pyarrow.array(LISTS)),
-        ("time series", Sequence(SERIES)),
-        ("time series", np.zeros((2, 3, 1))),
-        ("time series", [([1.0, 2.0], [3.0, 4.0]), ([1.0, 2.0], [3.0, 4.0])]),
-        *[("time series", frame) for frame in nested()],
+        ("table", np.zeros((2, 3))),
+        ("table", LISTS),
+        ("table", tuple(map(tuple, LISTS))),
+        ("table", pandas.DataFrame(LISTS)),
+        ("table", polars.DataFrame(LISTS)),
+        ("table", sparse.csr_array(LISTS)),
+        ("table", Sequence(LISTS)),
+        ("series", SERIES),
+        ("series", [[1.0, 2.0], [3.0]]),
+        ("series", np.array([*SERIES, None], dtype=object)[:2]),
+        ("series", [pandas.Series(x) for x in SERIES]),
+        ("series", [polars.Series(x) for x in SERIES]),
+        ("series", [deque(x) for x in LISTS]),
+        ("series", pandas.Series(SERIES)),
+        ("series", pandas.Series(LISTS)),
+        ("series", pandas.DataFrame({"x": SERIES})),
+        ("series", polars.Series(LISTS)),
+        ("series", polars.Series(LISTS, dtype=polars.Array(polars.Float64, 3))),
+        ("series", polars.DataFrame({"x": LISTS})),
+        ("series", pyarrow.array(LISTS)),
+        ("series", Sequence(SERIES)),
+        ("series", np.zeros((2, 3, 1))),
+        ("series", [([1.0, 2.0], [3.0, 4.0]), ([1.0, 2.0], [3.0, 4.0])]),
+        *[("series", frame) for frame in nested()],
         ("strings", ["a", "b"]),
         ("strings", deque(["a", "b"])),
         ("strings", Sequence(["a", "b"])),
@@ -84,11 +86,11 @@ def nested():
         ("graphs", [networkx.path_graph(3)]),
         ("graphs", Sequence(GRAPHS)),
         ("graphs", pandas.Series(GRAPHS)),
-        ("bit sets", [{1}, {2}]),
-        ("bit sets", np.ones((2, 3), bool)),
+        ("sets", [{1}, {2}]),
+        ("sets", np.ones((2, 3), bool)),
         ("images", np.zeros((2, 8, 8), np.uint8)),
         ("images", [np.zeros((8, 8, 3), np.uint8)] * 2),
-        ("grids of cells", np.zeros((2, 3, 3, 4))),
+        ("grids", np.zeros((2, 3, 3, 4))),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -115,18 +117,20 @@ def test_a_single_sample_is_refused():
 def test_the_kind_is_an_attribute_and_is_said(tmp_path, capsys):
     X, y = waves(40)
     svc = wm.BasisExpansionSVC("dtw", n_basis=5, normalization="mean_norm", C=1.0, verbose=1)
-    assert svc.fit(list(X), y).kind_ == "time series"
-    assert "BasisExpansionSVC: X has 40 samples, read as time series" in capsys.readouterr().err
-    assert svc.set_params(verbose=0).fit(X, y).kind_ == "vectors"
+    assert svc.fit(list(X), y).kind_ == "series"
+    assert "BasisExpansionSVC: X has 40 samples, read as series" in capsys.readouterr().err
+    assert svc.set_params(verbose=0).fit(X, y).kind_ == "series"
+    assert svc.set_params(kind="table").fit(list(X), y).kind_ == "table"
+    svc.set_params(kind="auto")
     assert capsys.readouterr().err == ""
     svc.fit(list(X), y)
     wm.save(svc, tmp_path / "model")
-    assert wm.load(tmp_path / "model").kind_ == "time series"
+    assert wm.load(tmp_path / "model").kind_ == "series"
     assert wm.BasisExpansion(pairs(lambda a, b: 1.0 + len(a)), n_basis=3).fit(list(X)).kind_ == "objects"
     assert wm.BasisExpansionSVC("precomputed", C=1.0).fit(X @ X.T, y).kind_ == "precomputed"
-    assert wm.BasisExpansionOneClass().fit(X).kind_ == "vectors"
+    assert wm.BasisExpansionOneClass().fit(X).kind_ == "table"
     assert wm.BasisExpansionRegressor("wl/cosine").fit(GRAPHS * 5, np.arange(10)).kind_ == "graphs"
-    assert wm.AutoSVC().fit(list(X), y).kind_ == "time series"
+    assert wm.AutoSVC().fit(list(X), y).kind_ == "series"
 
 
 def waves(n, length=30):
@@ -139,7 +143,7 @@ def waves(n, length=30):
 def test_a_model_of_series_of_equal_length_takes_others():
     X, y = waves(60)
     svc = wm.BasisExpansionSVC().fit(list(X), y)
-    assert svc.kind_ == "time series"
+    assert svc.kind_ == "series"
     shorter, labels = waves(30, 30)
     assert svc.score([row[:25] for row in shorter], labels) > 0.9
     scores = svc.decision_function(list(X))
@@ -155,19 +159,19 @@ def test_one_channel_first_is_one_channel():
         svc = wm.BasisExpansionSVC("dtw", **settings).fit(first, y)
         np.testing.assert_array_equal(svc.decision_function(first), expected)
     uneven = [np.ones((1, 5)), np.ones((1, 3))]
-    (_, values, lengths), _ = from_other(uneven, ["time series"])
+    (_, values, lengths), _ = from_other(uneven, ["series"])
     assert (values.shape, lengths.tolist()) == ((8, 1), [5, 3])
 
 
 def test_columns_of_nested_frames_are_channels():
     for frame in nested():
         for layout in ("auto", "channels_first"):
-            (_, values, lengths), n = from_other(frame, ["time series", "vectors"], layout=layout)
+            (_, values, lengths), n = from_other(frame, ["series", "table"], layout=layout)
             assert (n, lengths.tolist()) == (2, [3, 4])
             np.testing.assert_array_equal(values, [[0, 5], [1, 6], [2, 7], [0, 5], [1, 6], [2, 7], [3, 8]])
     frame = pandas.DataFrame({"x": SERIES, "y": [np.ones(3), np.ones(2)]})
     with pytest.raises(ValueError, match=r"series 1 .* channels of lengths \[3, 2\]"):
-        from_other(frame, ["time series"])
+        from_other(frame, ["series"])
 
 
 def test_a_classifier_of_nested_frames():
@@ -222,3 +226,52 @@ def test_a_forgotten_decorator_is_named(function):
         wm.BasisExpansionSVC(function).fit(["abc", "xyz"] * 10, [0, 1] * 10)
     told = " ".join([str(raised.value), *getattr(raised.value, "__notes__", [])])
     assert "compares one sample with one basis, decorate it with widemargin.similarity.pairs" in told
+
+
+def test_kind_decides_where_a_collection_could_be_of_several():
+    X, y = waves(40)
+    settings = {"n_basis": 5, "normalization": "mean_norm", "C": 1.0}
+    series = wm.BasisExpansionSVC(kind="series", **settings).fit(X, y)
+    assert series.kind_ == "series"
+    assert series.predict([row[:20] for row in X]).shape == (40,)
+    assert wm.BasisExpansionSVC("dtw", kind="table", **settings).fit(list(X), y).kind_ == "table"
+    assert wm.BasisExpansionSVC("dtw", **settings).fit(X.tolist(), y).kind_ == "series"
+    assert wm.AutoSVC(kind="table").fit(list(X), y).kind_ == "table"
+    assert wm.BasisExpansion(kind="table", n_basis=3).fit(X > 0).kind_ == "table"
+    assert wm.BasisExpansionRegressor(kind="sets", n_basis=3, C=1.0).fit(X > 0, y).kind_ == "sets"
+    assert wm.BasisExpansionOneClass("wl/cosine", kind="graphs").fit(GRAPHS * 5).kind_ == "graphs"
+    own = wm.BasisExpansionSVC(pairs(lambda a, b: 1.0 + len(a)), kind="objects", **settings)
+    assert own.fit(list(X), y).kind_ == "objects"
+
+
+@pytest.mark.parametrize(
+    ("similarity", "kind", "message"),
+    [
+        ("rbf", "series", "kind='series', but the similarity compares samples of the kind 'table'"),
+        ("edit", "table", "kind='table', but the similarity compares samples of the kind 'strings'"),
+        ("auto", "objects", "kind='objects' needs a similarity of your own"),
+        ("dtw", "objects", "kind='objects', but the similarity compares samples of the kind 'series' or 'table'"),
+        ("auto", "vectors", "The 'kind' parameter must be one of 'auto', 'table'"),
+        ("rbf", "vectors", "The 'kind' parameter of BasisExpansionSVC must be one of 'auto', 'table'"),
+        (pairs(lambda a, b: 1.0), "series", "kind='series', but the similarity compares samples of the kind 'objects'"),
+    ],
+)
+def test_rejects_a_kind_that_the_similarity_does_not_compare(similarity, kind, message):
+    with pytest.raises(ValueError, match=message):
+        wm.BasisExpansionSVC(similarity, kind=kind).fit(*waves(10))
+
+
+def test_hints_at_series_where_neighboring_columns_are_alike():
+    X, y = waves(40, 60)
+    svc = wm.BasisExpansionSVC(n_basis=5, C=1.0)
+    for smooth in (X, X.tolist(), pandas.DataFrame(X), polars.DataFrame(X)):
+        with pytest.warns(wm.KindWarning, match="kind='series'"):
+            svc.fit(smooth, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        svc.set_params(kind="table").fit(X, y)
+        svc.set_params(kind="auto", similarity="rbf").fit(X, y)
+    random = np.random.default_rng(0)
+    shared = random.normal(size=(50, 1)) + 0.3 * random.normal(size=(50, 80))
+    for rough in (random.normal(size=(50, 80)), shared, X[:, ::3], load_digits().data, np.ones((9, 60))):
+        assert not are_smooth(rough)

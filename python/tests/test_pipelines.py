@@ -9,9 +9,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
@@ -151,22 +154,49 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
         wm.load(rewritten(version, b'"1.0.0"'))
 
 
-@pytest.mark.parametrize("made", [*ARRAYS[:3], lambda: of_columns(wm.BasisExpansionSVC("rbf"))])
-def test_onnx(made):
-    samples = X if made in ARRAYS else frame()
-    fitted = made().fit(samples, y)
-    session = onnxruntime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
+def outputs(model, samples):
+    """The outputs by name, of a model with an input for each column of a frame, or one for all."""
+    session = onnxruntime.InferenceSession(model.SerializeToString())
     kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(string)": object}
     inputs = session.get_inputs()
     values = [samples if len(inputs) == 1 else samples[[one.name]].to_numpy() for one in inputs]
     given = {one.name: np.asarray(value).astype(kinds[one.type]) for one, value in zip(inputs, values, strict=True)}
-    label, scores, probabilities = session.run(["label", "scores", "probabilities"], given)
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(names, given), strict=True))
+
+
+@pytest.mark.parametrize("made", [*ARRAYS[:3], lambda: of_columns(wm.BasisExpansionSVC("rbf"))])
+def test_onnx(made):
+    samples = X if made in ARRAYS else frame()
+    fitted = made().fit(samples, y)
+    numbers = samples if made in ARRAYS else samples.astype(dict.fromkeys("abcd", np.float32))
+    found = outputs(wm.to_onnx(fitted, None if made in ARRAYS else numbers), samples)
     scale = np.abs(fitted.decision_function(samples)).max()
-    np.testing.assert_allclose(scores, fitted.decision_function(samples), atol=1e-5 * scale)
+    np.testing.assert_allclose(found["scores"], fitted.decision_function(samples), atol=1e-5 * scale)
     # ONNX Runtime imputes and then scales in single precision, which the slope of these probabilities multiplies.
     atol = 1e-5 if made in ARRAYS else 1e-4
-    np.testing.assert_allclose(probabilities, fitted.predict_proba(samples), atol=atol)
-    assert (label == fitted.predict(samples)).all()
+    np.testing.assert_allclose(found["probabilities"], fitted.predict_proba(samples), atol=atol)
+    assert (found["label"] == fitted.predict(samples)).all()
+
+
+def test_onnx_of_searches_and_ensembles():
+    members = [("plate", wm.ThinPlateSVC(C=1.0)), ("rbf", wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0))]
+    scaled = make_pipeline(StandardScaler(), wm.ThinPlateSVC())
+    for made in (
+        GridSearchCV(scaled, {"thinplatesvc__C": [1.0, 10.0]}),
+        StackingClassifier(members, LogisticRegression(max_iter=1000)),
+        VotingClassifier(members, voting="soft", flatten_transform=False),
+    ):
+        fitted = made.fit(X, y)
+        found = outputs(wm.to_onnx(fitted, X[:1].astype(np.float32)), X)
+        np.testing.assert_allclose(found["probabilities"], fitted.predict_proba(X), atol=1e-4)
+        assert (found["label"] == fitted.predict(X)).all()
+    expanded = make_pipeline(wm.BasisExpansion("rbf", n_basis=20), LogisticRegression(max_iter=1000)).fit(X, y)
+    found = outputs(wm.to_onnx(expanded, X[:1]), X)
+    assert (found["label" if "label" in found else "output_label"] == expanded.predict(X)).all()
+    regressor = make_pipeline(StandardScaler(), wm.ThinPlateRegressor()).fit(X, X[:, 0] + 0.1 * y)
+    found = outputs(wm.to_onnx(regressor), X)
+    np.testing.assert_allclose(found["targets"].ravel(), regressor.predict(X), atol=1e-6)
 
 
 def test_onnx_of_one_class():

@@ -12,7 +12,7 @@ from scipy import sparse
 from widemargin._kinds import kind_of
 from widemargin._samples import count, from_other, from_vectors, items, pick
 
-IMAGES, GRIDS, SERIES, STRINGS, SETS = ["images"], ["grids of cells"], ["time series"], ["strings"], ["bit sets"]
+IMAGES, GRIDS, SERIES, STRINGS, SETS = ["images"], ["grids"], ["series"], ["strings"], ["sets"]
 
 
 class Molecules:
@@ -392,12 +392,12 @@ def test_frames_of_bool_are_sets():
 @pytest.mark.parametrize(
     ("X", "takes", "form"),
     [
-        (np.ones((3, 4), bool), ["vectors", "bit sets"], "bits"),
-        ([{1}, {2}], ["vectors", "bit sets"], "bits"),
-        ([{1}, {2}], ["bit sets", "vectors"], "bits"),
-        (np.ones((3, 4, 5, 6)), ["vectors", "grids of cells"], "grids"),
-        (["a", "b"], ["vectors", "strings"], "strings"),
-        ([[1.0], [1.0, 2.0]], ["strings", "time series"], "series"),
+        (np.ones((3, 4), bool), ["table", "sets"], "bits"),
+        ([{1}, {2}], ["table", "sets"], "bits"),
+        ([{1}, {2}], ["sets", "table"], "bits"),
+        (np.ones((3, 4, 5, 6)), ["table", "grids"], "grids"),
+        (["a", "b"], ["table", "strings"], "strings"),
+        ([[1.0], [1.0, 2.0]], ["strings", "series"], "series"),
     ],
 )
 def test_the_kind_is_told_by_the_samples(X, takes, form):
@@ -407,10 +407,10 @@ def test_the_kind_is_told_by_the_samples(X, takes, form):
 def test_vectors_where_they_will_do():
     X = np.arange(6.0).reshape(3, 2)
     for table in (X, X.tolist(), frames("pandas").DataFrame(X)):
-        taken, n = from_other(table, ["bit sets", "vectors"])
+        taken, n = from_other(table, ["sets", "table"])
         assert n == 3
         np.testing.assert_array_equal(taken, X)
-    taken, _ = from_other(sparse.csr_array(X), ["bit sets", "vectors"])
+    taken, _ = from_other(sparse.csr_array(X), ["sets", "table"])
     assert taken[0] == "csr"
 
 
@@ -418,7 +418,7 @@ def test_a_kind_that_none_takes():
     with pytest.raises(
         TypeError, match=re.escape("a sequence of str; the similarity takes vectors (n, features) or bit")
     ):
-        from_other(["a", "b"], ["vectors", "bit sets"])
+        from_other(["a", "b"], ["table", "sets"])
     with pytest.raises(ValueError, match="X has no samples"):
         from_other([], STRINGS)
 
@@ -512,6 +512,6 @@ def test_advice_on_pictures_of_other_numbers_scales_them(pixels, largest):
 
 def test_series_of_few_channels_and_of_any_sign_are_no_pictures():
     rng = np.random.default_rng(0)
-    assert kind_of(rng.random((4, 30, 3))) == "time series"
-    assert kind_of(rng.normal(size=(4, 30, 20))) == "time series"
-    assert kind_of(rng.random((4, 144, 20))) == "time series"
+    assert kind_of(rng.random((4, 30, 3))) == "series"
+    assert kind_of(rng.normal(size=(4, 30, 20))) == "series"
+    assert kind_of(rng.random((4, 144, 20))) == "series"

@@ -9,7 +9,7 @@ from sklearn import metrics
 from test_files import PROGRAM
 
 import widemargin as wm
-from widemargin.files import save
+from widemargin._model_files import save
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the command `widemargin` is not built")
 

@@ -712,7 +712,7 @@ def test_resolved():
     assert [name for _, name in resolved.calls] == ["own"]
     assert resolved.order == [0, 2, 3, 1]
     assert resolved.in_given_order("abcd") == list("adbc")
-    assert resolved.takes[0] == "vectors"
+    assert resolved.takes[0] == "table"
     assert not resolved.is_precomputed
     alone = resolve(own)
     assert (alone.specs, alone.takes, alone.order) == ([], [], [0])

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import graphs, inspection, similarity, testing
+    from ._files import files
+    from ._model_files import load, save
     from ._onnx import to_onnx
+    from ._warn import KindWarning
     from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
-    from .files import load, save
     from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
     from .regression import BasisExpansionRegressor, ThinPlateRegressor
@@ -36,10 +38,12 @@ _HOME = {
     "PowerMeanSVC": "power_mean",
     "ThinPlateRegressor": "regression",
     "ThinPlateSVC": "thin_plate",
+    "KindWarning": "_warn",
     "BasisExpansion": "transformers",
     "BasisExpansionOneClass": "one_class",
-    "load": "files",
-    "save": "files",
+    "files": "_files",
+    "load": "_model_files",
+    "save": "_model_files",
     "to_onnx": "_onnx",
 }
 _ROOMS = ("graphs", "inspection", "similarity", "testing")
@@ -50,9 +54,11 @@ __all__ = [
     "BasisExpansionOneClass",
     "BasisExpansionRegressor",
     "BasisExpansionSVC",
+    "KindWarning",
     "PowerMeanSVC",
     "ThinPlateRegressor",
     "ThinPlateSVC",
+    "files",
     "graphs",
     "inspection",
     "load",

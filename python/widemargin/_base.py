@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,13 @@ from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from . import _core
 from ._c_choice import estimated_label_scores, estimated_score
 from ._classes import classes_of, labels_of, restored_classes
-from ._columns import in_order
+from ._columns import validated
+from ._files import opened
 from ._html import facts_of, report_table
 from ._label_matrix import has_several, indicator, label_names
 from ._progress import Progress
@@ -102,6 +102,12 @@ def watched(progress: Progress) -> Progress | None:
 class FittedModel(WatchedMixin):
     """What classifiers and regression models share: sample weights, the fitted model, its report."""
 
+    # Whether samples may be in files, larger than memory.
+    _reads_files: ClassVar[bool] = False
+
+    # How the columns of a frame become features, as JSON, where they are more than numbers.
+    _table_columns: str | None = None
+
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
         if sample_weight is None:
             return None
@@ -122,8 +128,12 @@ class FittedModel(WatchedMixin):
             "threads": self._threads(),
             "time_limit": getattr(self, "time_limit", None),
             "monitor": watched(progress),
-            "feature_names": self._kept_names(),
+            "features": self._features_of_model(),
         }
+
+    def _features_of_model(self) -> list[str] | str | None:
+        """The names of the features stored in the model, or the columns of a table that become the features."""
+        return self._table_columns or self._kept_names()
 
     def _kept_names(self) -> list[str] | None:
         """The column names stored in the model."""
@@ -154,10 +164,16 @@ class FittedModel(WatchedMixin):
         self._restore_columns(told)
 
     def _restore_columns(self, told: dict[str, Any]) -> None:
-        if (names := told.get("feature_names")) is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        names = told.get("feature_names")
         if (columns := told.get("columns")) is not None:
-            self._table_columns = columns
+            self._table_columns = json.dumps(columns)
+            names = None if names is None else [column["name"] for column in columns]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _restore_width(self, n_features: int) -> None:
+        """Sets the number of columns of X for a model of so many features."""
+        self.n_features_in_ = n_features if self._table_columns is None else len(json.loads(self._table_columns))
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
@@ -258,7 +274,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self._several = told.get("several_labels", False)
         self.classes_ = np.arange(len(told["classes"])) if self._several else classes_of(told["classes"])
         if "n_features" in told:
-            self.n_features_in_ = told["n_features"]
+            self._restore_width(told["n_features"])
 
     def _restore_type_of_classes(self, stored: bytes) -> None:
         """Gives the classes of a model that was read the type that they had in the fit."""
@@ -398,6 +414,8 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class VectorClassifier(MarginClassifier):
     """A classifier of vectors."""
 
+    _reads_files = True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -407,10 +425,10 @@ class VectorClassifier(MarginClassifier):
         """X as scikit-learn validates it, with y where it is given."""
         how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
         if has_several(y):
-            X = validate_data(self, X, reset=reset, **how)
+            X = validated(self, X, reset=reset, **how)
             check_consistent_length(X, y)
             return X, y
-        return validate_data(self, X, y, reset=reset, **how)
+        return validated(self, X, y, reset=reset, **how)
 
     def _fitted(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
         """The model that `fit` of the extension module trains on these samples."""
@@ -420,7 +438,7 @@ class VectorClassifier(MarginClassifier):
             return fit(from_vectors(X), target, **parameters, common=self._common(progress))
 
     def _collected(self, X: Any) -> _core._Collected:
-        return from_vectors(self._validated(in_order(self, X), reset=False)), None
+        return from_vectors(self._validated(X, reset=False)), None
 
 
 def _some(values: list[Any]) -> str:
@@ -429,14 +447,16 @@ def _some(values: list[Any]) -> str:
 
 
 def fitting(method: Any) -> Any:
-    """Decorates ``fit``: clears the fitted state first, so that an interrupted fit leaves the estimator unfitted."""
+    """Decorates ``fit``: clears the fitted state first, so that an interrupted fit leaves the estimator unfitted, and
+    opens files that are passed as X."""
 
     @functools.wraps(method)
-    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         self.__dict__.pop("_model", None)
-        # Of the table that the command line trained an earlier model on.
+        # Of a frame of an earlier fit.
         self.__dict__.pop("_table_columns", None)
         self._validate_params()
-        return method(self, *args, **kwargs)
+        with opened(self, X, y) as (X, y):
+            return method(self, X, y, *args, **kwargs)
 
     return with_callbacks(fit)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._columns import names_of_features
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._specs import columns_of
@@ -129,7 +130,7 @@ class BasisDisplay:
             names=names,
             signed=per_class,
             title=f"Bases of largest weight: {' + '.join(map(short, similarities))}",
-            columns=[str(name) for name in getattr(estimator, "feature_names_in_", ())] or None,
+            columns=None if (columns := names_of_features(estimator)) is None else [str(name) for name in columns],
             target=target,
         )
         return display.plot(ax)
@@ -372,7 +373,7 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
         span = np.ptp(shaped) or 1.0
         return (shaped - shaped.min()) / span, "images", numbers
     first = items(pick(bases, np.array([0])))[0]
-    if "time series" in resolved.takes:
+    if "series" in resolved.takes:
         return (channels_first(items(bases)) if resolved.layout == "channels_first" else bases), "series", numbers
     if isinstance(bases, np.ndarray) and bases.ndim == 4 and bases.dtype != np.uint8:
         return np.linalg.norm(bases, axis=3), "images", numbers  # a grid is shown by the norms of its cells

@@ -11,8 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ._columns import in_order
-from ._kinds import kind_for, kind_of, plain
+from ._columns import by_name, validated
+from ._files import Stored
+from ._kinds import KINDS, kind_for, kind_of, plain
+from ._names import one_of
 from ._samples import count, from_other, from_vectors, pick
 from ._specs import layout_of
 from .similarity import Resolved
@@ -41,31 +43,50 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     if reset:
         estimator.__dict__.pop("_n_channels", None)
     else:
-        X = in_order(estimator, X)
+        X = by_name(X, getattr(estimator, "feature_names_in_", None))
+    takes = _takes(estimator, resolved, reset)
+    if isinstance(X, Stored):
+        if resolved.calls or "table" not in takes:
+            raise TypeError("samples in files are vectors, and the similarity does not compare them: use one that does")
+        validated(estimator, X, reset=reset)
+        tell_kind(estimator, "table", X.shape[0])
+        return Collected((X.store, None), X.shape[0])
     if resolved.calls and not resolved.specs:
-        n = _remember(estimator, X, reset)
+        n = _remember(estimator, X, "objects", reset)
         if reset:
             tell_kind(estimator, "objects", n)
         return Collected((None, (X, n, pick)), n)
-    kind = _kind(X, resolved.takes)
-    if kind == "vectors":
+    kind = _kind(X, takes)
+    if kind == "table":
         # Frames and arrays are validated as they are, for their names and types.
-        X = rows if isinstance(rows := plain(X), list) else X
-        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
-        samples, n = from_vectors(X), X.shape[0]
+        rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
+        rows = validated(estimator, rows, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        samples, n = from_vectors(rows), rows.shape[0]
     else:
-        n = _remember(estimator, X, reset)
+        n = _remember(estimator, X, kind, reset)
         # The number of channels must be that of the training samples.
         n_channels = estimator.__dict__.get("_n_channels")
         # The current value: the layout of a loaded model may be set before prediction.
         layout = layout_of(getattr(estimator, "layout", resolved.layout))
-        samples, found = from_other(X, resolved.takes, layout=layout, n_channels=n_channels)
+        samples, found = from_other(X, takes, layout=layout, n_channels=n_channels)
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
         n = found if n is None else n
     if reset:
         tell_kind(estimator, kind, n)
     return Collected((samples, (X, n, pick) if resolved.calls else None), n)
+
+
+def _takes(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
+    """The kinds as which samples may be read: those that the similarities take, and the parameter or the fit allows."""
+    kind = one_of("kind", getattr(estimator, "kind", "auto"), KINDS, estimator=estimator) if reset else estimator.kind_
+    if kind == "auto" or (kind == "objects" and not resolved.specs):
+        return resolved.takes
+    takes = "strings" if kind == "graphs" else kind
+    if takes not in resolved.takes:
+        known = " or ".join(repr(one) for one in resolved.takes) or "'objects'"
+        raise ValueError(f"kind={kind!r}, but the similarity compares samples of the kind {known}")
+    return [takes]
 
 
 def _kind(X: Any, takes: Sequence[str]) -> str:
@@ -77,11 +98,11 @@ def _kind(X: Any, takes: Sequence[str]) -> str:
     X = plain(X)
     if (kind := kind_for(X, takes)) is not None:
         return kind
-    if "vectors" not in takes or ("grids of cells" in takes and getattr(X, "ndim", 0) == 4):
+    if "table" not in takes or ("grids" in takes and getattr(X, "ndim", 0) == 4):
         return takes[0]
     # Refuses objects of no kind; scikit-learn's validation reports other collections that are not a numeric table.
     kind_of(X)
-    return "vectors"
+    return "table"
 
 
 def tell_kind(estimator: Any, kind: str, n: int) -> None:
@@ -91,9 +112,10 @@ def tell_kind(estimator: Any, kind: str, n: int) -> None:
         print(f"{type(estimator).__name__}: X has {n} samples, read as {kind}", file=sys.stderr)
 
 
-def _remember(estimator: Any, X: Any, reset: bool) -> int:
+def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
     n = count(X)
     is_array = getattr(X, "ndim", 0) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") != "O"
+    is_array &= kind != "series"  # of any length
     if is_array or hasattr(X, "columns"):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     elif reset:

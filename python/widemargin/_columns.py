@@ -1,17 +1,32 @@
-"""Matching the columns of data frames by name, and encoding those of tables that the command line trained on."""
+"""The columns of data frames: matched by name, and features where they are more than numbers.
+
+The library encodes them, as it does those of the command line's tables: categories one feature each, booleans 1 and 0,
+missing numbers the median, and a feature that says which were missing.
+"""
 
 from __future__ import annotations
 
+import datetime
+import itertools
+import json
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_array, check_X_y
+from sklearn.utils.validation import validate_data
 
+from . import _core
+from ._files import Stored
+from ._kinds import column_at
 from ._warn import warn
 
-# Words for a missing value, as the command line knows them.
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
-_BOOLEANS = {"true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0, "false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+# The beginnings of the names of types in pandas and polars.
+_TIME_TYPES = ("date", "time", "period", "interval", "duration")
+_CATEGORIES = ("category", "categorical", "enum")
 
 
 def names_of(X: Any) -> list[str] | None:
@@ -37,79 +52,113 @@ def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
     return X[names]
 
 
-def in_order(estimator: Any, X: Any) -> Any:
-    """Reorders the columns of a data frame to the order of the estimator's training data.
-
-    Those of a table with categories, booleans or missing values, on which the command line trained the model, become
-    its features first.
-    """
-    if (columns := getattr(estimator, "_table_columns", None)) is not None:
-        X = encoded(X, columns, getattr(estimator, "feature_names_in_", None))
-    return by_name(X, getattr(estimator, "feature_names_in_", None))
+def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
+    """The names of the features of a fitted model, to which a column of its training data may have given several."""
+    if getattr(estimator, "_table_columns", None) is None:
+        return getattr(estimator, "feature_names_in_", None)
+    return np.array(json.loads(estimator._model.header())["feature_names"], dtype=object)
 
 
-def encoded(X: Any, columns: list[dict[str, Any]], trained: npt.NDArray[Any] | None) -> Any:
-    """The features that a data frame's columns become, as a frame of the same kind.
+def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **checks: Any) -> Any:
+    """Rows of numbers, and y if it is passed, as scikit-learn validates them.
 
-    Returns anything but a frame, and a frame of the features themselves, unchanged.
+    A data frame with a column that is more than numbers becomes features, by columns that a fit learns and stores on
+    the estimator as ``_table_columns``; a later X then needs the same columns.
 
     Raises
     ------
     ValueError
-        Naming the columns that are missing or unknown, and values that are not of the kind of their column.
+        For columns of dates and other values that are no features, and for values that are not of the kind of their
+        column, naming it.
 
     Warns
     -----
     UserWarning
-        For categories that training did not see.
+        For categories that training did not have.
     """
-    given = names_of(X)
-    if given is None or trained is None or set(given) == set(trained):
-        return X
-    names = [column["name"] for column in columns]
-    if missing := [name for name in names if name not in given]:
-        raise ValueError(f"The model was trained on a table with the columns {names}. Missing here: {missing}.")
-    if unknown := [name for name in given if name not in names]:
-        raise ValueError(
-            f"The model was trained on a table with the columns {names}. Unknown: {unknown}: leave them out."
-        )
-    features = [
-        feature for column in columns for feature in _features(column, np.asarray(X[column["name"]], dtype=object))
-    ]
-    frame = dict(zip(trained, features, strict=True))
-    return type(X)(frame, index=X.index) if hasattr(X, "index") else type(X)(frame)
-
-
-def _features(column: dict[str, Any], cells: npt.NDArray[Any]) -> list[npt.NDArray[np.float64]]:
-    """The features of one column."""
-    missing = np.array([_is_missing(cell) for cell in cells], dtype=bool)
-    texts = [str(cell).strip() for cell in cells]
-    name, kind = column["name"], column["kind"]
-    if kind == "category":
-        values = column["values"]
-        unknown = sorted({text for text, gone in zip(texts, missing, strict=True) if not gone and text not in values})
-        if unknown:
-            warn(f"Column {name!r}: {unknown} were not seen in training and count as none of its categories.")
-        features = [np.array([text == value for text in texts], dtype=float) * ~missing for value in values]
+    if reset:
+        estimator.__dict__.pop("_table_columns", None)
+    if isinstance(X, Stored):
+        X.remember(estimator)
+        return X if isinstance(y, str) and y == "no_validation" else (X, y)
+    if not reset:
+        X = by_name(X, getattr(estimator, "feature_names_in_", None))
+    columns: str | None = getattr(estimator, "_table_columns", None)
+    is_encoded = columns is not None
+    if reset:
+        is_encoded = getattr(estimator, "_encodes", True) and _is_more_than_numbers(X)
+    if not is_encoded:
+        return validate_data(estimator, X, y, reset=reset, **checks)
+    X = X if hasattr(X, "columns") else check_array(X, dtype=None, ensure_all_finite=False)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    cells = _cells(X, getattr(estimator, "feature_names_in_", None))
+    if columns is None:
+        estimator._table_columns, features = _core.learn_columns(cells)
     else:
-        read = [
-            column["median"] if gone else _number(text, kind, name) for text, gone in zip(texts, missing, strict=True)
-        ]
-        features = [np.array(read, dtype=float)]
-    return [*features, missing.astype(float)] if column["has_missing"] else features
+        features, remarks = _core.encode_columns(columns, cells)
+        for remark in remarks:
+            warn(remark)
+    return features if isinstance(y, str) and y == "no_validation" else check_X_y(features, y, **checks)
 
 
-def _is_missing(cell: Any) -> bool:
-    text = str(cell).strip()  # pandas' NA compares with nothing
-    return text == "<NA>" or text.lower() in _MISSING
+def _is_more_than_numbers(X: Any) -> bool:
+    """Whether a data frame has a column of anything but numbers, or with a missing value."""
+    if not hasattr(X, "columns") or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
+        return False
+    columns = (column_at(X, at) for at in range(X.shape[1]))
+    return any(not _is_numeric(column) or bool(np.isnan(_numbers(column)).any()) for column in columns)
 
 
-def _number(text: str, kind: str, name: str) -> float:
-    if kind == "boolean":
-        if (truth := _BOOLEANS.get(text.lower())) is None:
-            raise ValueError(f"Column {name!r}: {text!r} is not true or false, as the column held in training.")
-        return truth
-    try:
-        return float(_BOOLEANS[text.lower()]) if text in ("True", "False") else float(text)
-    except ValueError:
-        raise ValueError(f"Column {name!r}: {text!r} is not a number, as the column held in training.") from None
+def _cells(X: Any, names: Any) -> list[tuple[str, Any]]:
+    """The columns of a frame or an array: float64, or texts and whether they are categories."""
+    n = X.shape[1]
+    names = [str(name) for name in (getattr(X, "columns", range(n)) if names is None else names)]
+    if (twice := {name for name, again in itertools.pairwise(sorted(names)) if name == again}) != set():
+        raise ValueError(f"several columns are called {min(twice)!r}: rename them")
+    return [(name, _column(column_at(X, at), name)) for at, name in enumerate(names)]
+
+
+def _column(column: Any, name: str) -> Any:
+    if _is_numeric(column):
+        return _numbers(column)
+    kind = _type(column)
+    if kind.startswith(_TIME_TYPES) or getattr(column.dtype, "kind", "") in ("M", "m"):
+        raise _dates(name)
+    cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return [_text(cell, name) for cell in cells], kind.startswith(_CATEGORIES)
+
+
+def _type(column: Any) -> str:
+    return str(column.dtype).lower()
+
+
+def _is_numeric(column: Any) -> bool:
+    if hasattr(column.dtype, "is_numeric"):  # polars
+        return bool(column.dtype.is_numeric())
+    return getattr(column.dtype, "kind", "O") in "iuf" and not _type(column).startswith(_CATEGORIES)
+
+
+def _numbers(column: Any) -> npt.NDArray[np.float64]:
+    is_masked = hasattr(column, "array") and not isinstance(column.dtype, np.dtype)  # of pandas
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan) if is_masked else column
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _text(cell: Any, name: str) -> str | None:
+    """A cell as in a CSV file; None for a missing one."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
+        return None
+    if isinstance(cell, _TIMES):
+        raise _dates(name)
+    if isinstance(cell, (str, bool, np.bool_)) or (isinstance(cell, Number) and not isinstance(cell, complex)):
+        return str(cell)
+    raise ValueError(
+        f"column {name!r} holds objects of type {type(cell).__name__}: leave it out, or make numbers of it"
+    )
+
+
+def _dates(name: str) -> ValueError:
+    return ValueError(
+        f"column {name!r} holds dates or times: leave it out, or replace it by numbers, such as the year, the month or "
+        "the days since a date"
+    )

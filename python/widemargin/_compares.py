@@ -27,13 +27,14 @@ class Compares(NestedSpecMixin, TakesPrecomputed, FittedModel, WithBases):
         """What a model file's header says of the bases: how they are selected, and the shape of samples like them."""
         shape = told["bases"]
         self.set_params(n_basis=shape.get("n", self.n_basis))
-        self.kind_ = "precomputed" if self._resolved.is_precomputed else kind_of_bases(shape)
+        if shape["kind"] != "elsewhere":
+            self.kind_ = "precomputed" if self._resolved.is_precomputed else kind_of_bases(shape)
         if told["basis"] in BASES:
             self.set_params(basis=told["basis"])
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]
         if "n_features" in shape:
-            self.n_features_in_ = shape["n_features"]
+            self._restore_width(shape["n_features"])
 
     def _collected(self, X: Any) -> _core._Collected:
         resolved: Resolved = self._resolved

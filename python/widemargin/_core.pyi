@@ -9,7 +9,8 @@ Samples are passed in one of these forms; arrays are not copied where the form s
 - ``("grids", cells)`` with float32 of shape (n, rows, columns, depth);
 - ``("series", values, lengths)`` with float32 of shape (steps of all series, channels) and int64 lengths;
 - ``("strings", list_of_str)``;
-- ``("bits", words, n_bits)`` with uint64 of shape (n, words per set).
+- ``("bits", words, n_bits)`` with uint64 of shape (n, words per set);
+- a `Store`, for fits that read vectors block by block.
 
 A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array (samples,
 bases). The samples of calls are passed separately as ``objects=(sequence, n, pick)`` where ``pick(sequence, rows)``
@@ -60,7 +61,11 @@ class _Common(TypedDict):
     threads: int
     time_limit: float | None
     monitor: _Monitor | None
-    feature_names: Sequence[str] | None
+    # The names of the features, or as JSON the columns of a table that become the features.
+    features: Sequence[str] | str | None
+
+# The name of a column of a data frame and its cells: numbers, or texts and whether they are categories.
+_Column = tuple[str, _Floats | tuple[list[str | None], bool]]
 
 __all__ = [
     "BasisPlan",
@@ -68,6 +73,7 @@ __all__ = [
     "Model",
     "Part",
     "State",
+    "Store",
     "WeightedLabels",
     "WeightedTargets",
     "canonical",
@@ -78,6 +84,7 @@ __all__ = [
     "class_score",
     "curves",
     "descriptor_rows",
+    "encode_columns",
     "explain",
     "fit_auto",
     "fit_basis_expansion",
@@ -95,6 +102,7 @@ __all__ = [
     "fit_thin_plate_remote",
     "header_of",
     "hog",
+    "learn_columns",
     "merge",
     "normalized",
     "pairwise",
@@ -574,6 +582,39 @@ def fit_thin_plate_regressor_remote(
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
     """Rows that become bases; not for k-medoids, which would need the similarities."""
+
+@final
+class Store:
+    """The samples of a file or a folder of files, on disk, and the resources for a fit."""
+
+    def __new__(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        label: str | None,
+        format: str | None,
+        n_features: int | None,
+        scratch: str | os.PathLike[str],
+        memory_limit: int | None,
+        checkpoint: str | os.PathLike[str] | None,
+        threads: int,
+    ) -> Store: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> list[str] | None: ...
+    def labels(self) -> tuple[list[int | str], npt.NDArray[Any]]:
+        """The classes and the class index of each sample, or the names of several labels and which of them each sample
+        has."""
+
+def learn_columns(columns: Sequence[_Column]) -> tuple[str, _Floats]:
+    """What the columns of a data frame hold, as JSON, and the features of its rows."""
+
+def encode_columns(known: str, columns: Sequence[_Column]) -> tuple[_Floats, list[str]]:
+    """The features of the rows of a data frame with the columns of `learn_columns`, and a line for each category that
+    these do not have."""
 
 def header_of(data: bytes) -> str:
     """The JSON header of a model file's bytes: the checksum is verified, and every field is present and has the right

@@ -16,8 +16,25 @@ from scipy import sparse
 
 from .graphs import is_graph
 
-# Kinds in the order in which they are tried; what looks like none of them may be vectors.
-_KINDS = ("graphs", "strings", "images", "bit sets", "grids of cells", "time series")
+# The kinds of samples, with the library's names for them. Graphs reach it as strings.
+NOUNS = {
+    "table": "vectors",
+    "series": "time series",
+    "strings": "strings",
+    "sets": "bit sets",
+    "images": "images",
+    "graphs": "graphs",
+    "grids": "grids of cells",
+}
+# Values of the parameter `kind`.
+KINDS = ("auto", *NOUNS, "objects")
+
+# Kinds in the order in which they are tried; what looks like none of them may be a table.
+_TRIED = ("graphs", "strings", "images", "sets", "grids", "series")
+
+# The fewest columns that may be time steps, the largest share of the variance that neighboring time steps differ by,
+# and how many rows are compared.
+_STEPS, _ROUGHNESS, _SOME_ROWS = 50, 0.1, 200
 
 # The least height and width of what may be a picture.
 _PICTURE = 16
@@ -34,7 +51,7 @@ def kind_of(X: Any, name: str = "X") -> str:
 
     Returns
     -------
-    {"vectors", "images", "grids of cells", "time series", "strings", "graphs", "bit sets"}
+    {"table", "series", "strings", "sets", "images", "graphs", "grids"}
         A numeric 2-D array, and a list of lists of equal length, is a table of vectors; a list or a column of arrays
         is time series.
 
@@ -48,15 +65,14 @@ def kind_of(X: Any, name: str = "X") -> str:
     if _are_pictures(X):
         raise TypeError(
             f"{name} is an array of {X.dtype} of shape {X.shape}, which looks like pictures: pixels are uint8, 0 to "
-            f"255. Convert them: {as_pixels(X)}. For series or grids of cells name a similarity, such as 'dtw' or "
-            "'rigid:radius=1'"
+            f"255. Convert them: {as_pixels(X)}. For time series or grids of cells pass kind='series' or kind='grids'"
         )
     kind = _known_kind(X)
     if kind is None:
         first = next((x for x in X if x is not None), None)
         raise TypeError(
             f"{name} is a list of objects of type {type(first).__name__}, which the library's similarities cannot "
-            f"compare. They compare vectors, {', '.join(_KINDS)}; for other objects pass a similarity of your own: a "
+            f"compare. They compare {', '.join(NOUNS.values())}; for other objects pass a similarity of your own: a "
             "function f(a, b) decorated with widemargin.similarity.pairs"
         )
     return kind
@@ -96,12 +112,27 @@ def kind_for(X: Any, takes: Sequence[str]) -> str | None:
         The accepted kinds of samples, in order of preference.
     """
     kind = _known_kind(X)
-    if kind == "vectors" and "time series" in takes and _is_padded(X):
-        return "time series"
+    if kind == "table" and "series" in takes and not sparse.issparse(X) and (takes[0] == "series" or _is_padded(X)):
+        return "series"  # rows of one length
     if kind in takes or (kind == "graphs" and "strings" in takes):
         return kind
     # A boolean table is also a numeric table.
-    return next((kind for kind in sorted(takes, key="vectors".__eq__) if _looks_like(kind, X)), None)
+    return next((kind for kind in sorted(takes, key="table".__eq__) if _looks_like(kind, X)), None)
+
+
+def are_smooth(X: Any) -> bool:
+    """Whether the rows of a table look like series: many columns, of which neighbors have nearly the same value."""
+    X = plain(X)
+    if sparse.issparse(X) or len(X) < 2 or np.ndim(X[0]) != 1 or len(X[0]) < _STEPS:
+        return False
+    rows = np.asarray(X[:_SOME_ROWS])
+    if rows.dtype.kind not in "iuf":
+        return False
+    # Without the columns' means, by which columns of different units differ, and without the rows', which they share.
+    rows = rows - rows.mean(axis=0, dtype=np.float64)
+    rows -= rows.mean(axis=1, keepdims=True)
+    variance = np.square(rows).mean()
+    return bool(variance > 0 and np.square(np.diff(rows)).mean() < 2 * _ROUGHNESS * variance)
 
 
 def plain(X: Any) -> Any:
@@ -192,12 +223,12 @@ def depth_of(x: Any) -> int:
 def _known_kind(X: Any) -> str | None:
     """The kind of samples; None for a list of objects that are of none."""
     if _is_table(X):
-        return "vectors"
-    kind = next((kind for kind in _KINDS if _looks_like(kind, X)), None)
+        return "table"
+    kind = next((kind for kind in _TRIED if _looks_like(kind, X)), None)
     if kind is not None or not isinstance(X, list):
-        return kind or "vectors"
+        return kind or "table"
     first = next((x for x in X if x is not None), 0.0)
-    return "vectors" if isinstance(first, Number) or depth_of(first) > 0 else None
+    return "table" if isinstance(first, Number) or depth_of(first) > 0 else None
 
 
 def _is_table(X: Any) -> bool:
@@ -219,17 +250,17 @@ def _looks_like(kind: str, X: Any) -> bool:
     if isinstance(X, list):
         return len(X) > 0 and _are_like(kind, X)
     if sparse.issparse(X) or not isinstance(dtype, np.dtype):
-        return kind == "vectors"
+        return kind == "table"
     match kind:
         case "images":
             return bool(dtype == np.uint8) and ndim in (3, 4)
-        case "bit sets":
+        case "sets":
             return dtype.kind == "b" and ndim == 2
-        case "time series":
+        case "series":
             return dtype.kind in "iufb" and ndim in (2, 3)
-        case "vectors":
+        case "table":
             return dtype.kind in "iufb" and ndim == 2
-        case "grids of cells":
+        case "grids":
             return dtype.kind in "iuf" and dtype != np.uint8 and ndim == 4
     return False
 
@@ -242,13 +273,13 @@ def _are_like(kind: str, X: list[Any]) -> bool:
             return any(isinstance(x, str) for x in X)
         case "graphs":
             return is_graph(first)
-        case "bit sets":
+        case "sets":
             return isinstance(first, (set, frozenset))
         case "images":
             return getattr(first, "dtype", None) == np.uint8 and getattr(first, "ndim", 0) in (2, 3)
-        case "time series":
+        case "series":
             return depth_of(first) in (1, 2) and not is_graph(first)
-        case "vectors":
+        case "table":
             return depth_of(first) == 1
     return depth_of(first) == 3
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,13 +32,23 @@ _KINDS = (
     BasisExpansionOneClass,
     BasisExpansion,
 )
+# What may hold them, with converters of skl2onnx.
+_HOLDERS = (
+    Pipeline,
+    GridSearchCV,
+    RandomizedSearchCV,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 
 # Reductions take their axes as an input since 13; runtimes of 2022 support 17.
 _LEAST_OPSET = 13
 _OPSET = 17
 
 
-def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
+def to_onnx(estimator: Any, X: Any = None, *, opset: int | None = None) -> onnx.ModelProto:
     """Exports a fitted estimator as an ONNX model.
 
     It can be exported where its similarities are expressions on vectors, as those that compare vectors or sets are,
@@ -56,10 +68,10 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     `BasisExpansionOneClass` are ``label`` (int64: 1, and -1 for outliers) and ``scores`` of shape (n_samples,), of type
     double, as `decision_function` returns them.
 
-    The steps of a `sklearn.pipeline.Pipeline` before ours are converted by the package skl2onnx, in double
-    precision as the input then is (in single with a `SimpleImputer`, which ONNX Runtime has in single precision only).
-    Where the first is a `ColumnTransformer` of a frame's columns, the model has an input of shape (n_samples, 1) a
-    column, of type double or string.
+    Pipelines, searches and ensembles of scikit-learn are converted by the package skl2onnx. Their inputs have the types
+    of X, and so do ``scores`` and ``probabilities``; without X there is one input of type double. ONNX Runtime has a
+    `SimpleImputer` in single precision only: pass X of float32. With a data frame as X the model has an input of shape
+    (n_samples, 1) for each column.
 
     The model stores the bases as dense rows. Comparing n samples with them takes memory for some matrices of shape (n,
     bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: they take time
@@ -69,9 +81,11 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : estimator or Pipeline
-        A fitted classifier, regression model, `BasisExpansionOneClass` or `BasisExpansion`, or a pipeline that ends in
-        one.
+    estimator : estimator
+        A fitted classifier, regression model, `BasisExpansionOneClass` or `BasisExpansion`, or a `Pipeline`,
+        `GridSearchCV`, `RandomizedSearchCV`, or stacking or voting estimator that holds them.
+    X : samples or None, default=None
+        Some samples of a pipeline, search or ensemble; their values do not matter.
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 
@@ -98,28 +112,27 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
         import onnx
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install widemargin[onnx]") from error
-    if isinstance(estimator, Pipeline):
-        check_is_fitted(estimator)
-        from ._onnx_pipeline import pipeline_model
-
-        last = to_onnx(estimator.steps[-1][1], opset=opset)
-        return pipeline_model(estimator, last, opset=_OPSET if opset is None else opset)
-    if isinstance(estimator, AutoSVC):
-        check_is_fitted(estimator)
-        estimator = estimator.best_estimator_
-    if not isinstance(estimator, _KINDS):
-        names = ", ".join(kind.__name__ for kind in _KINDS)
-        raise TypeError(
-            f"to_onnx takes one of {names}, Pipeline, not {type(estimator).__name__}{instead_of(estimator)}"
-        )
+    if not isinstance(estimator, (*_KINDS, AutoSVC, *_HOLDERS)):
+        names = ", ".join(kind.__name__ for kind in (*_KINDS, *_HOLDERS))
+        raise TypeError(f"to_onnx takes one of {names}, not {type(estimator).__name__}{instead_of(estimator)}")
     check_is_fitted(estimator)
     opset = _OPSET if opset is None else opset
     newest = onnx.defs.onnx_opset_version()
     if not _LEAST_OPSET <= opset <= newest:
         raise ValueError(f"opset = {opset}: this version of onnx and widemargin know {_LEAST_OPSET} to {newest}")
+    if isinstance(estimator, _HOLDERS):
+        from ._onnx_converters import model_with_steps
 
+        return model_with_steps(estimator, X, (*_KINDS, AutoSVC), _model, opset)
+    return _model(estimator, opset)
+
+
+def _model(estimator: Any, opset: int) -> onnx.ModelProto:
+    """The ONNX model of a fitted estimator of ours."""
     from ._onnx_model import model_of
 
+    if isinstance(estimator, AutoSVC):
+        estimator = estimator.best_estimator_
     columns = getattr(estimator, "_columns", None)
     # A model file may store labels as integers that were strings.
     is_one_class = isinstance(estimator, MarginClassifier) and not estimator._is_several()

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._onnx_expression import block, wide_kernel
+from . import _onnx_kernels as kernels
 from ._onnx_graph import Graph, check_size
-from ._onnx_kernels import Array, Arrays, float32, float64
-from ._rows import SIMILARITIES
+from ._onnx_kernels import Array, Arrays, Wide, float32, float64
+from ._onnx_similarities import EXPRESSIONS
+from ._rows import SIMILARITIES, default_of
 from ._specs import columns_of, options_of, steps_of
 from ._stored_bases import bases_of
 
@@ -51,6 +52,26 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
         f"the similarity '{spec}' cannot be exported: {what} is not an expression on vectors: {reason}; use "
         "widemargin.save"
     )
+
+
+def expression_of(spec: str) -> Any:
+    """What a similarity is in ONNX, from its spec without descriptors: an Expression, Additive or Wide."""
+    name, _, rest = spec.partition(":")
+    given = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
+    parameters = SIMILARITIES[name]["parameters"]
+    values = {one["name"]: default_of({**one, "default": given.get(one["name"], one["default"])}) for one in parameters}
+    return EXPRESSIONS[name](**values)
+
+
+def wide_kernel(spec: str) -> Wide:
+    """The function of distances that a similarity is in double precision, from its spec without descriptors."""
+    name, _, gamma = spec.partition(":gamma=")
+    # As similarities in single precision these two are expressions.
+    exponentials = {"rbf": kernels.gaussian, "laplacian": kernels.laplacian}
+    found = exponentials[name](float(gamma)) if name in exponentials else expression_of(spec)
+    if not isinstance(found, Wide):
+        raise ValueError(f"the similarity '{spec}' has no expression in double precision")
+    return found
 
 
 def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays) -> str:
@@ -98,6 +119,14 @@ class _Described:
         scaled = self._graph("Mul", self._graph("Sub", x, center), factors)
         self._known[chain] = scaled, (bases - center) * factors
         return self._known[chain]
+
+
+def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
+    """Similarities [N, B] of samples [N, d] and bases (B, d) in single precision."""
+    found = expression_of(spec)
+    if not isinstance(found, Wide):
+        return str(found.block(graph, x, bases))
+    return float32(graph, found.block(graph, float64(graph, x), bases.astype(np.float64)))
 
 
 def _dense_bases(model: Any, told: dict[str, Any]) -> Array:

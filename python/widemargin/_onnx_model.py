@@ -12,8 +12,7 @@ from onnx import helper
 
 from . import _core
 from . import _onnx_kernels as kernels
-from ._onnx_expansion import check, expansion
-from ._onnx_expression import expression_of, wide_kernel
+from ._onnx_expansion import check, expansion, expression_of, wide_kernel
 from ._onnx_graph import Graph, value
 from ._onnx_kernels import Array, Arrays
 

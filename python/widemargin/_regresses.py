@@ -17,6 +17,7 @@ from ._samples import as_contiguous
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A model of one or several numbers for each sample."""
 
+    _reads_files = True
     # How scikit-learn checks the targets.
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
     # Whether the targets had one dimension.

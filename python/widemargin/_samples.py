@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ._files import Stored
 from ._kinds import as_pixels, is_nested, kind_for, plain, refuse_one
 from .graphs import to_strings
 
@@ -24,11 +25,11 @@ def from_vectors(X: Any) -> Any:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : ndarray, sparse matrix or Stored, of shape (n_samples, n_features)
 
     Returns
     -------
-    ndarray, C-contiguous, or the tuple ("csr", data, indices, indptr, n_columns)
+    ndarray, C-contiguous, the tuple ("csr", data, indices, indptr, n_columns), or the store
         float32 and float64 are kept, other numbers become float64. The input is not modified, and not copied if it has
         the right form.
 
@@ -37,6 +38,8 @@ def from_vectors(X: Any) -> Any:
     ValueError
         For a sparse matrix with more columns than 32 bits can count.
     """
+    if isinstance(X, Stored):
+        return X.store
     if not sparse.issparse(X):
         X = np.asarray(X)
         return as_contiguous(X, _float_of(X.dtype))
@@ -122,14 +125,12 @@ def from_other(
         layout = "channels_last"
     X = plain(X)
     kind = kind_for(X, takes)
-    if kind == "vectors" and "time series" in takes and not sparse.issparse(X):
-        kind = "time series"  # rows of one length
     if kind is None and len(takes) > 1:
         raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in takes)}")
     kind = kind or takes[0]
-    if kind == "bit sets":
+    if kind == "sets":
         return _bit_sets(X, name, n_bits), n
-    if kind == "time series":
+    if kind == "series":
         return _series(X, name, layout, n_channels), n
     return _CONVERT[kind](X, name), n
 
@@ -273,7 +274,7 @@ def _images(X: Any, name: str) -> Any:
 
 
 def _grids(X: Any, name: str) -> Any:
-    cells = _array(X, name, _FORMS["grids of cells"])
+    cells = _array(X, name, _FORMS["grids"])
     if cells.dtype == np.uint8:
         raise TypeError(
             f"{name} is {_what(cells)}, which are images: a descriptor comes before the similarity, HOG() >> Rigid()"
@@ -290,7 +291,7 @@ def _grids(X: Any, name: str) -> Any:
 
 def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = None) -> Any:
     if not isinstance(X, list):
-        X = _array(X, name, _FORMS["time series"])
+        X = _array(X, name, _FORMS["series"])
         if X.ndim not in (2, 3):
             raise ValueError(f"{name} has shape {X.shape}: series are (n, length) or (n, length, channels)")
     padded = isinstance(X, np.ndarray)
@@ -427,7 +428,7 @@ def _graphs(X: Any, name: str) -> Any:
 def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
     if not isinstance(X, list):
         if not isinstance(X, np.ndarray) or X.dtype.kind != "b" or X.ndim != 2:
-            raise TypeError(f"{name} is {_what(X)}; the similarity takes {_FORMS['bit sets']}")
+            raise TypeError(f"{name} is {_what(X)}; the similarity takes {_FORMS['sets']}")
         if n_bits is not None and X.shape[1] != n_bits:
             raise ValueError(f"{name} has {X.shape[1]} columns, expected {n_bits}")
         packed = np.packbits(X, axis=1, bitorder="little")
@@ -467,21 +468,21 @@ def _vectors(X: Any, name: str) -> Any:
 
 
 _FORMS = {
-    "vectors": "vectors (n, features)",
+    "table": "vectors (n, features)",
     "images": "images (uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays)",
-    "grids of cells": "grids of cells (floats of shape (n, rows, columns, depth))",
-    "time series": (
+    "grids": "grids of cells (floats of shape (n, rows, columns, depth))",
+    "series": (
         "time series (a list of arrays (length,) or (length, channels), or an array (n, length) or "
         "(n, length, channels))"
     ),
     "strings": "strings (a list or a column of str)",
-    "bit sets": "bit sets (an array of bool of shape (n, elements), or a list of sets of integers)",
+    "sets": "bit sets (an array of bool of shape (n, elements), or a list of sets of integers)",
 }
 
 _CONVERT: dict[str, Callable[[Any, str], Any]] = {
-    "vectors": _vectors,
+    "table": _vectors,
     "images": _images,
-    "grids of cells": _grids,
+    "grids": _grids,
     "graphs": _graphs,
     "strings": _strings,
 }

@@ -17,11 +17,13 @@ from sklearn.base import BaseEstimator
 
 from . import _core
 from ._calls import Block, Checked, name_of
-from ._kinds import kind_of
+from ._files import Stored
+from ._kinds import KINDS, NOUNS, are_smooth, kind_of
 from ._names import one_of
 from ._rows import DESCRIPTORS, SIMILARITIES
 from ._samples import LAYOUTS, alike, count, from_other, pick
 from ._threads import threads_of
+from ._warn import KindWarning, warn
 
 
 class _Spelled(BaseEstimator):
@@ -306,7 +308,7 @@ class Resolved:
     --------
     >>> from widemargin.similarity import resolve
     >>> resolve(["dtw:window=0.1", "msm"]).takes
-    ['time series', 'vectors']
+    ['series', 'table']
     """
 
     specs: list[str]
@@ -400,9 +402,25 @@ def is_auto(similarity: Any) -> bool:
     return isinstance(similarity, str) and similarity == "auto"
 
 
-def any_kind(X: Any, layout: str) -> Resolved:
-    """Stands for a similarity that is not known yet, of samples of the kind that X looks like."""
-    kind = kind_of(X)
+def any_kind(X: Any, layout: str, kind: str) -> Resolved:
+    """Stands for a similarity that is not known yet, of samples of a kind, or of the one that X looks like.
+
+    Warns
+    -----
+    KindWarning
+        For a table whose rows may be series.
+    """
+    kind = one_of("kind", kind, KINDS)
+    if kind == "auto" and isinstance(X, Stored):
+        kind = "table"
+    elif kind == "auto":
+        kind = kind_of(X)
+        if kind == "table" and are_smooth(X):
+            warn(
+                "X is read as a table, but its rows look like time series: kind='series' reads it as such", KindWarning
+            )
+    elif kind == "objects":
+        raise ValueError("kind='objects' needs a similarity of your own: a function f(samples, bases)")
     return Resolved(["auto"], [], ["strings" if kind == "graphs" else kind], False, [0], layout_of(layout))
 
 
@@ -505,8 +523,8 @@ def _takes(specs: list[str]) -> list[str]:
     if not specs:
         return []
     each = [_core.takes([spec]) for spec in specs]
-    takes = [kind for kind in each[0] if all(kind in kinds for kinds in each)]
+    takes = [kind for noun in each[0] for kind in NOUNS if NOUNS[kind] == noun and all(noun in nouns for nouns in each)]
     if not takes:
-        told = "; ".join(f"'{spec}' takes {' or '.join(kinds)}" for spec, kinds in zip(specs, each, strict=True))
+        told = "; ".join(f"'{spec}' takes {' or '.join(nouns)}" for spec, nouns in zip(specs, each, strict=True))
         raise ValueError(f"no samples suit all of the similarities: {told}")
     return takes

@@ -44,9 +44,9 @@ def bases_of(model: _core.Model, layout: str = "auto") -> Any:
 
 def kind_of_bases(shape: dict[str, Any]) -> str:
     """The kind of samples of a model, by its header's description of the bases."""
-    kinds = {"dense": "vectors", "sparse": "vectors", "series": "time series", "grids": "grids of cells"}
+    kinds = {"dense": "table", "sparse": "table", "far": "table", "bit-sets": "sets"}
     kind: str = shape["kind"]
-    return kinds.get(kind, "objects" if kind == "elsewhere" else kind.replace("-", " "))
+    return kinds.get(kind, kind)
 
 
 class WithBases(BaseEstimator):
@@ -75,7 +75,11 @@ class WithBases(BaseEstimator):
 
     def _rebuild(self, data: bytes, state: Any) -> None:
         """The model of its bytes, and of the bases that they do not hold."""
-        bases = collect(NoEstimator(), self._python_bases, self._resolved.of_bases(), reset=True)
+        alike = NoEstimator()
+        for name in ("kind_", "feature_names_in_", "_table_columns"):
+            if hasattr(self, name):
+                setattr(alike, name, getattr(self, name))
+        bases = collect(alike, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
         self._model = type(self)._read(data, (similarities, bases.given, state))
 

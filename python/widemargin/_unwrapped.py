@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import FittedModel, MarginClassifier
+from ._columns import names_of_features
 from ._looks import check_has
 
 
@@ -63,4 +64,4 @@ def names_of_columns(estimator: Any) -> npt.NDArray[Any] | None:
             return np.asarray(estimator[:-1].get_feature_names_out(), dtype=object)
         except (AttributeError, ValueError):  # of a step that names no features
             return None
-    return getattr(unwrapped(estimator)[0], "feature_names_in_", None)
+    return names_of_features(unwrapped(estimator)[0])

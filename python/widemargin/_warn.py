@@ -5,6 +5,19 @@ from __future__ import annotations
 import sys
 import warnings
 
+
+class KindWarning(UserWarning):
+    """The samples may be of another kind than they were read as; the parameter ``kind`` of an estimator decides.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from widemargin import KindWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", KindWarning)
+    """
+
+
 _PACKAGES = ("widemargin", "sklearn", "joblib")
 
 

@@ -10,10 +10,10 @@ from . import _core
 from ._base import SHARED, MarginClassifier, fitting, watched
 from ._bases import same_length
 from ._collect import collect
+from ._model_files import CLASSES
 from ._names import one_of
 from ._progress import Progress
 from ._specs import any_kind
-from .files import CLASSES
 
 METHODS = ("basis_expansion", "thin_plate", "power_mean")
 _TRIED = ("method", "chosen", "loo_squared_hinge", "problem", "error", "score", "n_samples", "seconds")
@@ -59,6 +59,8 @@ class AutoSVC(MarginClassifier):
         Seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all samples, the
         model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the same way,
         once a method has been fitted.
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        What the samples are, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 
@@ -66,8 +68,7 @@ class AutoSVC(MarginClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     kind_ : str
-        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
-        sets".
+        What the samples were read as: a value of `kind`.
     method_ : str
         "basis_expansion", "thin_plate" or "power_mean".
     best_estimator_ : BasisExpansionSVC, ThinPlateSVC or PowerMeanSVC
@@ -95,6 +96,7 @@ class AutoSVC(MarginClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
+        "kind": [str],
         "layout": [str],
     }
 
@@ -108,6 +110,7 @@ class AutoSVC(MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        kind: str = "auto",
         layout: str = "auto",
     ) -> None:
         self.methods = methods
@@ -117,6 +120,7 @@ class AutoSVC(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.kind = kind
         self.layout = layout
 
     def __sklearn_tags__(self) -> Any:
@@ -146,7 +150,7 @@ class AutoSVC(MarginClassifier):
         methods, scoring = self._methods(), self._scoring()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        self._resolved = any_kind(X, self.layout)
+        self._resolved = any_kind(X, self.layout, self.kind)
         collected = collect(self, X, self._resolved, reset=True)
         target = self._target(y, sample_weight)
         same_length(collected.n, len(target[1]))
@@ -181,7 +185,7 @@ class AutoSVC(MarginClassifier):
             "threads": self._threads(),
             "time_limit": self.time_limit,
             "monitor": watched(progress),
-            "feature_names": self._kept_names(),
+            "features": self._features_of_model(),
         }
 
     def _collected(self, X: Any) -> _core._Collected:

@@ -104,6 +104,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
         reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
         warning states how many.
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        What the samples are. "auto" reads a numeric 2-D array, and a list of lists of equal length, as a table (as
+        series where the similarity compares series), a list of arrays as series.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series: (n, channels, length) as in aeon, or (n, length, channels) as
         in tslearn; in a list (channels, length) or (length, channels). "auto" means "channels_last" if that gives fewer
@@ -130,8 +133,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     path_ : dict of ndarray
         For every C tried, as in `ThinPlateSVC`; empty if C was given.
     kind_ : str
-        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
-        sets"; "objects" for a callable, "precomputed" for similarities.
+        What the samples were read as: a value of `kind`, or "precomputed".
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
@@ -183,6 +185,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     (3, 100)
     """
 
+    _reads_files = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
@@ -190,6 +193,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         "max_basis": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
+        "kind": [str],
         "layout": [str],
     }
 
@@ -211,6 +215,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        kind: str = "auto",
         layout: str = "auto",
         penalty: str = "l2",
         max_basis: int | None = None,
@@ -230,6 +235,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.kind = kind
         self.layout = layout
         self.penalty = penalty
         self.max_basis = max_basis
@@ -260,7 +266,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         normalization = normalization_of(self, "auto")
         basis, basis_rows = basis_of(self.basis, self)
         searches = is_auto(self.similarity)
-        resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
+        resolved = any_kind(X, self.layout, self.kind) if searches else resolve(self.similarity, self.layout)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._columns = None

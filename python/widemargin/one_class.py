@@ -59,6 +59,8 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     random_state : int, RandomState instance or None, default=None
         None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        What the samples are, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 
@@ -69,8 +71,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     left_out_scores_ : ndarray of shape (n_samples,)
         ``score_samples`` of each training sample from a w without it; of a base too, with its similarity to itself.
     kind_ : str
-        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
-        sets"; "objects" for a callable, "precomputed" for similarities.
+        What the samples were read as: a value of `kind`, or "precomputed".
     basis_indices_ : ndarray of int
     bases_ : array or list
     similarities_ : list of str
@@ -93,6 +94,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "shrinkage": [Interval(Real, 0, None, closed="neither")],
         **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
+        "kind": [str],
         "layout": [str],
     }
 
@@ -109,6 +111,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        kind: str = "auto",
         layout: str = "auto",
     ) -> None:
         self.similarity = similarity
@@ -121,6 +124,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.kind = kind
         self.layout = layout
 
     @fitting

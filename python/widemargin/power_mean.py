@@ -16,6 +16,7 @@ from . import _core
 from ._base import SHARED, VectorClassifier, fitting
 from ._c_choice import c_of, path_of
 from ._calls import name_of
+from ._files import Stored
 from ._names import one_of
 from ._rows import kernels_of
 
@@ -232,7 +233,9 @@ class PowerMeanSVC(VectorClassifier):
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         given = super()._validated(X, y, reset=reset)
-        check_non_negative(given[0] if isinstance(given, tuple) else given, type(self).__name__)
+        rows = given[0] if isinstance(given, tuple) else given
+        if not isinstance(rows, Stored):
+            check_non_negative(rows, type(self).__name__)
         return given
 
     def _describe(self, told: dict[str, Any]) -> None:

@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import SHARED, fitting
 from ._bases import basis_of, normalization_of, normalization_parameters
 from ._c_choice import c_of
 from ._collect import collect
-from ._columns import in_order
+from ._columns import validated
 from ._compares import Compares
 from ._names import one_of
 from ._nested import NestedSpecMixin
@@ -93,6 +92,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         the model is fitted to as many as it allows, and a warning states how many. With a loss other than the squared
         one the choice of ε and C takes at most half of the time that is left, and the solver stops with its current
         solution.
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        What the samples are, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
 
@@ -119,8 +120,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         R² of the same predictions, the mean over the outputs that are not constant. Of other losses than the squared
         one it is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit.
     kind_ : str
-        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
-        sets"; "objects" for a callable, "precomputed" for similarities.
+        What the samples were read as: a value of `kind`, or "precomputed".
     similarities_ : list of str
         The spec of each part, with learned values.
     normalization_ : str
@@ -163,6 +163,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "fit_intercept": ["boolean"],
         **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
+        "kind": [str],
         "layout": [str],
     }
 
@@ -183,6 +184,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        kind: str = "auto",
         layout: str = "auto",
     ) -> None:
         self.similarity = similarity
@@ -199,6 +201,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.kind = kind
         self.layout = layout
 
     @fitting
@@ -223,7 +226,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         loss, epsilon, quantile = self._loss()
         basis, basis_rows = basis_of(self.basis, self)
         searches = is_auto(self.similarity)
-        resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
+        resolved = any_kind(X, self.layout, self.kind) if searches else resolve(self.similarity, self.layout)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._columns = None
@@ -482,10 +485,10 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
         how |= self._target_checks if reset else {}
-        return validate_data(self, X, y, reset=reset, **how)
+        return validated(self, X, y, reset=reset, **how)
 
     def _collected(self, X: Any) -> _core._Collected:
-        return from_vectors(self._validated(in_order(self, X), reset=False)), None
+        return from_vectors(self._validated(X, reset=False)), None
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
@@ -514,5 +517,5 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         if (bases := told["training"]["basis"]) != "none":
             fitted.set_params(n_basis=told["n_bases"], basis=bases)
         fitted._restore(model, told)
-        fitted.n_features_in_ = told["n_features"]
+        fitted._restore_width(told["n_features"])
         return fitted

@@ -92,8 +92,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
     Attributes
     ----------
     kind_ : str
-        How the samples were read: "vectors", "images", "grids of cells", "time series", "strings", "graphs" or "bit
-        sets"; "objects" for a callable, "precomputed" for similarities.
+        What the samples were read as: a value of `kind`, or "precomputed".
     similarities_ : list of str
     basis_indices_ : ndarray of int
     bases_ : array or list
@@ -115,6 +114,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "kind": [str],
         "layout": [str],
     }
 
@@ -129,6 +129,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        kind: str = "auto",
         layout: str = "auto",
     ) -> None:
         self.similarity = similarity
@@ -139,6 +140,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.kind = kind
         self.layout = layout
 
     def __sklearn_tags__(self) -> Any:

@@ -40,8 +40,9 @@ pub fn load_any_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
 fn check_kind(wanted: &str, takes: &Takes<'_>, input: &Input) -> Result<(), Failure> {
     let format = input.format_for(takes).map_or_else(|| Format::from_path(&input.data), Ok)?;
     let held = format.kind();
-    // What an archive holds, its arrays tell.
-    let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted);
+    // What an archive holds, its arrays tell; rows of an array are series of one length.
+    let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted)
+        || wanted == "time series" && format == Format::Npy;
     if wanted == held || may_hold {
         return Ok(());
     }

@@ -63,6 +63,7 @@ mod write_rows;
 pub use atomic_write::AtomicFile;
 pub use blocks::{Block, Blocks};
 pub use checkpoint_folder::CheckpointFolder;
+pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use groups::read_groups;

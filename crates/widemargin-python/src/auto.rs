@@ -48,5 +48,5 @@ pub(crate) fn fit_auto(
             tried.seconds,
         )
     };
-    Ok((Model::of(found.model, common.feature_names).map_err(raise)?, found.tried.into_iter().map(told).collect()))
+    Ok((Model::of(found.model, common.features).map_err(raise)?, found.tried.into_iter().map(told).collect()))
 }

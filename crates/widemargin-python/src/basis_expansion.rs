@@ -14,6 +14,7 @@ use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::samples::{Place, fitted};
 use crate::work::conduct;
 
 /// How bases are selected: by name, or the rows themselves.
@@ -72,29 +73,29 @@ pub(crate) fn fit_basis_expansion(
         let search = SimilaritySearch::of(&params, &specs, normalization, counts);
         let search = search.choosing_loss(&params, loss.is_none());
         let samples = needed(samples)?;
-        let view = samples.view()?;
+        let place = samples.place()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {
             let start = Instant::now();
-            let found = search.choose(&view, &labels, weights, monitor)?;
+            let found = search.choose(place.source(), &labels, weights, monitor)?;
             let seconds = start.elapsed().as_secs_f64();
-            let model = found.apply(params)?.fit_with(&view, &labels, weights, monitor)?;
+            let model = fitted!(found.apply(params)?, place, &labels, weights, monitor)?;
             Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
         })?;
-        let model = Model::fitted(model, common.feature_names).map_err(raise)?;
+        let model = Model::fitted(model, common.features).map_err(raise)?;
         return Ok((model, tried.into_iter().map(tried_facts).collect()));
     }
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
         let samples = needed(samples)?;
-        let view = samples.view()?;
-        let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
-        return Ok((Model::fitted(model, common.feature_names).map_err(raise)?, Vec::new()));
+        let place = samples.place()?;
+        let model = conduct(py, &patience, |monitor, _| fitted!(params, place, &labels, weights, monitor))?;
+        return Ok((Model::fitted(model, common.features).map_err(raise)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
     let source = both(samples)?;
     let model =
         conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &labels, weights, monitor))?;
-    Ok((Model::composite(py, model, common.feature_names)?, Vec::new()))
+    Ok((Model::composite(py, model, common.features)?, Vec::new()))
 }
 
 /// What a search begins with, as [`SimilaritySearch::of`] takes it.

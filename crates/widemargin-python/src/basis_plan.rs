@@ -142,5 +142,5 @@ pub(crate) fn fit_thin_plate_remote(
         let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape).weighed(mean_weight);
         Ok(plan.fit(&params, settled, &mut rows, facts, monitor)?.with_training(training))
     })?;
-    Model::fitted(model, common.feature_names).map_err(raise)
+    Model::fitted(model, common.features).map_err(raise)
 }

@@ -10,15 +10,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::boolean_struct::True;
 use pyo3::types::{PyDict, PyTuple};
-use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels};
+use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels, TableColumns};
 use widemargin::model::{Array, Numbers};
 use widemargin::solve::Stage;
 
+use crate::columns;
 use crate::errors::raise;
 use crate::work::Patience;
 
 /// A class label: an integer or a string.
-#[derive(FromPyObject)]
+#[derive(FromPyObject, IntoPyObject)]
 pub(crate) enum Class {
     #[pyo3(transparent)]
     Integer(i64),
@@ -31,6 +32,15 @@ impl From<&Class> for Label {
         match class {
             Class::Integer(integer) => Label::Integer(*integer),
             Class::Text(text) => Label::Text(text.clone()),
+        }
+    }
+}
+
+impl From<&Label> for Class {
+    fn from(label: &Label) -> Self {
+        match label {
+            Label::Integer(integer) => Class::Integer(*integer),
+            Label::Text(text) => Class::Text(text.clone()),
         }
     }
 }
@@ -82,6 +92,35 @@ pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> PyResu
     }
 }
 
+/// The names of the features, or the columns of a table that become the features.
+pub(crate) enum Features {
+    Names(Vec<String>),
+    Columns(TableColumns),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Features {
+    type Error = PyErr;
+
+    fn extract(features: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match features.extract::<String>() {
+            Ok(json) => columns::read(&json).map(Features::Columns),
+            Err(_) => features.extract().map(Features::Names),
+        }
+    }
+}
+
+/// A model with what is known of its features.
+macro_rules! of_features {
+    ($model:expr, $features:expr) => {
+        match $features {
+            None => $model.with_feature_names(None),
+            Some(Features::Names(names)) => $model.with_feature_names(Some(names)),
+            Some(Features::Columns(columns)) => $model.with_table_columns(Some(columns)),
+        }
+    };
+}
+pub(crate) use of_features;
+
 /// What fits of all methods are given.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -93,7 +132,7 @@ pub(crate) struct Common<'py> {
     pub threads: usize,
     pub time_limit: Option<f64>,
     pub monitor: Option<Bound<'py, PyAny>>,
-    pub feature_names: Option<Vec<String>>,
+    pub features: Option<Features>,
 }
 
 impl<'py> Common<'py> {

@@ -136,7 +136,7 @@ pub(crate) fn fit_basis_expansion_remote(
     };
     let model = BasisExpansionSvc::assembled(ours(&expansion)?.clone(), parts).map_err(raise)?;
     let model = model.with_training(labels.training(&common)).with_calibration(calibration);
-    Model::fitted(model, common.feature_names).map_err(raise)
+    Model::fitted(model, common.features).map_err(raise)
 }
 
 /// An expansion of the library's similarities.

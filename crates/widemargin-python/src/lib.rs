@@ -5,6 +5,7 @@
 mod auto;
 mod basis_expansion;
 mod basis_plan;
+mod columns;
 mod convert;
 mod errors;
 mod expansion;
@@ -22,6 +23,7 @@ mod rows;
 mod samples;
 mod scores;
 mod spline;
+mod store;
 mod thin_plate;
 mod weighted_labels;
 mod weighted_targets;
@@ -39,6 +41,8 @@ mod _core {
     use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
     use crate::basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote};
+    #[pymodule_export]
+    use crate::columns::{encode_columns, learn_columns};
     #[pymodule_export]
     use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized};
     #[pymodule_export]
@@ -65,6 +69,8 @@ mod _core {
     use crate::scores::{class_score, curves, probability_scores, regression_scores};
     #[pymodule_export]
     use crate::spline::fit_thin_plate_regressor;
+    #[pymodule_export]
+    use crate::store::Store;
     #[pymodule_export]
     use crate::thin_plate::fit_thin_plate;
     #[pymodule_export]

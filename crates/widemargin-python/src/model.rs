@@ -13,7 +13,7 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
-use crate::convert::{Target, array, arrays, labeled, shaped};
+use crate::convert::{Features, Target, array, arrays, labeled, of_features, shaped};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
@@ -45,58 +45,58 @@ fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
 
 impl Model {
     /// Of a fit, whose model must be one that can be written; with the names of its features.
-    pub fn fitted(model: impl Classifier, feature_names: Option<Vec<String>>) -> Result<Self> {
-        Self::of(Box::new(model), feature_names)
+    pub fn fitted(model: impl Classifier, features: Option<Features>) -> Result<Self> {
+        Self::of(Box::new(model), features)
     }
 
     /// The same of a model of any method.
-    pub fn of(model: Box<dyn Classifier>, feature_names: Option<Vec<String>>) -> Result<Self> {
+    pub fn of(model: Box<dyn Classifier>, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::Any(model.with_feature_names(feature_names)?)))
+        Ok(Model(Trained::Any(of_features!(model, features)?)))
     }
 
     /// The same of similarities that are Python's; it does not hold on to all training samples.
     pub fn composite(
         py: Python<'_>,
         model: BasisExpansionSvc<CompositeSimilarity>,
-        feature_names: Option<Vec<String>>,
+        features: Option<Features>,
     ) -> PyResult<Self> {
         let bases = model.expansion().bases().alone(py)?;
-        let named = model.check_finite().and_then(|()| model.with_bases(bases)?.with_feature_names(feature_names));
+        let named = model.check_finite().and_then(|()| of_features!(model.with_bases(bases)?, features));
         named.map(|model| Model(Trained::Composite(Box::new(model)))).map_err(raise)
     }
 
     /// Of the fit of a regression, as [`Model::fitted`] is.
-    pub fn regressor(model: impl Regressor, feature_names: Option<Vec<String>>) -> Result<Self> {
+    pub fn regressor(model: impl Regressor, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::Regressor(Box::new(model).with_feature_names(feature_names)?)))
+        Ok(Model(Trained::Regressor(of_features!(Box::new(model), features)?)))
     }
 
     /// The same of similarities that are Python's; it does not hold on to all training samples.
     pub fn composite_regressor(
         py: Python<'_>,
         model: BasisExpansionRegressor<CompositeSimilarity>,
-        feature_names: Option<Vec<String>>,
+        features: Option<Features>,
     ) -> PyResult<Self> {
         let bases = model.expansion().bases().alone(py)?;
-        let named = model.check_finite().and_then(|()| model.with_bases(bases)?.with_feature_names(feature_names));
+        let named = model.check_finite().and_then(|()| of_features!(model.with_bases(bases)?, features));
         named.map(|model| Model(Trained::CompositeRegressor(Box::new(model)))).map_err(raise)
     }
 
     /// Of the fit of a model of one class, as [`Model::fitted`] is.
-    pub fn one_class(model: impl OneClass, feature_names: Option<Vec<String>>) -> Result<Self> {
+    pub fn one_class(model: impl OneClass, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::OneClass(Box::new(model).with_feature_names(feature_names)?)))
+        Ok(Model(Trained::OneClass(of_features!(Box::new(model), features)?)))
     }
 
     /// The same of similarities that are Python's; it does not hold on to all training samples.
     pub fn composite_one_class(
         py: Python<'_>,
         model: BasisExpansionOneClass<CompositeSimilarity>,
-        feature_names: Option<Vec<String>>,
+        features: Option<Features>,
     ) -> PyResult<Self> {
         let bases = model.expansion().bases().alone(py)?;
-        let named = model.check_finite().and_then(|()| model.with_bases(bases)?.with_feature_names(feature_names));
+        let named = model.check_finite().and_then(|()| of_features!(model.with_bases(bases)?, features));
         named.map(|model| Model(Trained::CompositeOneClass(Box::new(model)))).map_err(raise)
     }
 }

@@ -55,12 +55,12 @@ pub(crate) fn fit_basis_expansion_one_class(
         let samples = needed(samples)?;
         let view = samples.view()?;
         let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, weights, monitor))?;
-        return Model::one_class(model, common.feature_names).map_err(raise);
+        return Model::one_class(model, common.features).map_err(raise);
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
     let source = both(samples)?;
     let model = conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), weights, monitor))?;
-    Model::composite_one_class(py, model, common.feature_names)
+    Model::composite_one_class(py, model, common.features)
 }
 
 /// A model of one class on an expansion, over the features that `rows` stands for; `targets` has 1 and the weight of each row.
@@ -86,5 +86,5 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         BasisExpansionOneClass::of_parts(expansion, targets, &mut rows, facts, monitor)
     })?;
-    Model::one_class(model, common.feature_names).map_err(raise)
+    Model::one_class(model, common.features).map_err(raise)
 }

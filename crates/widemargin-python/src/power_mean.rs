@@ -20,7 +20,7 @@ use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
 use crate::remote::{Solved, minimize};
-use crate::samples::Given;
+use crate::samples::{Given, Place};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 use crate::workers::PythonWorkers;
@@ -54,11 +54,22 @@ pub(crate) fn fit_power_mean(
         .max_epochs(common.max_iter)
         .seed(common.seed)
         .threads(common.threads);
-    let rows = samples.rows("the power mean SVM")?;
-    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        kernel.set(params, to_caller)?.fit_with(&rows, &labels, weights, monitor)
-    })?;
-    Model::fitted(model, common.feature_names).map_err(raise)
+    let patience = common.patience()?;
+    let model = match samples.place()? {
+        Place::Files(store) => {
+            let resources = store.resources();
+            conduct(py, &patience, |monitor, to_caller| {
+                kernel.set(params, to_caller)?.fit_blocks(&store.samples, &labels, weights, &resources, monitor)
+            })?
+        }
+        Place::Memory(view) => {
+            let rows = view.rows("the power mean SVM").map_err(raise)?;
+            conduct(py, &patience, |monitor, to_caller| {
+                kernel.set(params, to_caller)?.fit_with(&rows, &labels, weights, monitor)
+            })?
+        }
+    };
+    Model::fitted(model, common.features).map_err(raise)
 }
 
 /// A kernel: its spec, or a Python function and its name.
@@ -177,7 +188,7 @@ pub(crate) fn fit_power_mean_remote(
         Some(chosen) => model.with_choice(&chosen.params, chosen.choice.clone()),
         None => model,
     };
-    Model::fitted(model, common.feature_names).map_err(raise)
+    Model::fitted(model, common.features).map_err(raise)
 }
 
 /// What was chosen on samples that were brought here.

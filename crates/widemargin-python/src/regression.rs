@@ -15,6 +15,7 @@ use crate::convert::Common;
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::samples::{Place, fitted};
 use crate::work::conduct;
 
 /// Trains a regression on a basis expansion, on similarities of the library's, of Python's, or both.
@@ -60,29 +61,29 @@ pub(crate) fn fit_basis_expansion_regressor(
         let normalization = normalization.map(|name| name.parse().map_err(raise)).transpose()?;
         let search = RegressionSearch::of(&params, &specs, normalization);
         let samples = needed(samples)?;
-        let view = samples.view()?;
+        let place = samples.place()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {
             let start = Instant::now();
-            let found = search.choose(&view, &targets, weights, monitor)?;
+            let found = search.choose(place.source(), &targets, weights, monitor)?;
             let seconds = start.elapsed().as_secs_f64();
-            let model = found.apply(params)?.fit_with(&view, &targets, weights, monitor)?;
+            let model = fitted!(found.apply(params)?, place, &targets, weights, monitor)?;
             Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
         })?;
-        let model = Model::regressor(model, common.feature_names).map_err(raise)?;
+        let model = Model::regressor(model, common.features).map_err(raise)?;
         return Ok((model, tried.into_iter().map(tried_facts).collect()));
     }
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
         let samples = needed(samples)?;
-        let view = samples.view()?;
-        let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, &targets, weights, monitor))?;
-        return Ok((Model::regressor(model, common.feature_names).map_err(raise)?, Vec::new()));
+        let place = samples.place()?;
+        let model = conduct(py, &patience, |monitor, _| fitted!(params, place, &targets, weights, monitor))?;
+        return Ok((Model::regressor(model, common.features).map_err(raise)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
     let source = both(samples)?;
     let model =
         conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &targets, weights, monitor))?;
-    Ok((Model::composite_regressor(py, model, common.feature_names)?, Vec::new()))
+    Ok((Model::composite_regressor(py, model, common.features)?, Vec::new()))
 }
 
 /// Specs, a normalization, R² of left-out predictions or the problem, the number of samples, and seconds of a candidate.

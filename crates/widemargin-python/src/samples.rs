@@ -10,6 +10,7 @@ use widemargin::data::{
 use widemargin::problem::Block;
 
 use crate::errors::raise;
+use crate::store::Store;
 
 /// The three arrays of a CSR matrix.
 pub struct Csr<'py, T: numpy::Element> {
@@ -19,6 +20,33 @@ pub struct Csr<'py, T: numpy::Element> {
     pub n_cols: usize,
 }
 
+/// Where the samples of a fit are.
+pub enum Place<'a> {
+    Memory(SamplesView<'a>),
+    Files(&'a Store),
+}
+
+impl Place<'_> {
+    /// The samples, as a search reads them.
+    pub fn source(&self) -> &dyn Source<Samples = AnySamples> {
+        match self {
+            Place::Memory(view) => view,
+            Place::Files(store) => &store.samples,
+        }
+    }
+}
+
+/// A model fitted to samples in memory, or in files block by block.
+macro_rules! fitted {
+    ($params:expr, $place:expr, $targets:expr, $weights:expr, $monitor:expr) => {
+        match &$place {
+            Place::Memory(view) => $params.fit_with(view, $targets, $weights, $monitor),
+            Place::Files(store) => $params.fit_blocks(&store.samples, $targets, $weights, &store.resources(), $monitor),
+        }
+    };
+}
+pub(crate) use fitted;
+
 /// Samples; vectors are borrowed, others owned.
 pub enum Given<'py> {
     Dense32(PyReadonlyArray2<'py, f32>),
@@ -26,6 +54,7 @@ pub enum Given<'py> {
     Sparse32(Csr<'py, f32>),
     Sparse64(Csr<'py, f64>),
     Other(AnySamples),
+    Files(Bound<'py, Store>),
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Given<'py> {
@@ -37,6 +66,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'py> {
         }
         if let Ok(dense) = given.extract() {
             return Ok(Given::Dense64(dense));
+        }
+        if let Ok(store) = given.cast::<Store>() {
+            return Ok(Given::Files(store.to_owned()));
         }
         let parts = given.cast::<PyTuple>()?;
         let form: String = parts.get_item(0)?.extract()?;
@@ -114,7 +146,16 @@ impl Given<'_> {
             Given::Sparse32(csr) => sparse(csr)?.into(),
             Given::Sparse64(csr) => sparse(csr)?.into(),
             Given::Other(other) => other.into(),
+            Given::Files(_) => return Err(PyTypeError::new_err("samples in files are not in memory")),
         })
+    }
+
+    /// Where the samples are.
+    pub fn place(&self) -> PyResult<Place<'_>> {
+        match self {
+            Given::Files(store) => Ok(Place::Files(store.get())),
+            _ => self.view().map(Place::Memory),
+        }
     }
 
     /// The same as rows of numbers, for a method on vectors.

@@ -9,7 +9,8 @@ use widemargin::similarity::ConditionalKernel;
 use crate::convert::Common;
 use crate::errors::raise;
 use crate::model::Model;
-use crate::samples::Given;
+use crate::samples::{Given, Place};
+use crate::thin_plate::AUTO_BASES;
 use crate::work::conduct;
 
 /// A kernel, whether columns were standardized, R² of left-out predictions or the problem, the number of samples, seconds.
@@ -47,9 +48,21 @@ pub(crate) fn fit_thin_plate_regressor(
         "auto" => params.kernel_auto(),
         named => params.kernel(named.parse().map_err(raise)?),
     };
-    let rows = samples.rows("the smoothing spline")?;
-    let (model, tried) =
-        conduct(py, &common.patience()?, |monitor, _| params.fit_tried(&rows, &targets, weights, monitor))?;
+    let patience = common.patience()?;
+    let (model, tried) = match samples.place()? {
+        Place::Files(store) => {
+            let params = params.n_basis(n_basis.or(auto_basis.then_some(AUTO_BASES)));
+            let resources = store.resources();
+            let model = conduct(py, &patience, |monitor, _| {
+                params.fit_blocks(&store.samples, &targets, weights, &resources, monitor)
+            })?;
+            (model, Vec::new())
+        }
+        Place::Memory(view) => {
+            let rows = view.rows("the smoothing spline").map_err(raise)?;
+            conduct(py, &patience, |monitor, _| params.fit_tried(&rows, &targets, weights, monitor))?
+        }
+    };
     let told = |one: TriedSpline| {
         let (r2, problem) = match one.loo_r2 {
             Ok(r2) => (Some(r2), None),
@@ -57,5 +70,5 @@ pub(crate) fn fit_thin_plate_regressor(
         };
         (one.kernel.to_string(), one.standardized, r2, problem, one.n_samples, one.seconds)
     };
-    Ok((Model::regressor(model, common.feature_names).map_err(raise)?, tried.into_iter().map(told).collect()))
+    Ok((Model::regressor(model, common.features).map_err(raise)?, tried.into_iter().map(told).collect()))
 }

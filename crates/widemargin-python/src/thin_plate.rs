@@ -7,8 +7,11 @@ use widemargin::similarity::ConditionalKernel;
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
-use crate::samples::Given;
+use crate::samples::{Given, Place};
 use crate::work::conduct;
+
+/// The number of bases of a fit on samples in files where it is not given.
+pub(crate) const AUTO_BASES: usize = 1000;
 
 /// A kernel, its loss or the problem with it, the error, the number of samples and seconds.
 type KernelFacts = (String, Option<f64>, Option<String>, Option<f64>, usize, f64);
@@ -48,11 +51,25 @@ pub(crate) fn fit_thin_plate(
         .max_steps(common.max_iter)
         .seed(common.seed)
         .threads(common.threads);
-    let rows = samples.rows("the thin plate SVM")?;
-    let (model, tried) = conduct(py, &common.patience()?, |monitor, _| match chooses {
-        true => params.fit_best(&AUTO_KERNELS, &rows, &labels, weights, monitor),
-        false => Ok((params.fit_with(&rows, &labels, weights, monitor)?, Vec::new())),
-    })?;
+    let patience = common.patience()?;
+    let (model, tried) = match samples.place()? {
+        Place::Files(store) => {
+            let params = if chooses { params.kernel_auto() } else { params };
+            let params = params.n_basis(n_basis.or(auto_basis.then_some(AUTO_BASES)));
+            let resources = store.resources();
+            let model = conduct(py, &patience, |monitor, _| {
+                params.fit_blocks(&store.samples, &labels, weights, &resources, monitor)
+            })?;
+            (model, Vec::new())
+        }
+        Place::Memory(view) => {
+            let rows = view.rows("the thin plate SVM").map_err(raise)?;
+            conduct(py, &patience, |monitor, _| match chooses {
+                true => params.fit_best(&AUTO_KERNELS, &rows, &labels, weights, monitor),
+                false => Ok((params.fit_with(&rows, &labels, weights, monitor)?, Vec::new())),
+            })?
+        }
+    };
     let told = |one: TriedThinPlate| {
         let (loss, problem) = match one.loss {
             Ok(loss) => (Some(loss), None),
@@ -60,5 +77,5 @@ pub(crate) fn fit_thin_plate(
         };
         (one.kernel.to_string(), loss, problem, one.error, one.n_samples, one.seconds)
     };
-    Ok((Model::fitted(model, common.feature_names).map_err(raise)?, tried.into_iter().map(told).collect()))
+    Ok((Model::fitted(model, common.features).map_err(raise)?, tried.into_iter().map(told).collect()))
 }

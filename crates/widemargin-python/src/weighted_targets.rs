@@ -110,7 +110,7 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, facts, monitor)
     })?;
-    Model::regressor(model, common.feature_names).map_err(raise)
+    Model::regressor(model, common.features).map_err(raise)
 }
 
 /// A smoothing spline on bases: first sums over the samples that `samples` stands for, then a regression on the features
@@ -154,5 +154,5 @@ pub(crate) fn fit_thin_plate_regressor_remote(
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         plan.fit_spline(settled, targets, &mut rows, facts, monitor)
     })?;
-    Model::regressor(model, common.feature_names).map_err(raise)
+    Model::regressor(model, common.features).map_err(raise)
 }

@@ -114,6 +114,7 @@ class DaskEstimator:
 
     # The ordinary estimator.
     plain: ClassVar[type]
+    _reads_files = False
 
     @fitting
     def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:

@@ -48,7 +48,7 @@ class Features:
         cut: str = BasisExpansion._nystroem_cut,
     ) -> None:
         self._client, self._given = given.client, given
-        self.raw = _expansion(given, chosen, similarity, (normalization, cut), estimator.layout)
+        self.raw = _expansion(given, chosen, similarity, (normalization, cut), (estimator.kind, estimator.layout))
         clock.end("bases")
         there = self._client.submit(_tasks.same, self.raw, pure=False)
         made = [delayed(_tasks.feature_part)(one.number, there, one.samples, one.weights) for one in given.pieces]
@@ -74,19 +74,22 @@ class Features:
 
 
 def _expansion(
-    given: Given, chosen: npt.NDArray[np.int64], similarity: Any, normalized: tuple[str, str], layout: str
+    given: Given, chosen: npt.NDArray[np.int64], similarity: Any, normalized: tuple[str, str], read_as: tuple[str, str]
 ) -> BasisExpansion:
     """The expansion on the bases, not normalized (but a Nyström one, which is a matter of the bases alone)."""
-    normalization, cut = normalized
+    (normalization, cut), (kind, layout) = normalized, read_as
     raw = BasisExpansion(
         similarity,
         n_basis=len(chosen),
         basis=np.arange(len(chosen)),
         **normalization_parameters("none" if normalization in LEARNED else normalization),
         n_jobs=1,
+        kind=kind,
         layout=layout,
     )
     raw._nystroem_cut = cut
+    # These samples alone do not say what the columns hold.
+    raw._encodes = False
     raw.fit(given.picked_samples(chosen))
     if normalization in LEARNED:
         # It is learned from similarities as they are.

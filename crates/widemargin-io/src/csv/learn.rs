@@ -20,7 +20,7 @@ use crate::table::{Samples, Table};
 use crate::text_input::open_text;
 
 /// Maximum number of categories of a column.
-const MAX_CATEGORIES: usize = 1000;
+pub(super) const MAX_CATEGORIES: usize = 1000;
 
 /// A column of text that differs in each row names the samples if there are at least this many rows.
 const MIN_NAMED_ROWS: usize = 10;
@@ -31,10 +31,10 @@ const MAX_CATEGORY_SHARE: f64 = 0.25;
 
 /// Statistics of the cells of a column.
 #[derive(Default)]
-struct Statistics {
+pub(super) struct Statistics {
     n_numbers: usize,
     n_words: usize,
-    n_missing: usize,
+    pub(super) n_missing: usize,
     all_boolean: bool,
     /// The first word: its line and itself.
     first_word: Option<(usize, String)>,
@@ -47,7 +47,11 @@ struct Statistics {
 }
 
 impl Statistics {
-    fn add(&mut self, cell: Option<&str>, line: usize, numbers: Numbers, column: usize) {
+    pub(super) fn new() -> Self {
+        Statistics { all_boolean: true, ..Statistics::default() }
+    }
+
+    pub(super) fn add(&mut self, cell: Option<&str>, line: usize, numbers: Numbers, column: usize) {
         let Some(text) = cell else {
             self.n_missing += 1;
             return;
@@ -63,6 +67,25 @@ impl Statistics {
             }
         }
         self.all_boolean &= as_boolean(text).is_some();
+        self.add_value(text);
+    }
+
+    /// A number; NaN is a missing one.
+    pub(super) fn add_number(&mut self, number: f64) {
+        self.n_missing += usize::from(number.is_nan());
+        self.n_numbers += usize::from(!number.is_nan());
+    }
+
+    /// A cell that is a category, whatever it looks like.
+    pub(super) fn add_category(&mut self, cell: Option<&str>) {
+        self.n_missing += usize::from(cell.is_none());
+        self.n_words += usize::from(cell.is_some());
+        if let Some(text) = cell {
+            self.add_value(text);
+        }
+    }
+
+    fn add_value(&mut self, text: &str) {
         if self.values.len() <= MAX_CATEGORIES && !self.known.contains(text) {
             self.known.insert(text.to_owned());
             self.values.push(text.to_owned());
@@ -85,7 +108,11 @@ impl Statistics {
     }
 
     /// The kind of the column, without its median.
-    fn kind(self, column: usize, is_label_specified: bool) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
+    pub(super) fn kind(
+        self,
+        column: usize,
+        is_label_specified: bool,
+    ) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
         let n = self.n_numbers + self.n_words;
         match (self.n_numbers, self.n_words) {
             (0, 0) => Err((None, CsvProblem::NoValue)),
@@ -102,10 +129,17 @@ impl Statistics {
                     CsvProblem::WordAmongNumbers { cell: cell.into(), column: column + 1, numbers, is_label_specified },
                 ))
             }
-            _ if self.values.len() > MAX_CATEGORIES || (n >= MIN_NAMED_ROWS && self.values.len() == n) => Err((
-                None,
-                CsvProblem::TooManyCategories { n: self.values.len(), n_rows: n + self.n_missing, column: column + 1 },
-            )),
+            _ if n >= MIN_NAMED_ROWS && self.values.len() == n => self.categories(column, 0),
+            _ => self.categories(column, MAX_CATEGORIES),
+        }
+    }
+
+    /// The categories of a column, at most this number.
+    pub(super) fn categories(self, column: usize, at_most: usize) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
+        let (n, n_rows) = (self.values.len(), self.n_words + self.n_numbers + self.n_missing);
+        match n {
+            0 => Err((None, CsvProblem::NoValue)),
+            _ if n > at_most => Err((None, CsvProblem::TooManyCategories { n, n_rows, column: column + 1 })),
             _ => Ok(ColumnKind::Category { values: self.values }),
         }
     }
@@ -129,8 +163,7 @@ pub(crate) fn is_worth_learning(error: &IoError) -> bool {
 pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
     let mut reader = Reader::new(open_text(path)?, delimiter, options)?;
     let features = reader.columns.features.clone();
-    let mut statistics: Vec<Statistics> =
-        features.iter().map(|_| Statistics { all_boolean: true, ..Statistics::default() }).collect();
+    let mut statistics: Vec<Statistics> = features.iter().map(|_| Statistics::new()).collect();
     let numbers = reader.records.numbers;
     while let Some(line) = reader.records.next()? {
         if reader.records.record.len() != reader.records.n {
@@ -173,7 +206,7 @@ pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result
 }
 
 /// Puts the median of each column in the place of its missing values.
-fn fill(columns: &mut [TableColumn], values: &mut [f64], n_cols: usize) {
+pub(super) fn fill(columns: &mut [TableColumn], values: &mut [f64], n_cols: usize) {
     let mut start = 0;
     for column in columns {
         let (at, width) = (start, column.n_features());

@@ -7,6 +7,7 @@ mod cell;
 mod columns;
 mod delimiter;
 mod first_line;
+mod frame;
 mod header;
 mod learn;
 mod number;
@@ -18,6 +19,7 @@ mod roles;
 mod write;
 
 pub(crate) use cell::{is_missing, text_of};
+pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
 pub(crate) use learn::{is_worth_learning, learn};
 pub(crate) use number::Numbers;

@@ -201,7 +201,7 @@ fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_specified: boo
 }
 
 /// A number as it is spelled without signs; other text as it is.
-fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
+pub(super) fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
     match numbers.number(text.as_bytes()) {
         Some(number) if text.parse() != Ok(number) => Cow::Owned(number.to_string()),
         _ => Cow::Borrowed(text),

@@ -78,7 +78,7 @@ impl TableColumn {
             }),
             ColumnKind::Boolean { median } => features.push(match cell {
                 None => *median,
-                Some(text) => f64::from(u8::from(as_boolean(text).ok_or("true or false")?)),
+                Some(text) => f64::from(u8::from(as_boolean(text).or(as_bit(text)).ok_or("true or false")?)),
             }),
             ColumnKind::Category { values } => {
                 let at = cell.and_then(|text| values.iter().position(|value| value == text));
@@ -158,6 +158,15 @@ impl TableColumns {
             }
             _ => None,
         })
+    }
+}
+
+/// The truth of a number in a column that held words in training.
+fn as_bit(text: &str) -> Option<bool> {
+    match text {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
     }
 }
 

@@ -61,7 +61,7 @@ pub enum Definition {
 /// How a similarity is exported to ONNX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Onnx {
-    /// An expression of Python's syntax; `python/widemargin/_onnx_expression.py` says of what.
+    /// An expression in Python's syntax, of the names in `python/widemargin/_onnx_expression.py`.
     Expression(&'static str),
     /// Not at all: why.
     Declined(&'static str),

@@ -218,7 +218,8 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> Compares:
 
 
 def _pickled(estimator: Compares) -> bytes:
-    columns = {name: getattr(estimator, name) for name in ("n_features_in_", "layout") if hasattr(estimator, name)}
+    names = ("n_features_in_", "_table_columns", "kind", "kind_", "layout")
+    columns = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     try:
         return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))
     except (pickle.PicklingError, AttributeError, TypeError) as error:

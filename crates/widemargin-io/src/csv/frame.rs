@@ -1,0 +1,203 @@
+//! The columns of a data frame become features as those of a CSV file do.
+
+use widemargin::data::{ColumnKind, DenseMatrix, Encoded, TableColumn, TableColumns};
+
+use super::cell::text_of;
+use super::learn::{MAX_CATEGORIES, Statistics, fill};
+use super::number::Numbers;
+use super::read::{plain, unreadable};
+use crate::problem::{CsvProblem, shown};
+
+/// A column of a data frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameColumn<'a> {
+    /// Its name.
+    pub name: String,
+    /// Its cells, in the order of the rows.
+    pub cells: FrameCells<'a>,
+}
+
+/// The cells of a column of a data frame.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrameCells<'a> {
+    /// Numbers; NaN is a missing one.
+    Numbers(&'a [f64]),
+    /// Texts, read as the cells of a CSV file; `None` is a missing one.
+    Texts(&'a [Option<String>]),
+    /// Texts that are categories, even where they look like numbers.
+    Categories(&'a [Option<String>]),
+}
+
+/// What is wrong with a column of a data frame.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("column '{column}'{}: {problem}", .row.map_or_else(String::new, |row| format!(", row {row} (from 0)")))]
+pub struct FrameProblem {
+    /// The name of the column.
+    pub column: String,
+    /// The row, if it is about one.
+    pub row: Option<usize>,
+    /// What is wrong.
+    pub problem: CsvProblem,
+}
+
+impl FrameColumn<'_> {
+    fn n_rows(&self) -> usize {
+        match &self.cells {
+            FrameCells::Numbers(numbers) => numbers.len(),
+            FrameCells::Texts(texts) | FrameCells::Categories(texts) => texts.len(),
+        }
+    }
+
+    fn problem(&self, row: Option<usize>, problem: CsvProblem) -> FrameProblem {
+        FrameProblem { column: self.name.clone(), row, problem }
+    }
+
+    /// What the column holds; the median is still open.
+    fn learn(&self, at: usize) -> Result<TableColumn, FrameProblem> {
+        let mut statistics = Statistics::new();
+        for row in 0..self.n_rows() {
+            match &self.cells {
+                FrameCells::Numbers(numbers) => statistics.add_number(numbers[row]),
+                FrameCells::Texts(texts) => statistics.add(text(&texts[row]), row, Numbers::USUAL, at),
+                FrameCells::Categories(texts) => statistics.add_category(text(&texts[row])),
+            }
+        }
+        let has_missing = statistics.n_missing > 0;
+        let kind = match &self.cells {
+            FrameCells::Categories(_) => statistics.categories(at, MAX_CATEGORIES),
+            _ => statistics.kind(at, true),
+        };
+        let kind = kind.map_err(|(row, problem)| self.problem(row, problem))?;
+        Ok(TableColumn { name: self.name.clone(), kind, has_missing })
+    }
+
+    /// Appends the features of a cell.
+    fn encode(
+        &self,
+        known: &TableColumn,
+        (row, at): (usize, usize),
+        features: &mut Vec<f64>,
+        unknown: &mut Vec<String>,
+    ) -> Result<(), FrameProblem> {
+        let is_number = matches!(known.kind, ColumnKind::Number { .. });
+        let number;
+        let cell = match &self.cells {
+            FrameCells::Numbers(numbers) if is_number && numbers[row].is_finite() => {
+                features.push(numbers[row]);
+                features.extend(known.has_missing.then_some(0.0));
+                return Ok(());
+            }
+            FrameCells::Numbers(numbers) if numbers[row].is_nan() => None,
+            FrameCells::Numbers(numbers) => {
+                number = numbers[row].to_string();
+                Some(number.as_str())
+            }
+            FrameCells::Texts(texts) | FrameCells::Categories(texts) => text(&texts[row]),
+        };
+        let spelled = cell.map(|cell| if is_number { plain(cell, Numbers::USUAL) } else { cell.into() });
+        let encoded = known.encode(spelled.as_deref(), features).map_err(|expected| {
+            let cell = cell.unwrap_or_default();
+            let found = Some(cell).filter(|_| is_number).and_then(|cell| unreadable(cell, Numbers::USUAL, at));
+            let other = || CsvProblem::OtherKind { cell: shown(cell.as_bytes()), expected };
+            self.problem(Some(row), found.unwrap_or_else(other))
+        })?;
+        if encoded == Encoded::UnknownCategory {
+            let cell = shown(cell.unwrap_or_default().as_bytes());
+            unknown.push(format!("column '{}': '{cell}' was not seen in training and counts as none", self.name));
+        }
+        Ok(())
+    }
+}
+
+/// The text of a cell; none where it is missing, or a word for that.
+fn text(cell: &Option<String>) -> Option<&str> {
+    let trimmed = cell.as_deref()?.trim_ascii();
+    text_of(trimmed.as_bytes()).ok().flatten()
+}
+
+/// What the columns of a data frame hold, and the features of its rows. The columns have the same number of rows.
+///
+/// # Errors
+/// For dates and times, numbers among words, infinite numbers, and a column of too many categories or without a value.
+pub fn learn_frame(frame: &[FrameColumn<'_>]) -> Result<(TableColumns, DenseMatrix<f64>), FrameProblem> {
+    let columns = frame.iter().enumerate().map(|(at, column)| column.learn(at));
+    let mut columns = TableColumns(columns.collect::<Result<_, _>>()?);
+    let (mut features, _) = encode_frame(&columns, frame)?;
+    fill(&mut columns.0, &mut features.values, features.n_cols);
+    Ok((columns, features))
+}
+
+/// The features of the rows of a data frame with the columns that are known, in their order, and a line for each category that
+/// is not.
+///
+/// # Errors
+/// For cells that are not what their column held.
+pub fn encode_frame(
+    known: &TableColumns,
+    frame: &[FrameColumn<'_>],
+) -> Result<(DenseMatrix<f64>, Vec<String>), FrameProblem> {
+    let (n_rows, n_cols) = (frame.first().map_or(0, FrameColumn::n_rows), known.n_features());
+    let (mut values, mut unknown) = (Vec::with_capacity(n_rows * n_cols), Vec::new());
+    for row in 0..n_rows {
+        for (at, (column, known)) in frame.iter().zip(&known.0).enumerate() {
+            column.encode(known, (row, at), &mut values, &mut unknown)?;
+        }
+        unknown.sort();
+        unknown.dedup();
+    }
+    Ok((DenseMatrix { values, n_rows, n_cols }, unknown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column<'a>(name: &str, cells: FrameCells<'a>) -> FrameColumn<'a> {
+        FrameColumn { name: name.into(), cells }
+    }
+
+    fn texts(cells: &[&str]) -> Vec<Option<String>> {
+        cells.iter().map(|cell| (!cell.is_empty()).then(|| (*cell).to_owned())).collect()
+    }
+
+    #[test]
+    fn columns_of_each_kind_become_features() {
+        let (t, z, w) = (texts(&["b", "a", "b"]), texts(&["10", "", "20"]), texts(&["True", "False", "True"]));
+        let frame = [
+            column("n", FrameCells::Numbers(&[1.0, f64::NAN, 3.0])),
+            column("t", FrameCells::Texts(&t)),
+            column("z", FrameCells::Categories(&z)),
+            column("w", FrameCells::Texts(&w)),
+        ];
+        let (columns, features) = learn_frame(&frame).unwrap();
+        let expected = [
+            [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0],
+            [2.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0],
+            [3.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
+        ];
+        assert_eq!((features.n_rows, features.values), (3, expected.concat()));
+        let (n, t) = (texts(&["$1,050"]), texts(&["c"]));
+        let later = [
+            column("n", FrameCells::Texts(&n)),
+            column("t", FrameCells::Texts(&t)),
+            column("z", FrameCells::Numbers(&[20.0])),
+            column("w", FrameCells::Numbers(&[1.0])),
+        ];
+        let (features, unknown) = encode_frame(&columns, &later).unwrap();
+        assert_eq!(features.values, [1050.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(unknown, ["column 't': 'c' was not seen in training and counts as none"]);
+    }
+
+    #[test]
+    fn rejects_what_is_no_feature() {
+        for (cells, message) in [
+            (FrameCells::Texts(&texts(&["2024-01-31"])), "column 'x', row 0 (from 0): '2024-01-31' is a date"),
+            (FrameCells::Texts(&texts(&["1", "2", "red"])), "column 'x', row 2 (from 0): 'red' is not a number"),
+            (FrameCells::Numbers(&[f64::NAN]), "column 'x': no value in any row"),
+            (FrameCells::Numbers(&[1.0, f64::INFINITY]), "column 'x', row 1 (from 0): 'inf' is not a number"),
+        ] {
+            let found = learn_frame(&[column("x", cells)]).unwrap_err().to_string();
+            assert!(found.starts_with(message), "{found}");
+        }
+    }
+}

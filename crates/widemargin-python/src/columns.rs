@@ -1,0 +1,59 @@
+//! The columns of data frames as features.
+
+use numpy::{PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use widemargin::data::TableColumns;
+use widemargin_io::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
+
+use crate::convert::shaped;
+
+/// The cells of a column: numbers, or texts, with whether they are categories.
+#[derive(FromPyObject)]
+pub(crate) enum Cells<'py> {
+    #[pyo3(transparent)]
+    Numbers(PyReadonlyArray1<'py, f64>),
+    Texts(Vec<Option<String>>, bool),
+}
+
+fn frame<'a>(columns: &'a [(String, Cells<'_>)]) -> PyResult<Vec<FrameColumn<'a>>> {
+    let cells = |cells: &'a Cells<'_>| {
+        PyResult::Ok(match cells {
+            Cells::Numbers(numbers) => FrameCells::Numbers(numbers.as_slice()?),
+            Cells::Texts(texts, false) => FrameCells::Texts(texts),
+            Cells::Texts(texts, true) => FrameCells::Categories(texts),
+        })
+    };
+    columns.iter().map(|(name, of)| Ok(FrameColumn { name: name.clone(), cells: cells(of)? })).collect()
+}
+
+fn refused(problem: FrameProblem) -> PyErr {
+    PyValueError::new_err(problem.to_string())
+}
+
+/// What the columns of a frame hold, as JSON, and the features of its rows.
+#[pyfunction]
+pub(crate) fn learn_columns<'py>(
+    py: Python<'py>,
+    columns: Vec<(String, Cells<'py>)>,
+) -> PyResult<(String, Bound<'py, PyArray2<f64>>)> {
+    let (known, features) = learn_frame(&frame(&columns)?).map_err(refused)?;
+    let json = serde_json::to_string(&known).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((json, shaped(py, features.values, features.n_rows, features.n_cols)?))
+}
+
+/// The features of the rows of a frame with known columns, and remarks.
+#[pyfunction]
+pub(crate) fn encode_columns<'py>(
+    py: Python<'py>,
+    known: &str,
+    columns: Vec<(String, Cells<'py>)>,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<String>)> {
+    let (features, remarks) = encode_frame(&read(known)?, &frame(&columns)?).map_err(refused)?;
+    Ok((shaped(py, features.values, features.n_rows, features.n_cols)?, remarks))
+}
+
+/// Columns of their JSON.
+pub(crate) fn read(known: &str) -> PyResult<TableColumns> {
+    serde_json::from_str(known).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,123 @@
+//! Samples in files larger than memory.
+
+use std::path::PathBuf;
+
+use numpy::PyArray1;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use widemargin::data::{Checkpoint, Resources, Source as _};
+use widemargin::{Error, memory};
+use widemargin_io::{CheckpointFolder, IoError, LabelColumn, ReadOptions, ScratchFile};
+
+use crate::convert::{Class, shaped};
+use crate::errors::raise;
+use crate::work::{Patience, conduct};
+
+/// The fraction of free memory that a fit takes without a limit.
+const SHARE: f64 = 0.5;
+/// The fraction of the limit reserved for other allocations.
+const MARGIN: f64 = 0.08;
+/// Bytes of labels, weights and costs per sample.
+const SAMPLE_BYTES: u64 = 20;
+
+/// The samples of a file or a folder of files, on disk, and the resources for a fit.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct Store {
+    pub samples: widemargin_io::Store,
+    path: PathBuf,
+    memory: u64,
+    scratch: ScratchFile,
+    checkpoint: Option<CheckpointFolder>,
+}
+
+impl Store {
+    /// What a fit may use.
+    pub fn resources(&self) -> Resources<'_> {
+        let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
+        Resources { memory: self.memory, scratch: &self.scratch, checkpoint }
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Reads the samples once, unless they can be read in place.
+    #[new]
+    #[pyo3(signature = (path, *, label, format, n_features, scratch, memory_limit, checkpoint, threads))]
+    #[expect(clippy::too_many_arguments, reason = "they are those of the function in Python, passed by name")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        label: Option<String>,
+        format: Option<&str>,
+        n_features: Option<usize>,
+        scratch: PathBuf,
+        memory_limit: Option<u64>,
+        checkpoint: Option<PathBuf>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let options = ReadOptions {
+            label: match label.as_deref() {
+                None => LabelColumn::None,
+                Some("auto") => LabelColumn::Auto,
+                Some(column) => column.parse().unwrap_or(LabelColumn::Auto),
+            },
+            format: format.map(|name| name.parse().map_err(refused)).transpose()?,
+            n_features,
+            ..ReadOptions::default()
+        };
+        let limit = memory_limit.unwrap_or_else(|| memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64));
+        let checkpoint = checkpoint.map(|folder| CheckpointFolder::open(&folder)).transpose().map_err(raise)?;
+        let (rows, scratch) = (ScratchFile::create(&scratch), ScratchFile::create(&scratch));
+        let (rows, scratch) = (rows.map_err(raise)?, scratch.map_err(raise)?);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let opened = conduct(py, &Patience::default(), |monitor, _| {
+            Ok(pool.install(|| widemargin_io::Store::open(&path, &options, rows, limit / 8, monitor)))
+        })?;
+        let samples = opened.map_err(refused)?;
+        let memory = (limit as f64 * (1.0 - MARGIN)) as u64;
+        let memory = memory.saturating_sub(SAMPLE_BYTES * samples.n_samples() as u64);
+        Ok(Store { samples, path, memory, scratch, checkpoint })
+    }
+
+    #[getter]
+    fn n_samples(&self) -> usize {
+        self.samples.n_samples()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.samples.n_features()
+    }
+
+    /// The names of the features, if the files have some.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.samples.outline().feature_names.clone()
+    }
+
+    /// The classes and the class index of each sample, or the names of several labels and which of them each sample has.
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<(Vec<Class>, Bound<'py, PyAny>)> {
+        let outline = self.samples.outline();
+        if let Some(indicators) = &outline.indicators {
+            let (n, names) = (indicators.n_samples(), indicators.names.iter().map(Class::from).collect());
+            return Ok((names, shaped(py, indicators.values.clone(), n, indicators.names.len())?.into_any()));
+        }
+        let labels = outline.require_labels(&self.path).map_err(refused)?;
+        let classes = labels.classes().iter().map(Class::from).collect();
+        Ok((classes, PyArray1::from_slice(py, labels.codes()).into_any()))
+    }
+}
+
+/// What reading a file met, as Python's error for it.
+fn refused(error: IoError) -> PyErr {
+    let message = match error.help() {
+        Some(help) => format!("{error} ({help})"),
+        None => error.to_string(),
+    };
+    match error {
+        IoError::Library(error @ (Error::Cancelled { .. } | Error::Memory { .. } | Error::Io { .. })) => raise(error),
+        IoError::Read { .. } | IoError::Write { .. } => PyOSError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}

@@ -1,0 +1,164 @@
+"""Training samples in files or chunks, larger than memory."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import is_regressor
+from sklearn.datasets import dump_svmlight_file
+from sklearn.utils import check_array, check_consistent_length
+
+from . import _core
+
+
+@dataclass(frozen=True)
+class Files:
+    """What `files` returns, for ``fit``."""
+
+    data: Any
+    label: str | int | None
+    format: str | None
+    memory_limit: int | None
+    scratch: str | os.PathLike[str] | None
+    checkpoint: str | os.PathLike[str] | None
+
+
+def files(
+    data: Any,
+    *,
+    label: str | int | None = "auto",
+    format: str | None = None,
+    memory_limit: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Files:
+    """Training samples that ``fit`` reads block by block, for data larger than memory.
+
+    `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` and the regressors take them as X, without a y where the files
+    have labels: the fit is that of the command line with ``--memory``, and so is the model.
+
+    Parameters
+    ----------
+    data : path or iterator
+        A file of vectors, a folder of such files (shards), or an iterator of chunks (X, y), where X is an array, a
+        sparse array or a frame of numbers. Chunks are written to temporary files.
+    label : str, int or None, default="auto"
+        The column of the labels: its name, its number from 1, or None if y is passed to ``fit``. "auto" as on the
+        command line.
+    format : str or None, default=None
+        The format of the files, such as "csv"; None tells it from their names.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use, in addition to what the process uses; None is half of the memory that is free.
+    scratch : path or None, default=None
+        The folder of temporary files, on a disk with free space; None is the system's.
+    checkpoint : path or None, default=None
+        The folder of a checkpoint: a fit that was killed resumes from it with the same data and parameters.
+
+    Returns
+    -------
+    Files
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import ThinPlateSVC, files
+    >>> X, y = load_iris(return_X_y=True)
+    >>> chunks = ((X[part], y[part]) for part in np.array_split(np.random.default_rng(0).permutation(150), 5))
+    >>> ThinPlateSVC(n_basis=30).fit(files(chunks, memory_limit=2**30)).score(X, y) > 0.9
+    True
+    """
+    return Files(data, label, format, memory_limit, scratch, checkpoint)
+
+
+class Stored:
+    """Vectors on disk in place of an array."""
+
+    def __init__(self, store: _core.Store) -> None:
+        self.store = store
+        self.shape = store.n_samples, store.n_features
+
+    def remember(self, estimator: Any) -> None:
+        """Sets the number of features and their names."""
+        estimator.__dict__.pop("feature_names_in_", None)
+        estimator.n_features_in_ = self.shape[1]
+        if (names := self.store.feature_names) is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+@contextmanager
+def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
+    """X and y of a fit; files are open within, and chunks are written to files.
+
+    Raises
+    ------
+    TypeError
+        For files or chunks, if the estimator needs all samples in memory.
+    """
+    found = files(X) if hasattr(X, "__next__") else X
+    if not isinstance(found, Files):
+        yield X, y
+        return
+    if not estimator._reads_files:
+        raise TypeError(f"{type(estimator).__name__} needs all samples in memory: pass them as an array")
+    with tempfile.TemporaryDirectory(dir=found.scratch, prefix="widemargin-") as folder:
+        n_features = None
+        if hasattr(found.data, "__next__"):
+            if y is not None:
+                raise ValueError("y must be None where X is an iterator: its chunks are pairs (X, y)")
+            y, n_features = _write(found.data, Path(folder))
+            found = replace(found, data=folder, label=None, format="npy" if n_features is None else "libsvm")
+        yield _open(estimator, found, y, folder, n_features)
+
+
+def _open(estimator: Any, found: Files, y: Any, folder: str, n_features: int | None) -> tuple[Stored, Any]:
+    store = _core.Store(
+        found.data,
+        label=None if found.label is None else str(found.label),
+        format=found.format,
+        n_features=n_features,
+        scratch=folder,
+        memory_limit=found.memory_limit,
+        checkpoint=found.checkpoint,
+        threads=estimator._threads(),
+    )
+    if y is None:
+        classes, codes = store.labels()
+        y = codes if codes.ndim == 2 else np.array(classes)[codes]
+        y = y.astype(np.float64) if is_regressor(estimator) else y
+    return Stored(store), y
+
+
+def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int | None]:
+    """Writes chunks to files. Returns all labels, and the number of features of sparse rows."""
+    labels, shape = [], None
+    for number, chunk in enumerate(chunks):
+        if not isinstance(chunk, tuple) or len(chunk) != 2:
+            raise TypeError(f"chunk {number} is a {type(chunk).__name__}, not a pair (X, y)")
+        X, y = check_array(chunk[0], accept_sparse="csr", dtype=[np.float64, np.float32], order="C"), chunk[1]
+        check_consistent_length(X, y)
+        now = X.shape[1], sparse.issparse(X)
+        if shape is not None and now != shape:
+            form = {True: "sparse", False: "dense"}
+            raise ValueError(
+                f"chunk {number} has {now[0]} columns and is {form[now[1]]}, chunk 0 has {shape[0]} and is "
+                f"{form[shape[1]]}"
+            )
+        shape = now
+        if sparse.issparse(X):
+            dump_svmlight_file(X, np.zeros(X.shape[0]), str(folder / f"{number:09}.svm"), zero_based=False)
+        else:
+            np.save(folder / f"{number:09}.npy", X)
+        labels.append(np.asarray(y))
+    if shape is None:
+        raise ValueError("the iterator has no chunks: it was used up, or is empty")
+    return np.concatenate(labels), shape[0] if shape[1] else None

@@ -73,11 +73,6 @@ def test_what_is_saved_is_loaded_to_the_last_bit(estimator, digits, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.model"]
 
 
-def _idx(path, values):
-    header = bytes([0, 0, 8, values.ndim]) + b"".join(size.to_bytes(4, "big") for size in values.shape)
-    path.write_bytes(header + values.tobytes())
-
-
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 @pytest.mark.parametrize(
     "similarity",
@@ -91,8 +86,7 @@ def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(simila
     digits = load_digits()
     images, labels = (digits.images * 15).astype(np.uint8), digits.target.astype(np.uint8)
     for name, rows in [("train", slice(0, 300)), ("test", slice(300, 400))]:
-        _idx(tmp_path / f"{name}-images-idx3-ubyte", images[rows])
-        _idx(tmp_path / f"{name}-labels-idx1-ubyte", labels[rows])
+        np.savez(tmp_path / f"{name}.npz", X=images[rows], y=labels[rows])
     fitted = wm.BasisExpansionSVC(similarity, n_basis=40, normalization="mean_norm", C=1.0).fit(
         images[:300], labels[:300]
     )
@@ -101,14 +95,14 @@ def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(simila
     loaded = wm.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.decision_function(images[300:400]), fitted.decision_function(images[300:400]))
     flags = ["--similarity", similarity, "--n-basis", "40", "--normalization", "mean-norm", "-C", "1", "--quiet"]
-    train = [PROGRAM, "train", "basis-expansion", tmp_path / "train-images-idx3-ubyte", "-o", tmp_path / "cli", *flags]
+    train = [PROGRAM, "train", "basis-expansion", tmp_path / "train.npz", "-o", tmp_path / "cli", *flags]
     subprocess.run(train, check=True)
     np.testing.assert_array_equal(
         wm.load(tmp_path / "cli").decision_function(images[300:400]), fitted.decision_function(images[300:400])
     )
     told = [
         subprocess.run(
-            [PROGRAM, "predict", tmp_path / model, tmp_path / "test-images-idx3-ubyte", "--quiet"],
+            [PROGRAM, "predict", tmp_path / model, tmp_path / "test.npz", "--quiet"],
             check=True,
             capture_output=True,
             text=True,

@@ -168,6 +168,8 @@ impl RegressionSearch {
             return Ok(RegressionChoice { best, tried: Vec::new() });
         }
         let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
+        // Once a candidate has been tried, no other one may take the time of the fit.
+        let limited = &monitor.with_strict_limit();
         let given = (targets, &weights[..], sample_weight);
         let mut trial = Trial::new(self, samples, given, SAMPLES, monitor)?;
         let mut candidates = match &self.candidates[..] {
@@ -187,9 +189,14 @@ impl RegressionSearch {
             if !promising.is_empty() {
                 learned = look.learn_columns(&[])?;
                 (candidates, tried) = (promising, look.tried);
+                trial.monitor = limited;
             }
         }
-        trial.explore(candidates)?;
+        let best_of_look = candidates[0].clone();
+        match trial.explore(candidates) {
+            Err(Error::TooShort { .. }) if !tried.is_empty() => return Ok(RegressionChoice { best: best_of_look, tried }),
+            explored => explored?,
+        }
         if is_open {
             trial.weigh_columns(&learned)?;
         }

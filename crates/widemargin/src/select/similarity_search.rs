@@ -243,6 +243,8 @@ impl SimilaritySearch {
                 Ok(choice)
             };
         }
+        // Once a candidate has been tried, no other one may take the time of the fit.
+        let limited = &monitor.with_strict_limit();
         let mut trial = Trial::on(&all, SAMPLES, &settings, monitor)?;
         let mut candidates = match &self.candidates[..] {
             [] => trial.candidates(),
@@ -261,6 +263,9 @@ impl SimilaritySearch {
             let screened = self.screened(&all, &settings, &candidates, &mut trial.work, monitor)?;
             if let (Some(best), Err(Stopped::TimeLimit)) = (&screened.best, monitor.ask()) {
                 return Ok(screened.choice(best));
+            }
+            if screened.best.is_some() {
+                trial.monitor = limited;
             }
             (promising, earlier, cut) = (screened.promising.clone(), screened.left.clone(), Some(screened));
         }

@@ -144,7 +144,7 @@ pub(super) struct Trial<'a> {
     /// How many independent samples these are.
     n_copies: f64,
     pool: Pool,
-    monitor: &'a Monitor<'a>,
+    pub monitor: &'a Monitor<'a>,
     pub tried: Vec<Tried>,
     judged: Vec<Judged>,
     /// Where the next path begins.

@@ -592,7 +592,7 @@ impl Validation {
         let scores = |values: &[Vec<f64>]| HeldOutScores::of_problems(values, targets.codes(), effective, units);
         let mut model = model;
         let (refitted, population) = (scores(&self.refitted), labels.population(weights));
-        // Where the closed form is undetermined, the refits do; folds keep no values, and the calibration is the
+        // Where the closed form is undetermined, the refits are used; folds store no values, and the calibration is the
         // assumed one.
         let calibration = if self.loo_values.is_empty() {
             Calibration::of(&refitted, targets, CalibratedOn::LeaveOneOut)

@@ -52,7 +52,7 @@ def test_each_of_several_labels_is_explained(made, n_labels):
     svc = made().fit(X, Y)
     told = explain(svc, X, 60)
     scores = svc.decision_function(X)[60]
-    assert told.several_labels
+    assert told.multilabel
     assert told.classes.tolist() == ["long", "wide", "last"][:n_labels]
     assert told.predicted == [name for name, score in zip(told.classes, scores, strict=True) if score > 0]
     assert told.explained == told.classes[np.argmax(scores)]

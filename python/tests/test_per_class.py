@@ -59,7 +59,7 @@ def test_it_is_as_good_on_digits():
     own = ThinPlateSVC(C="auto_per_class", kernel="distance", standardize=False).fit(digits[train], labels[train])
     assert len(set(own.C_)) > 1
     assert own.score(digits[test], labels[test]) > shared.score(digits[test], labels[test]) - 0.01
-    assert any("C for each class by itself" in note for note in own.report_["notes"])
+    assert any("C was selected for each class" in note for note in own.report_["notes"])
 
 
 def test_another_similarity_is_answered_with_what_takes_it():

@@ -56,7 +56,7 @@ def test_they_follow_the_conventions_and_the_predictions(name, load):
 def test_the_slope_is_the_minimum_of_the_log_loss_of_the_left_out_values():
     X, y = load_breast_cancer(return_X_y=True)
     fitted = wm.ThinPlateSVC(random_state=0).fit(X, y)
-    left_out = fitted._arrays()["left_out"][0]
+    left_out = fitted._arrays()["loo_values"][0]
     n = len(y)
     own = np.where(y == 1, left_out, -left_out)
 
@@ -65,7 +65,7 @@ def test_the_slope_is_the_minimum_of_the_log_loss_of_the_left_out_values():
 
     best = minimize_scalar(loss, bounds=(0.01, 100), method="bounded", options={"xatol": 1e-10}).x
     told = calibration_of(fitted)
-    assert told["on"] == "left-out"
+    assert told["on"] == "leave-one-out"
     assert told["n_samples"] == n
     assert told["slopes"] == pytest.approx([best], rel=1e-6)
     p = 1 / (1 + np.exp(-best * fitted.decision_function(X)))

@@ -89,7 +89,7 @@ def test_at_most_so_many_bases_are_kept_and_they_are_better_than_any(most):
         np.testing.assert_allclose(
             pruned.decision_function(digits[test]), same.decision_function(digits[test]), atol=2e-2
         )
-    assert any(f"{min(most, 200)} of 200 bases were kept" in note for note in pruned.report_["notes"])
+    assert any(f"{min(most, 200)} of 200 bases remain" in note for note in pruned.report_["notes"])
 
 
 def test_C_is_chosen_on_the_bases_that_are_kept():

@@ -256,11 +256,11 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(self.report_["iterations"], default=0)
         path = told.get("path", told.get("choice", {}).get("path", []))
         self.estimated_score_ = estimated_score(self.report_)
-        if not told.get("several_labels") and hasattr(self, "classes_"):
+        if not told.get("multilabel") and hasattr(self, "classes_"):
             # A class without weight is absent.
             known = set(told["classes"])
             self.classes_ = self.classes_[[label in known for label in labels_of(self.classes_)]]
-        if told.get("several_labels"):
+        if told.get("multilabel"):
             self.label_names_ = np.array(told["classes"], dtype=object)
             self.estimated_label_scores_ = estimated_label_scores(self.report_, len(told["classes"]))
         # A fit that starts at the solution of the selection needs no further step.
@@ -271,7 +271,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self._restore_training(told)
         self._model = model
         self._describe(told)
-        self._several = told.get("several_labels", False)
+        self._several = told.get("multilabel", False)
         self.classes_ = np.arange(len(told["classes"])) if self._several else classes_of(told["classes"])
         if "n_features" in told:
             self._restore_width(told["n_features"])

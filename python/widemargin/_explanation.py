@@ -80,7 +80,7 @@ class Explanation:
     classes : ndarray of shape (n_classes,)
         Contributions of two classes speak for the second where they are above 0. Where samples have several labels, the
         names of these.
-    several_labels : bool
+    multilabel : bool
         Whether samples have several labels.
     predicted : label, or list of labels
         The predicted class; of several labels all that the sample is predicted to have.
@@ -111,7 +111,7 @@ class Explanation:
 
     method: str
     classes: npt.NDArray[Any]
-    several_labels: bool
+    multilabel: bool
     predicted: Any
     explained: Any
     decision_values: npt.NDArray[np.float64]
@@ -162,7 +162,7 @@ class Explanation:
 
     def _direction(self, label: Any) -> npt.NDArray[np.float64]:
         at = self._position(self.explained if label is None else label)
-        if len(self.classes) == 2 and not self.several_labels:
+        if len(self.classes) == 2 and not self.multilabel:
             return np.array([1.0 if at == 1 else -1.0])
         return np.eye(len(self.classes))[at]
 
@@ -174,7 +174,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         explained = ""
-        if self.several_labels or self.explained != self.predicted:
+        if self.multilabel or self.explained != self.predicted:
             explained = f", explained={self.explained!r}"
         if self.probabilities is not None:
             explained += f", probability {self.probabilities[self._position(self.explained)]:.3g}"
@@ -259,7 +259,7 @@ def _names(estimator: Any) -> npt.NDArray[Any]:
 
 def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) -> Explanation:
     parts = told["parts"]
-    classes, several_labels = _names(estimator), told["several_labels"]
+    classes, multilabel = _names(estimator), told["multilabel"]
 
     def name(term: dict[str, Any]) -> str:
         if term["kind"] == "basis":
@@ -287,12 +287,12 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) ->
     ]
     known, probabilities = classes.tolist(), told["probabilities"]
     predicted = known[told["predicted"]]
-    if several_labels:
+    if multilabel:
         predicted = [label for label, value in zip(known, told["decision_values"], strict=True) if value > 0]
     return Explanation(
         method=told["method"],
         classes=classes,
-        several_labels=several_labels,
+        multilabel=multilabel,
         predicted=predicted,
         explained=known[told["explained"]],
         decision_values=np.array(told["decision_values"], dtype=np.float64),

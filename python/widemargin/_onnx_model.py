@@ -63,7 +63,7 @@ def model_of(
     if "classes" in told:
         if told["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
-        several = told.get("several_labels", False)
+        several = told.get("multilabel", False)
         decided = _several_decided if several else _decided
         labels = told["classes"]
         if classes is not None:

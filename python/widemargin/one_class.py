@@ -226,7 +226,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     @property
     def left_out_scores_(self) -> npt.NDArray[np.float64]:
         """``score_samples`` of each training sample from a w without it."""
-        return self._arrays()["left_out_scores"]
+        return self._arrays()["loo_scores"]
 
     def _describe(self, told: dict[str, Any]) -> None:
         """Fitted attributes from a model file's header."""

@@ -53,7 +53,7 @@ impl Model {
 
     fn n_decision_values(&self) -> usize {
         match &self.model {
-            AnyModel::Classifier(model) if model.has_several_labels() => self.class_names.len(),
+            AnyModel::Classifier(model) if model.is_multilabel() => self.class_names.len(),
             _ if self.class_names.len() == 2 => 1,
             _ => self.class_names.len(),
         }

@@ -76,7 +76,7 @@ pub fn text<T: ToString>(value: &T) -> Value {
 
 /// C in JSON: a number, or "auto".
 pub fn c_json(c: &CChoice) -> Value {
-    c.given().map_or_else(|| text(c), |c| json!(c))
+    c.value().map_or_else(|| text(c), |c| json!(c))
 }
 
 /// Every combination of the values of axes, from a point that has what else is given.

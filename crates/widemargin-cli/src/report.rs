@@ -135,8 +135,8 @@ pub fn in_spec(error: Error, spec: &str) -> Failure {
             let value = value.split(" in '").next().unwrap_or_default();
             Failure::input(format!("--similarity {spec}: {name} {value} is not allowed: {expected}"))
         }
-        Error::UnknownName { what, given, expected } => {
-            Failure::input(format!("--similarity {spec}: unknown {what} '{given}'")).help(expected)
+        Error::UnknownName { what, name, expected } => {
+            Failure::input(format!("--similarity {spec}: unknown {what} '{name}'")).help(expected)
         }
         error => Failure::from(error),
     }

@@ -11,8 +11,8 @@ use crate::report::{Failure, in_spec};
 /// The samples as rows of numbers, for a method that compares vectors.
 pub fn rows(samples: &Samples) -> Result<AnyRows<'_>> {
     samples.view()?.rows("this method").map_err(|error| match error {
-        Error::Kind { given, method, .. } => {
-            Error::Kind { given, method, wanted: "vectors (basis-expansion takes all)" }
+        Error::Kind { found, method, .. } => {
+            Error::Kind { found, method, wanted: "vectors (basis-expansion takes all)" }
         }
         error => error,
     })

@@ -35,9 +35,9 @@ impl FromStr for AnyScoring {
             Err(error) => Err(error),
         };
         found.map_err(|error: Error| match error {
-            Error::UnknownName { what, given, expected } => {
+            Error::UnknownName { what, name, expected } => {
                 let expected = format!("{expected}; of a regression model {}", names_of_numbers());
-                Error::UnknownName { what, given, expected }
+                Error::UnknownName { what, name, expected }
             }
             error => error,
         })

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::model::{
-    self, CChoice, ColumnSumsOf, ModelFacts, SettledPolynomials, ThinPlateParams, TrainingSettings,
+    self, CChoice, ColumnSumsOf, ModelMetadata, SettledPolynomials, ThinPlateParams, TrainingSettings,
 };
 use widemargin::partition::{Executor, Remote, SampleRows};
 use widemargin::problem::OneVsRest;
@@ -130,7 +130,7 @@ pub(crate) fn fit_thin_plate_remote(
         .max_steps(common.max_iter)
         .threads(common.threads);
     let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
-    let facts = ModelFacts {
+    let facts = ModelMetadata {
         classes: labels.labels.classes().to_vec(),
         total_weight: targets.total(&labels.weights),
         several: labels.labels.is_several().then_some(targets),

@@ -128,7 +128,7 @@ pub(crate) fn fit_basis_expansion_remote(
         path: Vec::new(),
         loss: shape.loss.into(),
         intercept: shape.intercept,
-        several_labels: labels.labels.is_several(),
+        multilabel: labels.labels.is_several(),
         classes: labels.labels.classes().to_vec(),
         weights: solution.weights,
         intercepts: solution.intercepts,

@@ -248,7 +248,7 @@ impl Model {
                 let samples = needed(samples)?;
                 let view = samples.view()?;
                 let values = conduct(py, &patience, |monitor, _| model.decision_values(&view, threads, monitor))?;
-                (values, (model.classes().len(), model.has_several_labels()))
+                (values, (model.classes().len(), model.is_multilabel()))
             }
             Trained::Composite(model) => {
                 let source = both(samples)?;
@@ -256,7 +256,7 @@ impl Model {
                     model.decision_function_with(&source(to_caller), threads, monitor)
                 })?;
                 let values = scores.values().iter().map(|&score| f64::from(score)).collect();
-                (values, (model.classes().len(), model.has_several_labels()))
+                (values, (model.classes().len(), model.is_multilabel()))
             }
             _ => return Err(PyTypeError::new_err("only a classifier has decision values")),
         };
@@ -326,8 +326,8 @@ impl Model {
         logarithm: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (calibration, n_classes, is_several) = match &self.0 {
-            Trained::Any(model) => (model.calibration(), model.classes().len(), model.has_several_labels()),
-            Trained::Composite(model) => (model.calibration(), model.classes().len(), model.has_several_labels()),
+            Trained::Any(model) => (model.calibration(), model.classes().len(), model.is_multilabel()),
+            Trained::Composite(model) => (model.calibration(), model.classes().len(), model.is_multilabel()),
             _ => return Err(PyTypeError::new_err("only a classifier has probabilities")),
         };
         let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassFacts};
+use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassMetadata};
 use widemargin::partition::Remote;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use widemargin::solve::ridge::RidgeRows;
@@ -81,7 +81,7 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let stages = convert::stages(stages);
-    let facts = OneClassFacts { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
+    let facts = OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         BasisExpansionOneClass::of_parts(expansion, targets, &mut rows, facts, monitor)

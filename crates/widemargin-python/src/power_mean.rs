@@ -176,7 +176,7 @@ pub(crate) fn fit_power_mean_remote(
         c: C,
         scaling: factors.map(FeatureMax::from_factors),
         classes: labels.labels.classes().to_vec(),
-        several_labels: labels.labels.is_several(),
+        multilabel: labels.labels.is_several(),
         weights: solution.weights,
         report,
     };

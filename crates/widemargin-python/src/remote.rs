@@ -9,7 +9,7 @@ use widemargin::data::DenseView;
 use widemargin::model::{assess, stand_ins};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{
-    Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape, UnseenScores,
+    Block, BlockObjective, HeldOutScores, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape,
 };
 use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use widemargin::solve::{Calibration, EstimateMethod, Report, Stage};
@@ -54,7 +54,7 @@ pub(crate) fn minimize(
         None => conduct(py, &patience, |monitor, to_caller| {
             let (mut objective, shape) = remote(to_caller, monitor)?;
             let solution = newton::solve(&mut objective, &settings, None, monitor)?;
-            let unseen = unseen_scores(&mut objective, &solution, &settings, monitor)?;
+            let unseen = held_out_scores(&mut objective, &solution, &settings, monitor)?;
             Ok((solution, shape, unseen))
         })?,
         Some((rows, features)) => {
@@ -71,7 +71,7 @@ pub(crate) fn minimize(
                 let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
                 let mut objective = SampledObjective::new(objective, here()?)?;
                 let solution = newton::solve(&mut objective, &settings, Some(start), monitor)?;
-                let unseen = unseen_scores(&mut objective, &solution, &settings, monitor)?;
+                let unseen = held_out_scores(&mut objective, &solution, &settings, monitor)?;
                 Ok((solution, shape, unseen))
             })?
         }
@@ -88,14 +88,14 @@ pub(crate) fn minimize(
 const HELD_OUT_TOL: f64 = 1e-2;
 
 /// The decision values of some rows from a fit without them, which starts at the solution.
-fn unseen_scores(
+fn held_out_scores(
     objective: &mut impl Objective,
     solution: &NewtonSolution,
     settings: &NewtonSettings,
     monitor: &Monitor<'_>,
-) -> widemargin::Result<UnseenScores> {
+) -> widemargin::Result<HeldOutScores> {
     if monitor.ask().is_err() {
-        return Ok(UnseenScores::default());
+        return Ok(HeldOutScores::default());
     }
     objective.hold_out()?;
     let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };

@@ -14,7 +14,7 @@ use crate::thin_plate::AUTO_BASES;
 use crate::work::conduct;
 
 /// A kernel, whether columns were standardized, R² of left-out predictions or the problem, the number of samples, seconds.
-type SplineFacts = (String, bool, Option<f64>, Option<String>, usize, f64);
+type SplineMetadata = (String, bool, Option<f64>, Option<String>, usize, f64);
 
 /// Trains a smoothing spline; with the kernel "auto" that of the largest leave-one-out R².
 #[pyfunction]
@@ -33,7 +33,7 @@ pub(crate) fn fit_thin_plate_regressor(
     auto_basis: bool,
     basis: &str,
     common: Common<'_>,
-) -> PyResult<(Model, Vec<SplineFacts>)> {
+) -> PyResult<(Model, Vec<SplineMetadata>)> {
     let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance)

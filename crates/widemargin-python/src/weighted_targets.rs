@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::{
-    self, BasisExpansionRegressor, CChoice, ColumnSumsOf, PartedTargets, RegressorFacts, SplineFacts,
+    self, BasisExpansionRegressor, CChoice, ColumnSumsOf, PartedTargets, RegressorMetadata, SplineMetadata,
 };
 use widemargin::partition::{Executor, Remote, SampleRows};
 use widemargin::problem::RegressionLoss;
@@ -105,7 +105,7 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
     let loss = RegressionLoss::new(loss, epsilon, quantile).map_err(raise)?;
-    let facts = RegressorFacts { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
+    let facts = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, facts, monitor)
@@ -149,7 +149,7 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     let rows = Arc::new(features.call1((Py::new(py, BasisPlan(plan.clone()))?, lift))?.unbind());
     stages.push(("features".into(), started.elapsed().as_secs_f64()));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let facts = SplineFacts { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
+    let facts = SplineMetadata { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
         plan.fit_spline(settled, targets, &mut rows, facts, monitor)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use widemargin::partition::{Asked, Workers};
+use widemargin::partition::{EncodedQuery, Workers};
 use widemargin::{Error, Result};
 
 use crate::work::{self, ToCaller};
@@ -23,8 +23,8 @@ impl PythonWorkers {
 }
 
 impl Workers for PythonWorkers {
-    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
-        let Asked { name, query, changes_state, has_answer } = asked;
+    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
+        let EncodedQuery { name, query, changes_state, has_answer } = asked;
         let (rows, query) = (Arc::clone(&self.rows), query.to_vec());
         let answer = work::ask(&self.to_caller, move |py| {
             let given = (name, PyBytes::new(py, &query), changes_state, has_answer);

@@ -103,7 +103,7 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|a, b| explanation.decision_value(*b).total_cmp(&explanation.decision_value(*a)));
     let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
-    let is_other = explanation.several_labels || class != explanation.predicted;
+    let is_other = explanation.multilabel || class != explanation.predicted;
     let probability = html! {
         @if let Some(probabilities) = &explanation.probabilities { ", probability " (format!("{:.3}", probabilities[class])) }
     };
@@ -114,7 +114,7 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
                 p { "Predicted: " b { @if predicted.is_empty() { "no label" } @else { (predicted.join(", ")) } }
                     @if !is_other { (probability) } }
                 @if is_other { p { "Explained: " b { (explanation.classes[class].to_string()) } (probability) } }
-                @if n > 2 || (explanation.several_labels && n > 1) {
+                @if n > 2 || (explanation.multilabel && n > 1) {
                     p class="wm-small wm-soft" {
                         "Decision values: "
                         @for (at, other) in order.iter().take(MAX_CLASSES).enumerate() {

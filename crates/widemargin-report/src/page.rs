@@ -54,7 +54,7 @@ impl Report<'_> {
         let measured = match &self.data {
             Some((samples, labels, weights, _)) => {
                 model.check_samples(samples)?;
-                Some(match model.has_several_labels() {
+                Some(match model.is_multilabel() {
                     true => Scores::Labels(MeasuredLabels::new(model, samples, labels, *weights, threads, monitor)?),
                     false => {
                         labels.check_one_class("a model that has one")?;
@@ -261,7 +261,7 @@ fn model_table(model: &dyn Classifier) -> Markup {
                 tbody {
                     tr { th { "method" } td { (title_of(model.method())) } }
                     tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
-                    tr { th { @if model.has_several_labels() { "labels" } @else { "classes" } } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
+                    tr { th { @if model.is_multilabel() { "labels" } @else { "classes" } } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
                     @for (name, value) in &object {
                         @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
                     }
@@ -320,7 +320,9 @@ fn calibration(model: &dyn Classifier) -> String {
     match model.calibration() {
         None => "none".into(),
         Some(calibration) => match calibration.on() {
-            CalibratedOn::LeftOut => format!("calibrated on {} leave-one-out decision values", calibration.n_samples()),
+            CalibratedOn::LeaveOneOut => {
+                format!("calibrated on {} leave-one-out decision values", calibration.n_samples())
+            }
             CalibratedOn::HeldOut => format!("calibrated on {} held-out decision values", calibration.n_samples()),
             _ => "not calibrated: there are no decision values of held-out samples".into(),
         },
@@ -468,7 +470,7 @@ fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<M
 }
 
 fn columns_by_weight(model: &PowerMeanSvc) -> Markup {
-    let k = if model.classes().len() == 2 && !model.has_several_labels() { 1 } else { model.classes().len() };
+    let k = if model.classes().len() == 2 && !model.is_multilabel() { 1 } else { model.classes().len() };
     let feature_weights = model.map().n_nodes() * k;
     let norms: Vec<f64> = model
         .weights()

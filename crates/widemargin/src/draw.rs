@@ -14,15 +14,15 @@ fn places(row: usize, length: usize) -> (usize, usize) {
     (row - run * length, (mixed(run as u64 + 1) % length as u64) as usize)
 }
 
-/// Whether a row is the one that is drawn of its run of `one_in` rows. Evenly spaced rows would see only some of the classes
-/// of samples whose classes come in a period.
+/// Whether a row is the one that is drawn of its run of `one_in` rows. Evenly spaced rows would see only some of the
+/// classes of samples whose classes come in a period.
 pub(crate) fn is_drawn(row: usize, one_in: usize) -> bool {
     let (place, drawn) = places(row, one_in);
     place == drawn
 }
 
-/// The fold of a row: each run of `n_folds` rows has one in every fold, in an order that is drawn. Of rows that are dealt in
-/// turn, folds would be classes where these come in a period.
+/// The fold of a row: each run of `n_folds` rows has one in every fold, in an order that is drawn. Of rows that are
+/// dealt in turn, folds would be classes where these come in a period.
 pub(crate) fn fold_of(row: usize, n_folds: usize) -> usize {
     let (place, drawn) = places(row, n_folds);
     (place + drawn) % n_folds

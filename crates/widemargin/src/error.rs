@@ -1,7 +1,7 @@
 //! The library's error type.
 //!
-//! Every variant says what is wrong, where, and what is expected. Rows and columns are counted from 0, as in the arrays
-//! passed by the caller; file readers translate them to lines.
+//! Every variant names the problem, its place and the expected value. Rows and columns are counted from 0, as in the
+//! arrays passed by the caller; file readers translate them to lines.
 
 use std::path::PathBuf;
 
@@ -17,18 +17,18 @@ pub enum Error {
     Parameter {
         /// The parameter's public name.
         name: &'static str,
-        /// The value given.
+        /// The value.
         value: String,
-        /// What is expected.
+        /// The expected value.
         expected: String,
     },
     /// A name or a spec is unknown.
-    #[error("unknown {what} '{given}': {expected}")]
+    #[error("unknown {what} '{name}': {expected}")]
     UnknownName {
-        /// What was being named (a kernel, a loss, …).
+        /// The kind of thing that is named (a kernel, a loss, …).
         what: &'static str,
-        /// The name given.
-        given: String,
+        /// The unknown name.
+        name: String,
         /// The known names.
         expected: String,
     },
@@ -51,7 +51,7 @@ pub enum Error {
         column: usize,
         /// The value found.
         value: f64,
-        /// What is wrong with it, and what is expected.
+        /// The problem, and the expected value.
         problem: &'static str,
     },
     /// A sample weight that is negative or not finite.
@@ -94,11 +94,11 @@ pub enum Error {
     /// Samples passed to predict have a different number of features than the model.
     #[error("the samples have {found} features, the model was trained with {trained}{hint}")]
     FeatureCount {
-        /// Number of features of the given samples.
+        /// Number of features of the samples.
         found: usize,
         /// Number of features of the training samples.
         trained: usize,
-        /// What to do about it; may be empty.
+        /// A remedy; may be empty.
         hint: &'static str,
     },
     /// Samples passed to predict have other column names than the model.
@@ -112,7 +112,7 @@ pub enum Error {
     Similarity {
         /// The spec of the similarity.
         similarity: String,
-        /// What is wrong, where, and what is expected.
+        /// The problem, its place and the expected value.
         problem: String,
     },
     /// A similarity does not accept one of the samples.
@@ -124,14 +124,14 @@ pub enum Error {
         is_basis: bool,
         /// The index of the basis or the sample, from 0.
         number: usize,
-        /// What is wrong, and what is expected.
+        /// The problem, and the expected value.
         problem: String,
     },
     /// A kind of samples that the method does not accept.
-    #[error("the samples are {given}, and {method} takes {wanted}")]
+    #[error("the samples are {found}, and {method} takes {wanted}")]
     Kind {
-        /// The kind given: "strings", "images", …
-        given: &'static str,
+        /// The kind of the samples: "strings", "images", …
+        found: &'static str,
         /// The method, or the spec of a similarity.
         method: String,
         /// The kinds it accepts.
@@ -140,13 +140,13 @@ pub enum Error {
     /// An allocation would not fit in memory.
     #[error("{what} would take {}, {} are free: {hint}", bytes_text(*.needed), bytes_text(*.free))]
     Memory {
-        /// What would be allocated, with its shape.
+        /// The allocation, with its shape.
         what: String,
         /// Its size in bytes.
         needed: u64,
         /// Available bytes.
         free: u64,
-        /// What to do about it.
+        /// A remedy.
         hint: &'static str,
     },
     /// A fit produced a number that is infinite or NaN, so that there is no model.
@@ -157,7 +157,7 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// A model without calibration was asked for probabilities.
+    /// Probabilities were requested of a model without calibration.
     #[error("the model has no probabilities: fit it again")]
     NotCalibrated,
     /// A file that is not a valid model file.
@@ -165,7 +165,7 @@ pub enum Error {
     ModelFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A model file of a newer format version than this library supports.
@@ -181,7 +181,7 @@ pub enum Error {
     /// A checkpoint from which the fit cannot resume.
     #[error("the checkpoint cannot be used: {problem}")]
     Checkpoint {
-        /// What is wrong with it, and what is expected.
+        /// The problem, and the expected value.
         problem: String,
     },
     /// An output file that must not be written: it is not a regular file, or it is an input.
@@ -189,9 +189,9 @@ pub enum Error {
     Output {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its description.
         problem: String,
-        /// What to do about it.
+        /// A remedy.
         hint: &'static str,
     },
     /// The operating system refused a file operation.
@@ -215,7 +215,7 @@ pub enum Error {
         "the time limit is too short: {needs:.2} s passed, until {stage}, without a first fit; allow several times as much"
     )]
     TooShort {
-        /// What it ended.
+        /// The interrupted work.
         stage: &'static str,
         /// The seconds that passed.
         needs: f64,
@@ -241,15 +241,15 @@ impl Error {
         Error::Shape { what: what.into(), found: found.into(), expected: expected.into() }
     }
 
-    /// What a similarity does not accept, or met.
+    /// An error of a similarity.
     pub(crate) fn similarity(similarity: impl Into<String>, problem: impl Into<String>) -> Self {
         Error::Similarity { similarity: similarity.into(), problem: problem.into() }
     }
 
     /// A name that is none of the known ones.
-    pub(crate) fn unknown<'a>(what: &'static str, given: &str, known: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let expected = format!("known are {}", known.collect::<Vec<_>>().join(", "));
-        Error::UnknownName { what, given: given.to_owned(), expected }
+        Error::UnknownName { what, name: name.to_owned(), expected }
     }
 
     /// Translates the row of an error about a part, which begins at row `first`, to a row of the whole.
@@ -272,7 +272,7 @@ impl Error {
         }
     }
 
-    /// Translates the row of an error about a chunk of samples, the first of which is `first`, to a row of all samples.
+    /// Translates the row of an error about a chunk of samples that starts at `first` to a row of all samples.
     pub(crate) fn of_chunk(self, first: usize) -> Self {
         match self {
             Error::Value { row, column, value, problem } => Error::Value { row: first + row, column, value, problem },
@@ -301,7 +301,7 @@ pub(crate) fn bytes_text(bytes: u64) -> String {
     }
 }
 
-/// Refuses a parameter unless what it must be `holds`.
+/// Refuses a parameter unless its condition `holds`.
 ///
 /// # Errors
 /// [`Error::Parameter`].

@@ -19,8 +19,8 @@ mod provided {
     static CLOCK: OnceLock<fn() -> f64> = OnceLock::new();
 
     /// Provides the clock, which WebAssembly has none of its own (`wasm32-unknown-unknown`): seconds since any moment
-    /// that stays the same, such as `performance.now()` of a browser, divided by 1000. Without one, no time passes: time
-    /// limits are not noticed and reports show zero seconds. Only the first call counts.
+    /// that stays the same, such as `performance.now()` of a browser, divided by 1000. Without one, no time passes:
+    /// time limits are not noticed and reports show zero seconds. Only the first call counts.
     pub fn set_clock(seconds: fn() -> f64) {
         let _ = CLOCK.set(seconds);
     }

@@ -8,7 +8,7 @@ use crate::simd::Neon;
 use crate::simd::{Avx2, Avx512};
 use crate::simd::{Portable, Simd};
 
-/// Evaluates an expression with the [vectors](crate::simd::Simd) of an instruction set. What is to use its
+/// Evaluates an expression with the [vectors](crate::simd::Simd) of an instruction set. Code that is to use its
 /// instructions must be inlined into [`compiled`](crate::simd::Simd::compiled).
 macro_rules! dispatch {
     ($isa:expr, $simd:ident => $body:expr) => {
@@ -71,7 +71,7 @@ impl Isa {
 /// fused multiply-adds, so that results do not depend on the choice.
 ///
 /// A function for each, not closures in [`compiled`](crate::simd::Simd::compiled): the compiler vectorizes loops over
-/// references because it knows a function's to be apart.
+/// references because it knows that a function's do not alias.
 macro_rules! compiled {
     ($(#[$doc:meta])* $visible:vis fn $name:ident($isa:ident; $($argument:ident: $kind:ty),* $(,)?) $body:block) => {
         $(#[$doc])*

@@ -20,8 +20,9 @@
 //!
 //! # Features
 //!
-//! `threads`, on by default: pools of threads. Without it, and on `wasm32-unknown-unknown`, all work is done by the calling
-//! thread and more than one thread is refused; on that target the program provides a clock (`monitor::set_clock`).
+//! `threads`, on by default: pools of threads. Without it, and on `wasm32-unknown-unknown`, all work is done by the
+//! calling thread and more than one thread is refused; on that target the program provides a clock
+//! (`monitor::set_clock`).
 #![deny(missing_docs)]
 
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! Code that is the same for every type: names of variants, parameters set one at a time, fields that are read.
 
-/// Writes and parses values by their names, as on the command line and in model files. Of two names of a value the first
-/// is written; a value without a name is one that was given. A name may be refused with an error of its own.
+/// Writes and parses values by their names, as on the command line and in model files. Of two names of a value the
+/// first is written; a value without a name is written as "explicit". A name may be refused with an error of its own.
 macro_rules! named {
     ($what:literal: $type:ty { $($name:literal = $value:expr),+ $(,)? } $(, $refused:literal => $error:expr)?) => {
         impl $type {
@@ -10,20 +10,20 @@ macro_rules! named {
 
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(Self::NAMES.iter().find(|(_, known)| known == self).map_or("given", |(name, _)| name))
+                f.write_str(Self::NAMES.iter().find(|(_, known)| known == self).map_or("explicit", |(name, _)| name))
             }
         }
 
         impl std::str::FromStr for $type {
             type Err = crate::error::Error;
 
-            fn from_str(given: &str) -> crate::error::Result<Self> {
-                $(if given == $refused {
+            fn from_str(text: &str) -> crate::error::Result<Self> {
+                $(if text == $refused {
                     return Err($error);
                 })?
-                let known = Self::NAMES.iter().find(|(name, _)| *name == given).map(|(_, value)| value.clone());
+                let known = Self::NAMES.iter().find(|(name, _)| *name == text).map(|(_, value)| value.clone());
                 let names = || Self::NAMES.iter().map(|(name, _)| *name);
-                known.ok_or_else(|| crate::error::Error::unknown($what, given, names()))
+                known.ok_or_else(|| crate::error::Error::unknown($what, text, names()))
             }
         }
     };
@@ -40,7 +40,7 @@ macro_rules! setters {
     )+};
 }
 
-/// Sets a field to the parameter of its name, or as told.
+/// Sets a field to the parameter of its name, or by an expression.
 macro_rules! set {
     ($params:ident, $name:ident) => {
         $params.$name = $name
@@ -69,7 +69,7 @@ macro_rules! getters {
     };
 }
 
-/// What a trained model of any kind has under the same name as the trait of its kind.
+/// The inherent methods of a trained model, with the same names as the methods of its trait.
 macro_rules! model_methods {
     ($kind:ident, $method:expr) => {
         fn method(&self) -> &'static str {

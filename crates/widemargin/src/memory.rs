@@ -23,7 +23,7 @@ pub(crate) fn available() -> Option<u64> {
 }
 
 /// Refuses an allocation larger than the available memory before it is made, since a failed allocation aborts the
-/// process. `what` describes it with its shape; `hint` says what to do.
+/// process. `what` describes it with its shape; `hint` is a remedy.
 ///
 /// # Errors
 /// [`Error::Memory`].

@@ -27,7 +27,8 @@ impl Progress {
     /// "similarity search".
     pub const PARTS: u64 = 1000;
 
-    /// The progress of work of which one part is done and another expected, both in seconds or any other unit.
+    /// The progress of work from the part that is done and the part that is expected, both in seconds or any other
+    /// unit.
     pub(crate) fn of_time(stage: &'static str, done: f64, left: f64) -> Self {
         let share = if done > 0.0 { done / (done + left) } else { 0.0 };
         Progress { stage, done: (share * Self::PARTS as f64).round() as u64, total: Self::PARTS, gap: None }
@@ -38,8 +39,8 @@ impl Progress {
         (self.total > 0).then(|| (self.done as f64 / self.total as f64).min(1.0))
     }
 
-    /// The seconds that the stage will still take if the rest goes as what was done in the `seconds` since it began; none
-    /// before anything is done, and for iterations, of which no one knows how many are needed.
+    /// The seconds that the stage will still take if the rest takes as long as the part that was done in the `seconds`
+    /// since it began; none before anything is done, and for iterations, whose number is unknown.
     pub fn seconds_left(&self, seconds: f64) -> Option<f64> {
         let share = self.share().filter(|share| *share > 0.0 && self.gap.is_none())?;
         Some(seconds * (1.0 - share) / share)
@@ -93,7 +94,7 @@ impl<'a> Monitor<'a> {
 
     /// Stops after `limit` from now, keeping the best solution so far.
     pub fn with_time_limit(self, limit: Duration) -> Self {
-        // A limit beyond the range of the clock means no limit.
+        // A limit beyond the range of the clock is no limit.
         Monitor { deadline: Instant::now().checked_add(limit), ..self }
     }
 
@@ -102,20 +103,20 @@ impl<'a> Monitor<'a> {
         self.deadline.is_some()
     }
 
-    /// The same monitor without its time limit: for what must be done before there is a solution to keep. A
+    /// The same monitor without its time limit: for work that must be done before there is a first solution. A
     /// [strict limit](Monitor::with_strict_limit) remains.
     pub(crate) fn without_time_limit(self) -> Self {
         Monitor { deadline: None, ..self }
     }
 
-    /// The same monitor, whose time limit also ends the stages that have no partial result: [`Monitor::go_on`] is then an
-    /// error. For computations that need not be completed, because a smaller one can take their place. Of two strict
+    /// The same monitor, whose time limit also ends the stages that have no partial result: [`Monitor::go_on`] is then
+    /// an error. For computations that need not be completed, because a smaller one can take their place. Of two strict
     /// limits the earlier one counts.
     pub(crate) fn with_strict_limit(self) -> Self {
         self.with_strict_part(1.0)
     }
 
-    /// The same after a part of the time that is left; the time limit of what has a partial result remains.
+    /// The same after a part of the time that is left; the time limit of work with a partial result remains.
     pub(crate) fn with_strict_part(self, part: f64) -> Self {
         let begun = Instant::now();
         let end = |deadline: Instant| begun + deadline.saturating_duration_since(begun).mul_f64(part) + GRACE;
@@ -129,7 +130,7 @@ impl<'a> Monitor<'a> {
         Some(self.deadline?.saturating_duration_since(Instant::now()).as_secs_f64())
     }
 
-    /// The same monitor with a part of the time that is left, for what precedes a fit.
+    /// The same monitor with a part of the time that is left, for work that precedes a fit.
     pub(crate) fn with_part_of_time(self, part: f64) -> Self {
         let now = Instant::now();
         let left = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(part);

@@ -3,7 +3,7 @@
 //! The rules, for the library, the command line and Python alike:
 //! - Bytes are written to a temporary file in the target's folder, which is renamed at the end. On any earlier failure
 //!   the target is unchanged and no temporary file remains.
-//! - Symbolic links are followed: the link is kept, and the file it points to is replaced (or created).
+//! - Symbolic links are followed: the link remains, and its target is replaced (or created).
 //! - A replaced file keeps its permissions and, if the system allows it, its owner.
 //! - Folders, devices, pipes and sockets are refused: they cannot be replaced.
 //! - [`check`] refuses targets that are also inputs.
@@ -17,13 +17,13 @@ use tempfile::{Builder, NamedTempFile};
 use crate::error::{Error, Result};
 
 /// The maximum length of a chain of symbolic links, as on Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// A file being written. The previous file stays in place until [`OutputFile::commit`], and for good if that is never
 /// called.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// As given by the caller.
+    /// The caller's path.
     path: PathBuf,
     /// The file that is written, after following links.
     target: PathBuf,
@@ -105,7 +105,7 @@ pub fn check(path: &Path, inputs: &[(&str, &Path)]) -> Result<()> {
         // Missing inputs are reported by the reader.
         let Ok(read) = fs::metadata(input) else { continue };
         let refused = |problem| {
-            let hint = "name another file: what is read is not overwritten";
+            let hint = "name another file: input files are not overwritten";
             Err(Error::Output { path: path.to_owned(), problem, hint })
         };
         if let Some(old) = &old
@@ -124,7 +124,7 @@ pub fn check(path: &Path, inputs: &[(&str, &Path)]) -> Result<()> {
 /// The path that is written: symbolic links followed, even if the final target does not exist.
 fn followed(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
             return Ok(path);
         }
@@ -151,7 +151,7 @@ fn regular(path: &Path, found: &Metadata) -> Result<()> {
         return Err(Error::Io { path: path.to_owned(), action: "cannot write", source });
     }
     let problem = "a device, a pipe or a socket, not a regular file".into();
-    let hint = "name a file of its own; what goes to standard output goes anywhere by way of the shell";
+    let hint = "name a separate file; standard output can be redirected by the shell";
     Err(Error::Output { path: path.to_owned(), problem, hint })
 }
 

@@ -1,9 +1,9 @@
-//! Parallelism: the only file that uses `rayon`. Work runs in a pool of the size given by the caller, never in the
-//! global one. Without the feature `threads`, and on targets without threads, the calling thread does all work, and more
-//! than one thread is refused.
+//! Parallelism: the only file that uses `rayon`. Work runs in a pool of the caller's size, never in the global one.
+//! Without the feature `threads`, and on targets without threads, the calling thread does all work, and more than one
+//! thread is refused.
 //!
-//! What runs on several threads is a single closure behind a pointer, so that `rayon` is compiled once and not for each
-//! parallel loop; the loops themselves stay within chunks, each behind a lock of its own.
+//! Threads run a single closure behind a pointer, so that `rayon` is compiled once and not for each parallel loop; the
+//! loops themselves stay within chunks, each behind a lock of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -73,7 +73,7 @@ impl Pool {
             let rows = at * size..((at + 1) * size).min(n);
             let mut made = Vec::with_capacity(rows.len());
             for i in rows {
-                // What comes before an error still has to be tried: its own error would be the first.
+                // Items before an error must still be tried: their error would be the first.
                 if i > least.load(Ordering::Relaxed) {
                     break;
                 }
@@ -108,9 +108,9 @@ impl Pool {
         mut fold: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let n_chunks = n.div_ceil(chunk);
-        let at_a_time = self.in_flight();
-        for first in (0..n_chunks).step_by(at_a_time) {
-            let some = at_a_time.min(n_chunks - first);
+        let wave = self.in_flight();
+        for first in (0..n_chunks).step_by(wave) {
+            let some = wave.min(n_chunks - first);
             let rows = |at: usize| (first + at) * chunk..((first + at + 1) * chunk).min(n);
             self.try_map(some, |at| work(rows(at)))?.into_iter().try_for_each(&mut fold)?;
         }

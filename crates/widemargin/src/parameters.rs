@@ -1,4 +1,4 @@
-//! Parameters of similarities and descriptors: what each may be, and how it is read from a step of a spec.
+//! Parameters of similarities and descriptors: their values, and how they are read from a step of a spec.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::spec::Step;
 
-/// A parameter: its name in specs and in Python, what it may be, and what it is where it is not given.
+/// A parameter: its name in specs and in Python, its possible values and its default.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its key in a spec.
     pub name: &'static str,
-    /// What it may be.
+    /// The possible values.
     pub values: Values,
-    /// What it is where it is not given.
+    /// The default.
     pub default: DefaultValue,
     /// A word that may stand in place of a number, such as `auto`: the number is learned.
     pub word: Option<&'static str>,
     /// Whether Python writes it into a spec even where it has its default.
     pub is_written: bool,
-    /// What it does, in sentences; its range and its default are told beside it.
+    /// Its effect, in sentences; its range and its default are listed separately.
     pub about: &'static str,
 }
 
@@ -93,14 +93,14 @@ impl fmt::Display for Span {
     }
 }
 
-/// What a parameter is where it is not given.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultValue {
-    /// It must be given.
+    /// There is none: the parameter is required.
     Required,
-    /// Nothing: `about` says what that means.
+    /// No value, as explained in `about`.
     Nothing,
-    /// As if this were given.
+    /// This value.
     Is(&'static str),
 }
 
@@ -136,7 +136,7 @@ impl Values {
         }
     }
 
-    /// What a value must be: "a whole number from 1 to 16".
+    /// The description of a value: "a whole number from 1 to 16".
     pub fn expected(&self) -> String {
         let kind = match self {
             Values::Whole(..) => "a whole number",
@@ -153,7 +153,7 @@ impl Values {
 }
 
 impl Parameter {
-    /// A parameter that must be given.
+    /// A required parameter.
     pub const fn new(name: &'static str, values: Values, about: &'static str) -> Self {
         Parameter { name, values, default: DefaultValue::Required, word: None, is_written: false, about }
     }
@@ -163,7 +163,7 @@ impl Parameter {
         Parameter { default: DefaultValue::Is(default), ..self }
     }
 
-    /// That may be left out.
+    /// An optional parameter.
     pub const fn optional(self) -> Self {
         Parameter { default: DefaultValue::Nothing, ..self }
     }
@@ -178,13 +178,13 @@ impl Parameter {
         Parameter { is_written: true, ..self }
     }
 
-    /// What a value must be, in words.
+    /// The description of a value.
     pub fn expected(&self) -> String {
         self.word.map_or(self.values.expected(), |word| format!("{}, or {word}", self.values.expected()))
     }
 }
 
-/// The parameters of a step, each of which may be what it is.
+/// The parameters of a step, whose values have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
     step: &'a Step,
@@ -195,12 +195,12 @@ impl<'a> Arguments<'a> {
     /// The parameters of a step that must have this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for another name; [`Error::Parameter`] for a parameter that is not known, that is missing,
-    /// or whose value it may not have.
+    /// [`Error::UnknownName`] for another name; [`Error::Parameter`] for a parameter that is not known, that is
+    /// missing, or whose value it may not have.
     pub fn read(step: &'a Step, name: &str, parameters: &'static [Parameter]) -> Result<Self> {
         if step.name() != name {
-            let (given, expected) = (step.name().to_owned(), format!("here it is {name}"));
-            return Err(Error::UnknownName { what: "similarity", given, expected });
+            let expected = format!("here it is {name}");
+            return Err(Error::UnknownName { what: "similarity", name: step.name().to_owned(), expected });
         }
         let arguments = Arguments { step, parameters };
         let of_step = |expected| Err(Error::parameter("similarity", format!("'{step}'"), expected));
@@ -236,14 +236,14 @@ impl<'a> Arguments<'a> {
         self.step
     }
 
-    /// The text of a parameter as it was given, or its default.
+    /// The text of a parameter, or its default.
     pub fn text(&self, name: &str) -> Option<&'a str> {
-        let given = self.step.values().find(|(key, _)| *key == name).map(|(_, text)| text);
+        let value = self.step.values().find(|(key, _)| *key == name).map(|(_, text)| text);
         let default = || match self.parameters.iter().find(|parameter| parameter.name == name)?.default {
             DefaultValue::Is(text) => Some(text),
             _ => None,
         };
-        given.or_else(default)
+        value.or_else(default)
     }
 
     /// Whether the word stands there that says that the number is learned.
@@ -252,7 +252,7 @@ impl<'a> Arguments<'a> {
         word.is_some() && self.text(name) == word
     }
 
-    /// A parameter, or none where it is not given and has no default, or is to be learned.
+    /// A parameter, or none if it is missing and has no default, or is to be learned.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a text that is no `T`.
@@ -296,7 +296,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_given_is_read_and_the_rest_has_its_default() {
+    fn reads_parameters_and_fills_in_defaults() {
         let spec: Spec = "form:p=-inf,size=8,gamma=0.5".parse().unwrap();
         let arguments = Arguments::read(&spec.steps[0], "form", PARAMETERS).unwrap();
         assert_eq!(arguments.value::<usize>("size").unwrap(), 8);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_would_be_right() {
+    fn errors_name_the_problem_and_the_expected_value() {
         for (wrong, words) in [
             ("form:p=0,size=9", "size = 9 in 'form:p=0,size=9' is not allowed: a whole number from 1 to 8"),
             ("form:p=0,size=1.5", "a whole number from 1 to 8"),

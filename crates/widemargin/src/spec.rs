@@ -1,6 +1,6 @@
 //! The textual form of a similarity: `name:key=value,key=value`, preceded by descriptors joined by `/`.
 //!
-//! `hog:cell=4/rigid:radius=2` is rigid matching on HOG cells of 4 × 4 pixels. A spec keeps its text as given, so that
+//! `hog:cell=4/rigid:radius=2` is rigid matching on HOG cells of 4 × 4 pixels. A spec keeps its text, so that
 //! parsing and formatting round-trip. The exception is `>`, the original separator, which is still read (model files
 //! contain it) but written as `/`, since a shell treats `>` as a redirection.
 
@@ -44,7 +44,7 @@ impl Step {
         Some(self.values.remove(at).1)
     }
 
-    /// The parameters as they were given.
+    /// The parameters in their original order.
     pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
@@ -85,7 +85,7 @@ impl FromStr for Spec {
                 match pair.split_once('=') {
                     Some((key, value)) if !key.is_empty() && key.chars().all(plain) && !value.is_empty() => {
                         if values.iter().any(|(known, _)| known == key) {
-                            return Err(wrong(format!("'{key}' is given twice")));
+                            return Err(wrong(format!("'{key}' occurs twice")));
                         }
                         values.push((key.to_owned(), value.to_owned()));
                     }

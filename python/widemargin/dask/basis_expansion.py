@@ -120,7 +120,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             labels,
             brought,
             C=C,
-            basis="given" if basis_rows is not None else basis,
+            basis="explicit" if basis_rows is not None else basis,
             basis_rows=chosen.tolist(),
             stages=clock.stages,
             common=self._common(progress),

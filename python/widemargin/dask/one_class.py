@@ -109,7 +109,7 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
             given.weighted,
             quantile=float(self.quantile),
             shrinkage=float(self.shrinkage),
-            basis="given" if basis_rows is not None else basis,
+            basis="explicit" if basis_rows is not None else basis,
             basis_rows=chosen.tolist(),
             stages=clock.stages,
             common=self._common(progress),

@@ -100,7 +100,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
             loss=loss,
             epsilon=epsilon,
             quantile=quantile,
-            basis="given" if basis_rows is not None else basis,
+            basis="explicit" if basis_rows is not None else basis,
             basis_rows=chosen.tolist(),
             stages=clock.stages,
             common=self._common(progress),

@@ -65,7 +65,7 @@ impl Evaluate {
             AnyModel::OneClass(model) => return self.one_class(context, &*model),
         };
         let scoring = self.scoring.iter().map(|one| one.of_classes()).collect::<Result<Vec<_>, _>>()?;
-        if model.has_several_labels() {
+        if model.is_multilabel() {
             return evaluate_labels(context, &self.model, &*model, &self.input, &scoring, self.json);
         }
         let start = Instant::now();

@@ -60,7 +60,7 @@ impl Explain {
         if self.json {
             let mut object = json!(explanation);
             object["row"] = json!(self.row);
-            object["predicted"] = match explanation.several_labels {
+            object["predicted"] = match explanation.multilabel {
                 true => json!(explanation.predicted_labels()),
                 false => json!(explanation.classes[explanation.predicted]),
             };
@@ -101,7 +101,7 @@ fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) 
     let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
     let mut out =
         format!("{place}: {}", if predicted.is_empty() { "no label".to_owned() } else { predicted.join(", ") });
-    if explanation.several_labels || class != explanation.predicted {
+    if explanation.multilabel || class != explanation.predicted {
         out += &format!("\n\nexplained: {}", explanation.classes[class]);
     }
     if let Some(probabilities) = &explanation.probabilities {

@@ -82,7 +82,7 @@ impl Inspect {
 
     /// Tells of a model of one class.
     fn one_class(&self, model: &dyn OneClass, size: u64) -> Result<(), Failure> {
-        let (report, n) = (model.report(), model.left_out_scores().len());
+        let (report, n) = (model.report(), model.loo_scores().len());
         if self.json {
             return print_json(&json!({
                 "model": self.model.display().to_string(),
@@ -177,7 +177,7 @@ fn probabilities(model: &dyn Classifier) -> String {
     let Some(calibration) = model.calibration() else { return "none: train again to have them".into() };
     let slopes: Vec<String> = calibration.slopes().iter().map(|slope| format!("{slope:.3}")).collect();
     let on = match calibration.on() {
-        CalibratedOn::LeftOut => "left-out decision values",
+        CalibratedOn::LeaveOneOut => "left-out decision values",
         CalibratedOn::HeldOut => "held-out decision values",
         _ => return "not calibrated: no decision values of unseen samples were found".into(),
     };

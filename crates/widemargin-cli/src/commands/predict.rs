@@ -62,7 +62,7 @@ impl Predict {
             let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
             text.clear();
             let calibration = model.calibration().filter(|_| self.probabilities);
-            let is_several = model.has_several_labels();
+            let is_several = model.is_multilabel();
             let probabilities = calibration.map(|calibration| {
                 let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
                 if is_several {

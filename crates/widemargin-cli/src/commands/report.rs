@@ -71,7 +71,7 @@ impl ReportArgs {
                 let model = load_for(&self.model, input)?;
                 let table = read_for(&*model, input, input.label.clone().unwrap_or_default(), context)?;
                 let file = &input.data;
-                let labels = match (model.has_several_labels(), &table.indicators) {
+                let labels = match (model.is_multilabel(), &table.indicators) {
                     (true, Some(several)) => labels_of_model(several, model.classes(), input)?,
                     (true, None) => return Err(no_labels(input)),
                     (false, _) => table.require_labels(file)?.as_classes(model.classes()),

@@ -138,7 +138,7 @@ fn the_method_is_chosen_and_answers_are_explained() {
     let scores = line(4, "--scores");
     let scores = &scores[scores.len() - 3..];
     let told = folder.run(&format!("explain m test.csv {LABELS} --row 4 --class near --json")).json();
-    assert_eq!((&told["explained"], &told["several_labels"]), (&"near".into(), &true.into()));
+    assert_eq!((&told["explained"], &told["multilabel"]), (&"near".into(), &true.into()));
     let names = ["right", "near", "upper"];
     let predicted: Vec<&str> =
         names.iter().zip(scores).filter(|(_, score)| **score > 0.0).map(|(name, _)| *name).collect();

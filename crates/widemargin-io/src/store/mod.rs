@@ -69,7 +69,7 @@ impl Store {
         options.check(path, format)?;
         if !format.is_vectors() {
             let method = "reading block by block".into();
-            return Err(Error::Kind { given: format.kind(), method, wanted: "vectors" }.into());
+            return Err(Error::Kind { found: format.kind(), method, wanted: "vectors" }.into());
         }
         let options = ReadOptions { block_bytes: Some(pass::block_bytes(options, memory)), ..options.clone() };
         pass::check_whole(path, format, memory)?;

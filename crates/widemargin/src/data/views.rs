@@ -92,7 +92,7 @@ impl<'a> SamplesView<'a> {
             SamplesView::Other(AnySamples::Vectors(Vectors::Sparse(matrix))) => Ok(matrix.view()?.into()),
             SamplesView::Other(AnySamples::Far(vectors)) => Ok(AnyRows::Far(vectors)),
             SamplesView::Other(other) => {
-                Err(Error::Kind { given: other.kind(), method: method.to_owned(), wanted: "vectors" })
+                Err(Error::Kind { found: other.kind(), method: method.to_owned(), wanted: "vectors" })
             }
         }
     }

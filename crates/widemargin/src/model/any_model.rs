@@ -1,4 +1,4 @@
-//! A trained model of any kind, and reading one whose kind only its file tells.
+//! A trained model of any kind, and reading one of unknown kind from its file.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 pub enum AnyModel {
     /// Of classes.
     Classifier(Box<dyn Classifier>),
-    /// Of numbers.
+    /// A regression model.
     Regressor(Box<dyn Regressor>),
-    /// Of one class.
+    /// An outlier detector.
     OneClass(Box<dyn OneClass>),
 }
 
@@ -68,12 +68,12 @@ impl AnyModel {
         }
     }
 
-    /// What it is, with its article.
-    fn told(&self) -> &'static str {
+    /// The kind of model, with its article.
+    fn description(&self) -> &'static str {
         match self {
             AnyModel::Classifier(_) => "a classifier",
             AnyModel::Regressor(_) => "a regression model",
-            AnyModel::OneClass(_) => "a model of one class",
+            AnyModel::OneClass(_) => "an outlier detector",
         }
     }
 
@@ -85,13 +85,13 @@ impl AnyModel {
         match self {
             AnyModel::Regressor(model) => Ok(model),
             other => {
-                let expected = format!("a regression model: this is {}", other.told());
+                let expected = format!("a regression model: this is {}", other.description());
                 Err(Error::Parameter { name: "model", value: other.method().into(), expected })
             }
         }
     }
 
-    /// The model of one class.
+    /// The outlier detector.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a model of another kind.
@@ -99,7 +99,7 @@ impl AnyModel {
         match self {
             AnyModel::OneClass(model) => Ok(model),
             other => {
-                let expected = format!("a model of one class: this is {}", other.told());
+                let expected = format!("an outlier detector: this is {}", other.description());
                 Err(Error::Parameter { name: "model", value: other.method().into(), expected })
             }
         }

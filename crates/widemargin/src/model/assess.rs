@@ -1,14 +1,14 @@
-//! What decision values of unseen samples say of a fit: its probabilities, and its error on new samples.
+//! Probabilities and estimated error of a fit, from held-out scores.
 
 use crate::data::Labels;
-use crate::problem::{OneVsRest, UnseenScores};
+use crate::problem::{HeldOutScores, OneVsRest};
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report};
 
-/// The calibration of a model on decision values of unseen samples, whose error the report gets as its estimate, with a
-/// warning where that is no better than chance. `weights` are those of all training samples, without class weights.
+/// The calibration of a model on held-out scores, whose error is the estimate of the report, with a warning if it is no
+/// better than chance. `weights` are those of all training samples, without class weights.
 pub fn assess(
     report: &mut Report,
-    scores: &UnseenScores,
+    scores: &HeldOutScores,
     labels: &Labels,
     weights: &[f64],
     method: EstimateMethod,
@@ -18,12 +18,12 @@ pub fn assess(
     report_estimate(report, estimate, labels, weights, reason_for_none(scores));
     let on = match method {
         EstimateMethod::HeldOut => CalibratedOn::HeldOut,
-        _ => CalibratedOn::LeftOut,
+        _ => CalibratedOn::LeaveOneOut,
     };
     Calibration::of(scores, targets, on)
 }
 
-fn reason_for_none(scores: &UnseenScores) -> &'static str {
+fn reason_for_none(scores: &HeldOutScores) -> &'static str {
     if scores.codes.is_empty() {
         return "no refit without some samples was made: there are too few samples, or too little time";
     }

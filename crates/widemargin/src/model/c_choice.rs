@@ -1,4 +1,4 @@
-//! C, the weight of the losses: given, or selected by leave-one-out.
+//! C, the weight of the losses: fixed, or selected by leave-one-out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ pub enum CChoice {
     /// The C with the smallest mean leave-one-out squared hinge loss on a path.
     #[default]
     Auto,
-    /// A given C, above 0.
+    /// A fixed C, above 0.
     Value(f64),
 }
 
@@ -46,7 +46,7 @@ impl FromStr for CChoice {
 }
 
 impl CChoice {
-    /// Checks a given C.
+    /// Checks a fixed C.
     ///
     /// # Errors
     /// [`Error::Parameter`] if it is not a finite number above 0.
@@ -61,16 +61,16 @@ impl CChoice {
         }
     }
 
-    /// C if it is given.
-    pub fn given(self) -> Option<f64> {
+    /// C if it is fixed.
+    pub fn value(self) -> Option<f64> {
         match self {
             CChoice::Auto => None,
             CChoice::Value(c) => Some(c),
         }
     }
 
-    /// C if it is given; otherwise 1, which is in the range of those tried.
+    /// C if it is fixed; otherwise 1, which is in the range of the candidates.
     pub(crate) fn or_one(self) -> f64 {
-        self.given().unwrap_or(1.0)
+        self.value().unwrap_or(1.0)
     }
 }

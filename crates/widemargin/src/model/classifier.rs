@@ -1,4 +1,4 @@
-//! What models of all methods have in common, and reading one whose method only its file tells.
+//! The interface of models of all methods, and reading one of unknown method from its file.
 
 use std::any::Any;
 use std::fmt;
@@ -18,8 +18,8 @@ use crate::problem::{AnyLoss, n_problems};
 use crate::similarity::AnySimilarity;
 use crate::solve::{Calibration, Report};
 
-/// A trained model of any method. What is particular to a method, its type tells: `&dyn Classifier` is a
-/// `&dyn Any`, from which it can be had.
+/// A trained model of any method. Anything particular to a method is in its type: `&dyn Classifier` is a `&dyn Any` and
+/// can be downcast.
 pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// The method, as model files and the command line name it.
     fn method(&self) -> &'static str;
@@ -35,7 +35,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// The account of the fit.
     fn report(&self) -> &Report;
 
-    /// What the report's iterations are.
+    /// The kind of the report's iterations.
     fn iterations(&self) -> &'static str {
         "Newton steps"
     }
@@ -46,7 +46,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// Number of weights.
     fn n_weights(&self) -> usize;
 
-    /// What the model keeps of its parameters and of what was chosen for them.
+    /// The parameters that the model stores, and those selected automatically.
     fn parameters(&self) -> Parameters;
 
     /// The parameters that the model was fitted with and does not show otherwise; none in old files.
@@ -82,7 +82,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier>;
 
-    /// The model as one of a part of the samples, which its report says.
+    /// The model marked as trained on a part of the samples, with a note in its report.
     fn of_part(self: Box<Self>) -> Box<dyn Classifier>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
@@ -101,11 +101,11 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
 
     /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
     ///
-    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it. The monitor is told how many
-    /// samples are done, and may cancel (a time limit is not heard).
+    /// `threads` work in parallel, 0 for one per core; the values do not depend on it. The number of finished samples
+    /// is reported to the monitor, which may cancel (a time limit is ignored).
     ///
     /// # Errors
-    /// Samples of another kind or shape, and values that cannot be used, each saying which and what would be right;
+    /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
     /// [`Error::Cancelled`].
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores>;
 
@@ -123,28 +123,28 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// As for [`Classifier::decision_function`].
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<&Label>> {
-        if self.has_several_labels() {
-            let expected = "predict_labels: samples have several labels, and no one class";
+        if self.is_multilabel() {
+            let expected = "predict_labels: the model is multilabel, without a single class per sample";
             return Err(Error::parameter("predict", "the class of each sample", expected));
         }
         Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
     }
 
-    /// Whether samples have several labels, which are the classes: there is then a decision value for each of them, above 0
-    /// where the sample has it.
-    fn has_several_labels(&self) -> bool;
+    /// Whether the model is multilabel: the labels then are the classes, each with a decision value, above 0 where the
+    /// sample has it.
+    fn is_multilabel(&self) -> bool;
 
-    /// Which of several labels each sample has, samples × labels: 1 or 0.
+    /// The predicted labels of a multilabel model, samples × labels: 1 or 0.
     ///
     /// # Errors
-    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a model of one class a sample.
+    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a multiclass model.
     fn predict_labels(
         &self,
         samples: &SamplesView<'_>,
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<u8>> {
-        if !self.has_several_labels() {
+        if !self.is_multilabel() {
             return Err(Error::parameter("predict_labels", "labels", "predict: samples have one class each"));
         }
         let scores = self.decision_function(samples, threads, monitor)?;
@@ -155,8 +155,8 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// How decision values become probabilities; none in files of versions that had no probabilities.
     fn calibration(&self) -> Option<&Calibration>;
 
-    /// The probability of each class, samples × classes. The most probable class of a sample is the predicted one. Of
-    /// several labels the probability of each: above ½ where it is predicted.
+    /// The probability of each class, samples × classes. The most probable class of a sample is the predicted one. Of a
+    /// multilabel model the probability of each label: above ½ where it is predicted.
     ///
     /// With class weights they are the probabilities in the classes as weighted, as predictions are.
     ///
@@ -171,7 +171,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
         let values = self.decision_values(samples, threads, monitor)?;
         let n_classes = self.classes().len();
-        if self.has_several_labels() {
+        if self.is_multilabel() {
             let values = calibration.of_labels(&values, false);
             return Ok(DenseMatrix { n_rows: values.len() / n_classes, n_cols: n_classes, values });
         }
@@ -179,8 +179,8 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
     }
 
-    /// Why one sample is decided as it is: its decision values as sums. The `compared` strongest similarities for or against
-    /// a class, or one of several labels, tell what they are made of, where they can; the predicted one where none is given.
+    /// The explanation of one decision: its decision values as sums. The `compared` strongest similarities for or
+    /// against a class or label (by default the predicted one) are split into their parts, if possible.
     ///
     /// # Errors
     /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
@@ -227,7 +227,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
             return Err(Error::parameter("loss", self.loss(), expected));
         };
         let values = self.decision_values(samples, threads, monitor)?;
-        let k = if self.has_several_labels() { self.classes().len() } else { n_problems(self.classes().len()) };
+        let k = if self.is_multilabel() { self.classes().len() } else { n_problems(self.classes().len()) };
         let (labels, costs) = costs(1.0, labels, self.classes(), values.len() / k, (sample_weight, self.training()))?;
         let mut alphas = of_smooth(loss, &labels, &costs, &values);
         let n_problems = alphas.n_cols;
@@ -235,10 +235,10 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         Ok(alphas)
     }
 
-    /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
+    /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a report that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for a report whose numbers overflowed in the fit.
     fn header(&self) -> Result<String>;
 
     /// The arrays of its file, without those of [`Classifier::bases`].
@@ -247,13 +247,13 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// The model as the bytes of its file.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for a model whose numbers overflowed in the fit.
     fn to_bytes(&self) -> Result<Vec<u8>>;
 
     /// Writes the model to a file, whole or not at all.
     ///
     /// # Errors
-    /// As for [`Classifier::to_bytes`]; [`Error::Output`] and [`Error::Io`] saying what could not be done.
+    /// As for [`Classifier::to_bytes`]; [`Error::Output`] and [`Error::Io`] with the failed operation.
     fn save(&self, path: &Path) -> Result<()> {
         file::save(path, &self.to_bytes()?)
     }
@@ -261,7 +261,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// Refuses a model that cannot be written.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for one that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for one whose numbers overflowed in the fit.
     fn check_finite(&self) -> Result<()> {
         self.report().check_finite()?;
         file::check_finite(&self.arrays())
@@ -292,7 +292,8 @@ impl fmt::Display for Parameters {
 ///
 /// # Errors
 /// [`Error::ModelFile`] for a file that is cut short, damaged or holds no classifier, or whose similarity is code of
-/// the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+/// the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be
+/// read.
 pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn Classifier>> {
     let path = path.as_ref();
     read(&Reader::of_any(path, &file::read(path)?)?)
@@ -320,14 +321,14 @@ pub(super) fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
             );
         }
         basis_expansion::one_class_file::METHOD => {
-            let problem = "it holds a model of one class, which tells outliers and no classes: AnyModel::load reads it";
+            let problem = "it contains an outlier detector, without classes: AnyModel::load reads it";
             return Err(reader.wrong(problem.into()));
         }
         _ => return Err(reader.unknown_method()),
     })
 }
 
-/// What every model has under the same name as the trait.
+/// Inherent methods with the names of the trait's methods.
 macro_rules! own_methods {
     ($method:expr) => {
         crate::macros::model_methods!(Classifier, $method);
@@ -336,8 +337,8 @@ macro_rules! own_methods {
             Self::classes(self)
         }
 
-        fn has_several_labels(&self) -> bool {
-            Self::has_several_labels(self)
+        fn is_multilabel(&self) -> bool {
+            Self::is_multilabel(self)
         }
 
         fn calibration(&self) -> Option<&Calibration> {
@@ -384,16 +385,16 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
     }
 
     fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
-        let (AnySamples::Images(known), SamplesView::Other(AnySamples::Images(given))) =
+        let (AnySamples::Images(known), SamplesView::Other(AnySamples::Images(images))) =
             (self.expansion.bases(), samples)
         else {
             return Ok(());
         };
-        if (given.height(), given.width()) == (known.height(), known.width()) {
+        if (images.height(), images.width()) == (known.height(), known.width()) {
             return Ok(());
         }
         let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
-        Err(Error::shape("images", pixels(given), format!("{} as the model was trained with", pixels(known))))
+        Err(Error::shape("images", pixels(images), format!("{} as the model was trained with", pixels(known))))
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

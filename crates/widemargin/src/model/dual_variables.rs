@@ -1,8 +1,8 @@
 //! Dual variables of the training samples, from a model and its decision values.
 //!
 //! At the optimum of ½‖f‖² + Σ c_i loss(y_i f(x_i)) the dual variable of sample i is α_i = −c_i loss'(y_i f(x_i)), and
-//! f = Σ α_i y_i k(x_i, ·): the representer theorem. A smooth loss gives it at any margin; the hinge at every margin but
-//! 1, where the support vectors are.
+//! f = Σ α_i y_i k(x_i, ·): the representer theorem. A smooth loss gives it at any margin; the hinge at every margin
+//! but 1, where the support vectors are.
 
 use super::origin::TrainingSettings;
 use crate::data::{ClassWeight, DenseMatrix, Label, Labels, effective_weights};
@@ -36,7 +36,7 @@ pub(crate) fn in_classes(labels: &Labels, classes: &[Label], n_samples: usize) -
     Labels::from_codes(classes.to_vec(), codes)
 }
 
-/// The labels in terms of a model's classes, and C times the weight of each sample, of which those of the classes are part.
+/// The labels in terms of a model's classes, and C times the weight of each sample, including class weights.
 ///
 /// # Errors
 /// As for [`in_classes`]; those of invalid weights.
@@ -60,7 +60,7 @@ pub(crate) fn of_smooth(loss: SmoothLoss, labels: &Labels, costs: &[f64], decisi
     let (n_rows, n_cols) = (labels.len(), targets.n_problems());
     let at = |(at, value): (usize, &f64)| {
         let (row, problem) = (at / n_cols, at % n_cols);
-        costs[row] * targets.weight(row, problem) * loss.at(targets.sign(row, problem) * value).pull
+        costs[row] * targets.weight(row, problem) * loss.at(targets.sign(row, problem) * value).dual
     };
     DenseMatrix { values: decision.iter().enumerate().map(at).collect(), n_rows, n_cols }
 }

@@ -23,7 +23,7 @@ fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
     Err(Error::parameter("row", row, format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1))))
 }
 
-/// What all methods have in common.
+/// The parts that all methods have in common.
 struct Decided<'a> {
     method: &'static str,
     classes: &'a [Label],
@@ -40,17 +40,17 @@ impl Decided<'_> {
         terms: Vec<Term>,
     ) -> Explanation {
         let single: Vec<f32> = self.values.iter().map(|&value| value as f32).collect();
-        let (n_classes, several_labels) = (self.classes.len(), self.origin.several_labels);
+        let (n_classes, multilabel) = (self.classes.len(), self.origin.multilabel);
         // Of one label its decision value does not choose between two.
         let predicted = if n_classes == 1 { 0 } else { OneVsRest::decide(&single) };
-        let probabilities = |calibration: &Calibration| match several_labels {
+        let probabilities = |calibration: &Calibration| match multilabel {
             true => calibration.of_labels(&self.values, false),
             false => calibration.probabilities(&self.values, n_classes),
         };
         Explanation {
             method: self.method,
             classes: self.classes.to_vec(),
-            several_labels,
+            multilabel,
             predicted,
             explained: class.unwrap_or(predicted),
             probabilities: self.origin.calibration.as_ref().map(probabilities),
@@ -70,8 +70,8 @@ fn check_class(class: Option<usize>, n_classes: usize) -> Result<()> {
     }
 }
 
-/// The terms that are told at length: those to bases that say most on the class that is explained.
-fn told_at_length(explanation: &Explanation, compared: usize) -> Vec<(usize, usize)> {
+/// The terms with details: those of the bases with the largest contributions to the explained class.
+fn detailed_terms(explanation: &Explanation, compared: usize) -> Vec<(usize, usize)> {
     let to_basis = |at: usize| match explanation.terms[at].source {
         TermSource::Basis { index, .. } => Some((at, index)),
         _ => None,
@@ -79,7 +79,7 @@ fn told_at_length(explanation: &Explanation, compared: usize) -> Vec<(usize, usi
     explanation.strongest(explanation.explained).into_iter().filter_map(to_basis).take(compared).collect()
 }
 
-/// The names of columns, of which only those of samples as given have some of their own.
+/// The names of columns; only original columns have names of their own.
 fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize) -> Option<String> {
     match meaning {
         ColumnMeaning::Given => names.and_then(|names| names.get(column).cloned()),
@@ -94,13 +94,13 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
-    /// strongest similarities for or against a class (or one of several labels) tell what they are made of; the predicted one
-    /// where none is given.
+    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The
+    /// `compared` strongest similarities for or against a class or label (by default the predicted one) are split into
+    /// their parts.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the classes.
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
+    /// position beyond the classes.
     pub fn explain(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -151,7 +151,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
         let mut explanation = decided.explanation(class, self.intercepts().to_vec(), parts, terms);
         let described = expansion.describe(sample.clone())?;
-        for (at, basis) in told_at_length(&explanation, compared) {
+        for (at, basis) in detailed_terms(&explanation, compared) {
             if basis >= expansion.described().len() {
                 continue;
             }
@@ -178,8 +178,8 @@ impl PowerMeanSvc {
     /// The decision value of one sample as a sum over its columns; see [`Explanation`].
     ///
     /// # Errors
-    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the classes.
+    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
+    /// position beyond the classes.
     pub fn explain(&self, samples: &impl Rows, row: usize, class: Option<usize>) -> Result<Explanation> {
         checked_row(row, samples.n_rows())?;
         check_class(class, self.classes().len())?;
@@ -209,12 +209,12 @@ impl PowerMeanSvc {
 
 impl ThinPlateSvc {
     /// The decision value of one sample as a sum over the support samples or bases and the polynomials; see
-    /// [`Explanation`]. The `compared` strongest kernel values for or against a class (or one of several labels; the predicted
-    /// one where none is given) tell what they are made of, in columns as they are standardized.
+    /// [`Explanation`]. The `compared` strongest kernel values for or against a class or label (by default the
+    /// predicted one) are split into their parts, in standardized columns.
     ///
     /// # Errors
-    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the classes.
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
+    /// position beyond the classes.
     pub fn explain(
         &self,
         samples: &impl Rows,
@@ -260,7 +260,7 @@ impl ThinPlateSvc {
             Decided { method: super::thin_plate::file::METHOD, classes: self.classes(), values, origin: &self.origin };
         let mut explanation = decided.explanation(class, intercepts, vec![self.kernel().to_string()], terms);
         let (quantity, share) = self.kernel().share();
-        for (at, basis) in told_at_length(&explanation, compared) {
+        for (at, basis) in detailed_terms(&explanation, compared) {
             let basis = &self.bases()[basis * d..(basis + 1) * d];
             let all = basis.iter().zip(&sample).map(|(x, y)| share(*x, *y)).enumerate();
             let (columns, shares) = all.filter(|(_, share)| *share != 0.0).unzip();

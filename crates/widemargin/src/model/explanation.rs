@@ -7,27 +7,30 @@ use crate::similarity::Comparison;
 
 /// The decision value of one sample as a sum of terms.
 ///
-/// For each two-class problem k, decision value k = intercept k + Σ over terms of their contribution to k, to rounding. What
-/// the terms are depends on the method:
+/// For each two-class problem k, decision value k = intercept k + Σ over terms of their contribution to k, to rounding.
+/// The terms depend on the method:
 ///
-/// - basis expansion: the similarities to the bases, and columns of features. φ is linear in the similarities, so that the
-///   normalization is in the weights, Mw for a map φ = Mᵀ(s − c): contribution = weight · (value − reference), where the
-///   reference is the mean similarity over the training samples that the normalization subtracts, or 0. What a descriptor or a
-///   similarity does to each sample by itself, such as the division of `tfidf` by the norm, is in its value.
-/// - thin plate: the kernel's values at the support samples or bases, and the polynomials, whose constant is the intercept.
-/// - power mean: the columns. The kernel is additive, so that a column contributes g_j(x_j), which is not linear in x_j: there
-///   are no weights. Columns that are 0 contribute nothing and are left out.
+/// - basis expansion: the similarities to the bases, and columns of features. φ is linear in the similarities, so that
+///   the normalization is in the weights, Mw for a map φ = Mᵀ(s − c): contribution = weight · (value − reference),
+///   where the reference is the mean similarity over the training samples that the normalization subtracts, or 0.
+///   Operations of a descriptor or a similarity on each sample alone, such as the division of `tfidf` by the norm, are
+///   in its value.
+/// - thin plate: the kernel's values at the support samples or bases, and the polynomials, whose constant is the
+///   intercept.
+/// - power mean: the columns. The kernel is additive, so that a column contributes g_j(x_j), which is not linear in
+///   x_j: there are no weights. Columns that are 0 contribute nothing and are omitted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The method, as model files name it.
     pub method: &'static str,
-    /// The classes; with two, positive contributions speak for the second. Where samples have several labels these labels.
+    /// The classes; with two, positive contributions speak for the second. For multilabel models the labels.
     pub classes: Vec<Label>,
-    /// Whether a sample has several labels, with a problem each: those whose decision value is above 0.
-    pub several_labels: bool,
-    /// The predicted class: its position. Of several labels the one with the largest decision value.
+    /// Whether the model is multilabel, with a problem for each label: a sample has those with a decision value above
+    /// 0.
+    pub multilabel: bool,
+    /// The predicted class: its position. For multilabel models the label with the largest decision value.
     pub predicted: usize,
-    /// The class or label whose terms are told at length, at this position: the predicted one unless another was asked for.
+    /// The position of the class or label whose terms have details: the predicted one unless another was requested.
     pub explained: usize,
     /// The decision value of each two-class problem.
     pub decision_values: Vec<f64>,
@@ -37,7 +40,7 @@ pub struct Explanation {
     pub intercepts: Vec<f64>,
     /// The similarities or the kernel, which terms name by position.
     pub parts: Vec<String>,
-    /// What the decision values are sums of.
+    /// The terms whose sums are the decision values.
     pub terms: Vec<Term>,
 }
 
@@ -46,22 +49,22 @@ pub struct Explanation {
 pub struct Term {
     /// Which of [`Explanation::parts`].
     pub part: usize,
-    /// What it is the value of.
+    /// The meaning of the value.
     #[serde(flatten)]
     pub source: TermSource,
     /// The similarity, the feature or the monomial.
     pub value: f64,
-    /// What the value is compared with.
+    /// The reference of the value.
     pub reference: f64,
     /// The weight in each problem; empty where contributions are not linear in the value.
     pub weights: Vec<f64>,
-    /// What it adds to each decision value: weight · (value − reference).
+    /// The contribution to each decision value: weight · (value − reference).
     pub contributions: Vec<f64>,
-    /// What the similarity is made of, of the strongest terms and where the similarity can say.
+    /// The parts of the similarity, for the strongest terms and similarities that support it.
     pub comparison: Option<Comparison>,
 }
 
-/// What a term is the value of.
+/// The meaning of a term's value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -88,8 +91,8 @@ pub enum TermSource {
 }
 
 impl Explanation {
-    /// What a term says for a class, at this position: its contribution to the decision value of the class, of two classes
-    /// with the sign turned for the first.
+    /// The contribution of a term for the class at this position: its contribution to the decision value of the class,
+    /// of two classes with the sign turned for the first.
     pub fn contribution(&self, term: &Term, class: usize) -> f64 {
         self.for_class(&term.contributions, class)
     }
@@ -104,15 +107,15 @@ impl Explanation {
         self.for_class(&self.intercepts, class)
     }
 
-    /// The weight of a term in the decision value of a class, in the same sense; none where contributions are not linear in
-    /// the value.
+    /// The weight of a term in the decision value of a class, in the same sense; none where contributions are not
+    /// linear in the value.
     pub fn weight(&self, term: &Term, class: usize) -> Option<f64> {
         (!term.weights.is_empty()).then(|| self.for_class(&term.weights, class))
     }
 
-    /// The labels that the sample is predicted to have; of one class a sample the predicted class.
+    /// The predicted labels of the sample; for multiclass models the predicted class.
     pub fn predicted_labels(&self) -> Vec<&Label> {
-        if !self.several_labels {
+        if !self.multilabel {
             return self.classes.get(self.predicted).into_iter().collect();
         }
         self.classes
@@ -125,7 +128,7 @@ impl Explanation {
 
     fn for_class(&self, of_problems: &[f64], class: usize) -> f64 {
         match of_problems {
-            [one] if class == 0 && !self.several_labels => -one,
+            [one] if class == 0 && !self.multilabel => -one,
             [one] => *one,
             all => all.get(class).copied().unwrap_or(0.0),
         }

@@ -41,32 +41,32 @@ struct Written<'a, H> {
     header: &'a H,
 }
 
-/// Facts about a model file whose checksum has been verified.
+/// Metadata of a model file whose checksum has been verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FileFacts {
+pub struct FileMetadata {
     /// The format version.
     pub format_version: u32,
     /// The method of the model: `power-mean`, `basis-expansion`, `expansion` or `thin-plate`.
     pub method: String,
 }
 
-impl FileFacts {
-    /// Reads the facts of a model file.
+impl FileMetadata {
+    /// Reads the metadata of a model file.
     ///
     /// # Errors
     /// As for loading the model: [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`].
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Ok(Reader::of_any(path, &read(path)?)?.facts)
+        Ok(Reader::of_any(path, &read(path)?)?.metadata)
     }
 
-    /// Reads the facts from the bytes of a model file.
+    /// Reads the metadata from the bytes of a model file.
     ///
     /// # Errors
     /// As for making the model from them: [`Error::ModelFile`] or [`Error::ModelVersion`].
     pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
-        Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.facts)
+        Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.metadata)
     }
 }
 
@@ -100,7 +100,7 @@ pub struct Array<'a> {
 
 /// The numbers of an array, those of the model itself where it has them as they are in the file.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "their names say what they are")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Numbers<'a> {
     F32(Cow<'a, [f32]>),
     F64(Cow<'a, [f64]>),
@@ -166,7 +166,7 @@ pub(super) fn header(header: &impl Serialize) -> Result<String> {
         .map_err(|error| Error::ModelFile { path: NO_FILE.into(), problem: error.to_string() })
 }
 
-/// Refuses numbers that a fit arrived at beyond the range of numbers.
+/// Refuses numbers whose numbers overflowed in the fit.
 ///
 /// # Errors
 /// [`Error::NotFinite`] naming the array.
@@ -249,7 +249,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 /// # Errors
 /// As for loading the model: [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`].
 pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
-    Ok(FileFacts::of(path)?.method)
+    Ok(FileMetadata::of(path)?.method)
 }
 
 /// The method of the model in the bytes of a model file, from its header.
@@ -257,7 +257,7 @@ pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
 /// # Errors
 /// As for making the model from them: [`Error::ModelFile`] or [`Error::ModelVersion`].
 pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
-    Ok(FileFacts::of_bytes(bytes)?.method)
+    Ok(FileMetadata::of_bytes(bytes)?.method)
 }
 
 /// A model file's bytes, their checksum, format and version already checked.
@@ -267,15 +267,15 @@ pub(crate) struct Reader<'a> {
     tensors: SafeTensors<'a>,
     header: String,
     checksum: String,
-    facts: FileFacts,
+    metadata: FileMetadata,
 }
 
 impl<'a> Reader<'a> {
     /// Opens the bytes of a model of `method` from `path`.
     pub fn new(path: &'a Path, bytes: &'a [u8], method: &str) -> Result<Self> {
         let reader = Reader::of_any(path, bytes)?;
-        if reader.facts.method != method {
-            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", reader.facts.method)));
+        if reader.metadata.method != method {
+            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", reader.metadata.method)));
         }
         Ok(reader)
     }
@@ -307,13 +307,13 @@ impl<'a> Reader<'a> {
         }
         let tensors =
             SafeTensors::deserialize(bytes).map_err(|error| wrong(format!("damaged or cut short ({error})")))?;
-        let facts = FileFacts { format_version, method };
-        Ok(Reader { path, tensors, header, checksum, facts })
+        let metadata = FileMetadata { format_version, method };
+        Ok(Reader { path, tensors, header, checksum, metadata })
     }
 
     /// The method of the model.
     pub fn method(&self) -> &str {
-        &self.facts.method
+        &self.metadata.method
     }
 
     /// The header's JSON.
@@ -331,9 +331,9 @@ impl<'a> Reader<'a> {
         Error::ModelFile { path: self.path.to_owned(), problem }
     }
 
-    /// What is wrong with a file whose method is none that is known.
+    /// The error for a file of an unknown method.
     pub fn unknown_method(&self) -> Error {
-        self.wrong(format!("it holds a model of '{}', which this version does not know", self.facts.method))
+        self.wrong(format!("it holds a model of '{}', which this version does not know", self.metadata.method))
     }
 
     /// The numbers of one tensor, which must have exactly this type and shape.
@@ -397,7 +397,7 @@ macro_rules! file_methods {
         /// Writes the model to a file, whole or not at all.
         ///
         /// # Errors
-        /// [`Error::Io`](crate::Error::Io) saying what could not be done; as for `to_bytes`.
+        /// [`Error::Io`](crate::Error::Io) with the failed operation; as for `to_bytes`.
         pub fn save(&self, path: impl AsRef<std::path::Path>) -> crate::error::Result<()> {
             crate::model::file::save(path.as_ref(), &self.to_bytes()?)
         }

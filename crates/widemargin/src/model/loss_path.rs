@@ -1,9 +1,9 @@
-//! What is expected of other samples by losses that are not the squared one.
+//! The estimated loss on new samples, for losses that are not squared.
 
 use serde::{Deserialize, Serialize};
 
-/// The estimated loss of other samples at one C: by leave-one-out for Huber's and the squared ε-insensitive loss, by five folds
-/// for the quantile loss.
+/// The estimated loss of other samples at one C: by leave-one-out for Huber's and the squared ε-insensitive loss, by
+/// five folds for the quantile loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LossPoint {
@@ -12,6 +12,7 @@ pub struct LossPoint {
     pub c: f64,
     /// The weighted mean loss of each output, in the unit of its targets (of the quantile loss) or of their squares.
     pub loss: Vec<f64>,
-    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are none.
+    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are
+    /// none.
     pub d2: f64,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Manifest {
     parameters: Vec<(String, String)>,
     /// Identification of the samples and labels.
     data: Vec<(String, String)>,
-    /// The partitioning, which a resumed fit keeps, whatever memory is available now.
+    /// The partitioning, which a resumed fit keeps, independent of the memory that is available now.
     pub plan: BTreeMap<String, u64>,
 }
 

@@ -32,7 +32,7 @@ pub use any_model::AnyModel;
 pub use assess::assess;
 pub(crate) use assess::report_estimate;
 #[doc(hidden)]
-pub use basis_expansion::{Assembled, Expanded, OneClassFacts, RegressorFacts, brought_rows, stand_ins};
+pub use basis_expansion::{Assembled, Expanded, OneClassMetadata, RegressorMetadata, brought_rows, stand_ins};
 pub use basis_expansion::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
     BasisExpansionRegressorParams, BasisExpansionSvc,
@@ -44,7 +44,7 @@ pub use classifier::{Classifier, Parameters, from_bytes, load};
 pub use explanation::{Explanation, Term, TermSource};
 #[doc(hidden)]
 pub use file::{
-    Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
+    Array, FORMAT_VERSION, FileMetadata, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
 };
 #[doc(hidden)]
 pub use header::header_of_bytes;
@@ -57,7 +57,7 @@ pub use power_mean::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TriedC, Tri
 #[doc(hidden)]
 pub use power_mean::{PowerMeanParts, scale_and_reduce};
 pub use regression_path::RegressionPoint;
-pub(crate) use regression_path::{Chosen as ChosenRegression, StandardTargets};
+pub(crate) use regression_path::{RegressionSelection, StandardTargets};
 pub use regressor::Regressor;
 #[doc(hidden)]
 pub use sample_queries::SAMPLE_QUERIES;
@@ -66,8 +66,8 @@ pub use samples_file::bases_arrays;
 pub use scores::Scores;
 #[doc(hidden)]
 pub use thin_plate::{
-    AUTO_KERNELS, BasisPlan, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, ModelFacts, SAMPLES_PER_BASIS,
-    SPLINE_EXACT_UP_TO, SettledPolynomials, SplineFacts, basis_candidates, choose_bases, draw_rows,
+    AUTO_KERNELS, BasisPlan, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, ModelMetadata, SAMPLES_PER_BASIS,
+    SPLINE_EXACT_UP_TO, SettledPolynomials, SplineMetadata, basis_candidates, choose_bases, draw_rows,
 };
 pub use thin_plate::{
     ClassPath, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams,

@@ -23,9 +23,9 @@ pub(crate) struct Origin {
     /// How decision values become probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// Whether samples have several labels, which are the model's classes.
+    /// Whether the model is multilabel; the labels then are its classes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub several_labels: bool,
+    pub multilabel: bool,
 }
 
 impl Origin {
@@ -36,23 +36,23 @@ impl Origin {
 
     /// The same for these labels.
     pub fn labeled(self, labels: &Labels) -> Self {
-        Origin { several_labels: labels.is_several(), ..self }
+        Origin { multilabel: labels.is_several(), ..self }
     }
 
-    /// Number of two-class problems of a model of so many classes or labels.
+    /// Number of two-class problems of a model with this number of classes or labels.
     pub fn n_problems(&self, n_classes: usize) -> usize {
-        if self.several_labels { n_classes } else { n_problems(n_classes) }
+        if self.multilabel { n_classes } else { n_problems(n_classes) }
     }
 
-    /// Refuses what is asked of the one class of a sample, of a model of several labels.
+    /// Refuses a request for the class of a sample, of a multilabel model.
     ///
     /// # Errors
     /// [`Error::Parameter`].
     pub fn check_one_class(&self, what: &'static str) -> Result<()> {
-        if !self.several_labels {
+        if !self.multilabel {
             return Ok(());
         }
-        let expected = "of a model of one class a sample: this one has several labels, whose decision values say by their \
+        let expected = "of a multiclass model: this one is multilabel, whose decision values show by their \
                         sign which a sample has";
         Err(Error::parameter("predict", what, expected))
     }
@@ -62,12 +62,12 @@ impl Origin {
         Origin { calibration: Some(calibration), ..self }
     }
 
-    /// What is wrong with the classes of a model that was read, or their calibration.
+    /// The problem of the classes of a model that was read, or of their calibration.
     pub fn problem(&self, n_classes: usize) -> Option<String> {
-        if n_classes < if self.several_labels { 1 } else { 2 } {
+        if n_classes < if self.multilabel { 1 } else { 2 } {
             return Some(format!("{n_classes} classes cannot be"));
         }
-        self.calibration.as_ref()?.problem(n_classes, self.several_labels)
+        self.calibration.as_ref()?.problem(n_classes, self.multilabel)
     }
 
     /// Adds names, one per feature.
@@ -99,7 +99,7 @@ impl Origin {
                 return Err(Error::shape("columns of a table", found, format!("{expected} features of the model")));
             }
             if let Some(problem) = columns.problem() {
-                return Err(Error::shape("columns of a table", problem, "columns that can be told apart"));
+                return Err(Error::shape("columns of a table", problem, "columns with different names"));
             }
         }
         if let Some(problem) = self.column_roles.as_ref().and_then(|roles| self.problem_of_roles(roles, n_features)) {
@@ -128,7 +128,7 @@ pub struct TrainingSettings {
     pub max_iter: u32,
     /// The random seed.
     pub seed: u64,
-    /// For a power mean SVM, the nodes if they were given rather than chosen.
+    /// For a power mean SVM, the nodes if they are explicit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<f64>>,
     /// For a thin plate SVM, how its bases were chosen, or `none` for the exact solver.
@@ -183,10 +183,10 @@ macro_rules! tells_origin {
             self.origin.training.as_ref()
         }
 
-        /// Whether samples have several labels, which are the model's classes: one decision value a label, above 0 where
-        /// the sample has it.
-        pub fn has_several_labels(&self) -> bool {
-            self.origin.several_labels
+        /// Whether the model is multilabel: the labels then are its classes, with one decision value per label, above 0
+        /// where the sample has it.
+        pub fn is_multilabel(&self) -> bool {
+            self.origin.multilabel
         }
 
         /// How decision values become probabilities; `None` for files of versions that had no probabilities.

@@ -1,4 +1,4 @@
-//! What models of one class have in common.
+//! The interface of outlier detectors.
 
 use std::any::Any;
 use std::fmt;
@@ -14,8 +14,7 @@ use crate::monitor::Monitor;
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
-/// A trained model of one class, which tells samples that are unlike those of the training: [`Classifier`](super::Classifier) without
-/// classes.
+/// A trained outlier detector: [`Classifier`](super::Classifier) without classes.
 pub trait OneClass: Any + fmt::Debug + Send + Sync {
     /// The method, as model files and the command line name it.
     fn method(&self) -> &'static str;
@@ -32,7 +31,7 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
     /// Number of weights.
     fn n_weights(&self) -> usize;
 
-    /// What the model keeps of its parameters and of what was chosen for them.
+    /// The parameters that the model stores, and those selected automatically.
     fn parameters(&self) -> Parameters;
 
     /// The score below which samples are outliers.
@@ -42,7 +41,7 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
     fn quantile(&self) -> f64;
 
     /// The score of each training sample by a fit without one copy of it.
-    fn left_out_scores(&self) -> &[f64];
+    fn loo_scores(&self) -> &[f64];
 
     /// The parameters that the model was fitted with and does not show otherwise.
     fn training(&self) -> Option<&TrainingSettings>;
@@ -77,7 +76,7 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn OneClass>;
 
-    /// The model as one of a part of the samples, which its report says.
+    /// The model marked as trained on a part of the samples, with a note in its report.
     fn of_part(self: Box<Self>) -> Box<dyn OneClass>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
@@ -87,11 +86,11 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
 
     /// The score of each sample: about 1 for those like the training samples, toward 0 for others.
     ///
-    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it. The monitor is told how many
-    /// samples are done, and may cancel (a time limit is not heard).
+    /// `threads` work in parallel, 0 for one per core; the values do not depend on it. The number of finished samples
+    /// is reported to the monitor, which may cancel (a time limit is ignored).
     ///
     /// # Errors
-    /// Samples of another kind or shape, and values that cannot be used, each saying which and what would be right;
+    /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
 
@@ -113,10 +112,10 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
 
-    /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
+    /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
     ///
     /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) for a report that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a report whose numbers overflowed in the fit.
     fn header(&self) -> Result<String>;
 
     /// The arrays of its file, without those of [`OneClass::bases`].
@@ -125,14 +124,14 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
     /// The model as the bytes of its file.
     ///
     /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model whose numbers overflowed in the fit.
     fn to_bytes(&self) -> Result<Vec<u8>>;
 
     /// Writes the model to a file, whole or not at all.
     ///
     /// # Errors
-    /// As for [`OneClass::to_bytes`]; [`Error::Output`](crate::Error::Output) and [`Error::Io`](crate::Error::Io) saying what could
-    /// not be done.
+    /// As for [`OneClass::to_bytes`]; [`Error::Output`](crate::Error::Output) and [`Error::Io`](crate::Error::Io) with
+    /// the failed operation.
     fn save(&self, path: &Path) -> Result<()> {
         file::save(path, &self.to_bytes()?)
     }
@@ -140,7 +139,7 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
     /// Refuses a model that cannot be written.
     ///
     /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) for one that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for one whose numbers overflowed in the fit.
     fn check_finite(&self) -> Result<()> {
         self.report().check_finite()?;
         file::check_finite(&self.arrays())
@@ -187,8 +186,8 @@ impl OneClass for BasisExpansionOneClass<AnySimilarity> {
         self.quantile
     }
 
-    fn left_out_scores(&self) -> &[f64] {
-        &self.left_out_scores
+    fn loo_scores(&self) -> &[f64] {
+        &self.loo_scores
     }
 
     fn bases(&self) -> Option<&AnySamples> {

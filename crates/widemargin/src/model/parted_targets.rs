@@ -4,8 +4,9 @@ use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
 use crate::model::StandardTargets;
 
-/// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest magnitude of
-/// 1. Those who hold the samples are given these, and the model gets its unit back.
+/// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
+/// magnitude of
+/// 1. The holders of the samples get these targets, and the model is converted back to the original unit.
 #[derive(Clone, Debug)]
 pub struct PartedTargets {
     pub(crate) standard: StandardTargets,
@@ -22,8 +23,8 @@ impl PartedTargets {
     /// # Errors
     /// [`Error::NoSamples`](crate::Error::NoSamples) if there are none or none has a weight;
     /// [`Error::Weight`](crate::Error::Weight) for a weight that is negative or not finite;
-    /// [`Error::Shape`](crate::Error::Shape) for another number of weights; [`Error::Parameter`](crate::Error::Parameter) for
-    /// targets too large for double precision.
+    /// [`Error::Shape`](crate::Error::Shape) for another number of weights;
+    /// [`Error::Parameter`](crate::Error::Parameter) for targets too large for double precision.
     pub fn new(targets: &Targets, sample_weight: Option<&[f64]>, has_intercept: bool) -> Result<Self> {
         let weights = targets.weights(targets.len(), sample_weight)?;
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
@@ -73,7 +74,7 @@ impl PartedTargets {
         }
     }
 
-    /// What identifies them, with the number of outputs.
+    /// Their identity, with the number of outputs.
     pub(crate) fn fingerprint(&self) -> String {
         let mut values = Fingerprint::default();
         let all = self.values.iter().chain(&self.standard.scales).chain(&self.standard.means);

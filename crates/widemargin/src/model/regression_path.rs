@@ -1,4 +1,4 @@
-//! C of a regression by leave-one-out: the path of values tried, and what it says of the fit.
+//! C of a regression by leave-one-out: the path of candidates, and the resulting estimates.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::monitor::Monitor;
-use crate::solve::ridge::{LeftOut, Ridge, Spectrum};
+use crate::solve::ridge::{LeaveOneOut, Ridge, Spectrum};
 
-/// What leave-one-out says of one C.
+/// The leave-one-out results of one C.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RegressionPoint {
@@ -18,7 +18,7 @@ pub struct RegressionPoint {
     pub c: f64,
     /// The root of the weighted mean of the squared leave-one-out error of each output, in the unit of its targets.
     pub loo_rmse: Vec<f64>,
-    /// R² of the left-out predictions, the mean over the outputs whose targets are not constant; 1 if all are.
+    /// R² of the leave-one-out predictions, the mean over the outputs whose targets are not constant; 1 if all are.
     pub loo_r2: f64,
 }
 
@@ -27,9 +27,9 @@ pub struct RegressionPoint {
 pub(crate) struct StandardTargets {
     /// Samples × outputs.
     pub values: Matrix,
-    /// What was subtracted; 0 without an intercept.
+    /// The subtracted means; 0 without an intercept.
     pub means: Vec<f64>,
-    /// What was divided by; 1 where all values are 0.
+    /// The divisors; 1 where all values are 0.
     pub scales: Vec<f64>,
     /// The weighted variances of the values; 0 for an output that is constant.
     variances: Vec<f64>,
@@ -57,7 +57,7 @@ impl StandardTargets {
             let mut standard: Vec<f64> = own.iter().map(|y| y - center).collect();
             let size = largest(&standard);
             if !standard.iter().all(|y| y.is_finite()) {
-                let expected = "targets of which differences are within double precision: rescale them";
+                let expected = "targets whose differences are within double precision: rescale them";
                 return Err(Error::parameter("targets", format!("{:e}", largest(&own)), expected));
             }
             let scale = if size > 0.0 { size } else { 1.0 };
@@ -77,7 +77,7 @@ impl StandardTargets {
         self.variances.iter().all(|variance| *variance == 0.0)
     }
 
-    /// The unit of the targets given back to weights of d features, `[output][feature]`, and to intercepts.
+    /// Converts weights of d features, `[output][feature]`, and intercepts to the unit of the targets.
     pub fn restore(&self, weights: &mut [f64], intercepts: &mut [f64]) {
         let d = weights.len() / intercepts.len().max(1);
         for (output, intercept) in intercepts.iter_mut().enumerate() {
@@ -94,25 +94,25 @@ impl StandardTargets {
         if n == 0 { 1.0 } else { 1.0 - varying.map(|(variance, error)| error / variance).sum::<f64>() / n as f64 }
     }
 
-    fn point(&self, left_out: &LeftOut) -> RegressionPoint {
-        let rmse = left_out.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
-        RegressionPoint { c: left_out.c(), loo_rmse: rmse.collect(), loo_r2: self.r2(&left_out.squared_errors) }
+    fn point(&self, point: &LeaveOneOut) -> RegressionPoint {
+        let rmse = point.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
+        RegressionPoint { c: point.c(), loo_rmse: rmse.collect(), loo_r2: self.r2(&point.squared_errors) }
     }
 }
 
-/// λ, and the points of the path: one where C is given, none where leave-one-out says nothing.
-pub(crate) struct Chosen {
+/// λ, and the points of the path: one for a fixed C, none where leave-one-out is undetermined.
+pub(crate) struct RegressionSelection {
     pub lambda: f64,
     pub path: Vec<RegressionPoint>,
 }
 
-impl Chosen {
+impl RegressionSelection {
     /// C of ½‖f‖² + C Σ w (y − f)².
     pub fn c(&self) -> f64 {
         0.5 / self.lambda
     }
 
-    /// R² of the left-out predictions at λ; −∞ where leave-one-out says nothing.
+    /// R² of the leave-one-out predictions at λ; −∞ where leave-one-out is undetermined.
     pub fn r2(&self) -> f64 {
         self.path.iter().find(|point| point.c == self.c()).map_or(f64::NEG_INFINITY, |point| point.loo_r2)
     }
@@ -123,29 +123,30 @@ impl Chosen {
             return Some("no better than the mean: all samples have the same target".into());
         }
         let r2 = self.path.iter().find(|point| point.c == self.c())?.loo_r2;
-        (r2 <= 0.0).then(|| format!("no better than the mean of the targets: R² of left-out samples is {r2:.3}"))
+        (r2 <= 0.0).then(|| format!("no better than the mean of the targets: the leave-one-out R² is {r2:.3}"))
     }
 
-    /// The C that is given, or the one of the path with the largest leave-one-out R²; a smaller one where they are level.
+    /// The fixed C, or the one of the path with the largest leave-one-out R²; the smaller one if they are equal.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if C is to be selected and each sample is met whatever the others say; [`Error::Cancelled`].
+    /// [`Error::Parameter`] if C is to be selected and each sample is fitted regardless of the others;
+    /// [`Error::Cancelled`].
     pub fn of(ridge: &Ridge<'_>, targets: &StandardTargets, c: CChoice, monitor: &Monitor<'_>) -> Result<Self> {
-        let told = ridge.left_out(&Chosen::lambdas(c, ridge.spectrum()), monitor)?;
-        Chosen::best(c, targets, &told)
+        let points = ridge.leave_one_out(&RegressionSelection::lambdas(c, ridge.spectrum()), monitor)?;
+        RegressionSelection::best(c, targets, &points)
     }
 
-    /// The λ of which leave-one-out is asked: all of a path, or that of the C that is given.
+    /// The λ at which leave-one-out is evaluated: all of a path, or that of a fixed C.
     pub fn lambdas(c: CChoice, spectrum: &Spectrum) -> Vec<f64> {
-        c.given().map_or_else(|| spectrum.lambdas(), |c| vec![0.5 / c])
+        c.value().map_or_else(|| spectrum.lambdas(), |c| vec![0.5 / c])
     }
 
-    /// The same from what leave-one-out said.
+    /// The same from leave-one-out results.
     ///
     /// # Errors
-    /// As for [`Chosen::of`].
-    pub fn best(c: CChoice, targets: &StandardTargets, told: &[LeftOut]) -> Result<Self> {
-        let finite = told.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
+    /// As for [`RegressionSelection::of`].
+    pub fn best(c: CChoice, targets: &StandardTargets, points: &[LeaveOneOut]) -> Result<Self> {
+        let finite = points.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
         let mut best: Option<&RegressionPoint> = None;
         for point in &path {
@@ -153,9 +154,9 @@ impl Chosen {
                 best = Some(point);
             }
         }
-        match (c.given(), best) {
-            (Some(c), _) => Ok(Chosen { lambda: 0.5 / c, path }),
-            (None, Some(best)) => Ok(Chosen { lambda: 0.5 / best.c, path }),
+        match (c.value(), best) {
+            (Some(c), _) => Ok(RegressionSelection { lambda: 0.5 / c, path }),
+            (None, Some(best)) => Ok(RegressionSelection { lambda: 0.5 / best.c, path }),
             (None, None) => {
                 let expected = format!(
                     "a number above 0, or more samples (n_samples = {}): without one of its samples there is nothing left to \

@@ -1,4 +1,4 @@
-//! What regression models of all methods have in common.
+//! The interface of regression models of all methods.
 
 use std::any::Any;
 use std::fmt;
@@ -37,17 +37,17 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// Number of weights.
     fn n_weights(&self) -> usize;
 
-    /// What the model keeps of its parameters and of what was chosen for them.
+    /// The parameters that the model stores, and those selected automatically.
     fn parameters(&self) -> Parameters;
 
     /// The weight C of the losses.
     fn c(&self) -> f64;
 
-    /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone. Of the squared loss
-    /// only.
+    /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the squared
+    /// loss only.
     fn path(&self) -> &[RegressionPoint];
 
-    /// The point of the path that was taken; none where leave-one-out says nothing.
+    /// The selected point of the path; none where leave-one-out is undetermined.
     fn chosen(&self) -> Option<&RegressionPoint> {
         self.path().iter().find(|point| point.c == self.c())
     }
@@ -62,7 +62,7 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// The point of this path that was taken; none where there is no estimate.
+    /// The selected point of this path; none without an estimate.
     fn chosen_loss(&self) -> Option<&LossPoint> {
         self.loss_path().iter().find(|point| point.c == self.c())
     }
@@ -100,7 +100,7 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Regressor>;
 
-    /// The model as one of a part of the samples, which its report says.
+    /// The model marked as trained on a part of the samples, with a note in its report.
     fn of_part(self: Box<Self>) -> Box<dyn Regressor>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
@@ -110,18 +110,18 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
 
     /// The predicted targets of samples: samples × outputs.
     ///
-    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it. The monitor is told how many
-    /// samples are done, and may cancel (a time limit is not heard).
+    /// `threads` work in parallel, 0 for one per core; the values do not depend on it. The number of finished samples
+    /// is reported to the monitor, which may cancel (a time limit is ignored).
     ///
     /// # Errors
-    /// Samples of another kind or shape, and values that cannot be used, each saying which and what would be right;
+    /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
 
-    /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
+    /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
     ///
     /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) for a report that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a report whose numbers overflowed in the fit.
     fn header(&self) -> Result<String>;
 
     /// The arrays of its file, without those of [`Regressor::bases`].
@@ -130,13 +130,14 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// The model as the bytes of its file.
     ///
     /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model whose numbers overflowed in the fit.
     fn to_bytes(&self) -> Result<Vec<u8>>;
 
     /// Writes the model to a file, whole or not at all.
     ///
     /// # Errors
-    /// As for [`Regressor::to_bytes`]; [`Error::Output`](crate::Error::Output) and [`Error::Io`](crate::Error::Io) saying what could not be done.
+    /// As for [`Regressor::to_bytes`]; [`Error::Output`](crate::Error::Output) and [`Error::Io`](crate::Error::Io) with
+    /// the failed operation.
     fn save(&self, path: &Path) -> Result<()> {
         file::save(path, &self.to_bytes()?)
     }
@@ -144,14 +145,14 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// Refuses a model that cannot be written.
     ///
     /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) for one that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for one whose numbers overflowed in the fit.
     fn check_finite(&self) -> Result<()> {
         self.report().check_finite()?;
         file::check_finite(&self.arrays())
     }
 }
 
-/// What every regression model has under the same name as the trait.
+/// Inherent methods with the names of the trait's methods.
 macro_rules! own_methods {
     ($method:expr) => {
         crate::macros::model_methods!(Regressor, $method);

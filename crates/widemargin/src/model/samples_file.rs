@@ -65,7 +65,7 @@ pub fn bases_arrays(bases: &AnySamples) -> Result<Vec<Array<'_>>> {
     Ok(to_arrays(BASES, bases)?.1)
 }
 
-/// What the arrays of bases are called.
+/// The names of the arrays of bases.
 pub(super) const BASES: &str = "bases";
 
 /// Samples as arrays called `name`, or `name.…` where there are several.
@@ -131,10 +131,10 @@ pub(super) fn to_arrays<'a>(name: &str, samples: &'a AnySamples) -> Result<(Shap
     })
 }
 
-/// Reads back what [`to_arrays`] made.
+/// Reads the result of [`to_arrays`].
 pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Result<AnySamples> {
     let sub = |part: &str| format!("{name}.{part}");
-    let retold = |error: Error| reader.wrong(error.to_string());
+    let file_error = |error: Error| reader.wrong(error.to_string());
     let narrow = |numbers: Vec<u64>| -> Result<Vec<usize>> {
         let number =
             |number: u64| usize::try_from(number).map_err(|_| reader.wrong(format!("{name}: a size of {number}")));
@@ -154,21 +154,21 @@ pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Res
             let indptr = narrow(reader.tensor(&sub("starts"), &[n + 1])?)?;
             let indices: Vec<u32> = reader.tensor(&sub("columns"), &[n_values])?;
             let values: Vec<f32> = reader.tensor(&sub("values"), &[n_values])?;
-            CsrView::new(&indptr, &indices, &values, n_features).map_err(retold)?;
+            CsrView::new(&indptr, &indices, &values, n_features).map_err(file_error)?;
             AnySamples::Vectors(Vectors::Sparse(CsrMatrix { indptr, indices, values, n_cols: n_features }))
         }
         Shape::Images { n, height, width, channels } => {
             let pixels = reader.tensor(name, &[n, height, width, channels])?;
-            AnySamples::Images(Images::new(pixels, height, width, channels).map_err(retold)?)
+            AnySamples::Images(Images::new(pixels, height, width, channels).map_err(file_error)?)
         }
         Shape::Grids { n, rows, cols, depth } => {
             let values = reader.tensor(name, &[n, rows, cols, depth])?;
-            AnySamples::Grids(Grids::new(values, rows, cols, depth).map_err(retold)?)
+            AnySamples::Grids(Grids::new(values, rows, cols, depth).map_err(file_error)?)
         }
         Shape::Series { n, n_steps, channels } => {
             let lengths = narrow(reader.tensor(&sub("lengths"), &[n])?)?;
             let values = reader.tensor(&sub("values"), &[n_steps, channels])?;
-            AnySamples::Series(Series::new(values, &lengths, channels).map_err(retold)?)
+            AnySamples::Series(Series::new(values, &lengths, channels).map_err(file_error)?)
         }
         Shape::Strings { n, n_bytes } => {
             let lengths = narrow(reader.tensor(&sub("lengths"), &[n])?)?;
@@ -191,7 +191,7 @@ pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Res
         }
         Shape::BitSets { n, n_bits } => {
             let words = reader.tensor(name, &[n, n_bits.div_ceil(64)])?;
-            AnySamples::BitSets(BitSets::new(words, n, n_bits).map_err(retold)?)
+            AnySamples::BitSets(BitSets::new(words, n, n_bits).map_err(file_error)?)
         }
         Shape::Far { n, n_features } => {
             let values = reader.tensor(name, &[n, n_features])?;

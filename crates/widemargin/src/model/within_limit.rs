@@ -1,9 +1,9 @@
 //! A fit within a time limit: on all samples if the limit allows it, otherwise on as many as it allows.
 //!
-//! Features, kernel matrices and closed-form solutions of some of the samples are of no use, so that a fit cannot just be
-//! stopped. A first fit is on few samples; what it takes says how many the time left allows, and so on until a fit is on
-//! all samples or the time has passed. A fit that is not done by then is abandoned, and the one before it returned. Without
-//! a time limit, or for few samples, there is only the fit on all.
+//! Features, kernel matrices and closed-form solutions of some of the samples are of no use, so that a fit cannot just
+//! be stopped. A first fit is on few samples; its time determines how many the remaining time allows, and so on until a
+//! fit is on all samples or the time has passed. A fit that is not done by then is abandoned, and the one before it
+//! returned. Without a time limit, or for few samples, there is only the fit on all.
 
 use crate::error::{Error, Result};
 use crate::instant::Instant;
@@ -17,8 +17,8 @@ const FIRST_OF_CLASS: usize = 10;
 /// With this multiple of the first samples, all are fitted at once.
 const FEW: usize = 4;
 
-/// The part of the time left that a fit on all samples may take by estimate, and the part for one on fewer, which a larger
-/// one may follow.
+/// The part of the time left that a fit on all samples may take by estimate, and the part for one on fewer, which a
+/// larger one may follow.
 const ALL: f64 = 0.8;
 const SOME: f64 = 0.4;
 
@@ -61,7 +61,7 @@ impl Size {
         low
     }
 
-    /// The samples of the next fit after one on `n` that took so many seconds, with `left` seconds left; none if a larger one
+    /// The samples of the next fit after one on `n` that took `seconds`, with `left` seconds left; none if a larger one
     /// takes longer.
     fn next(&self, left: f64, (n, seconds): (usize, f64)) -> Option<usize> {
         if self.affordable(ALL * left, (n, seconds)) == self.n_samples {
@@ -74,7 +74,7 @@ impl Size {
 }
 
 /// The fit within the time limit of the monitor. `fit` is called with the rows of some samples, or with none for all
-/// samples; `pick` returns the rows of a number of samples; `report` is the report of what was fitted.
+/// samples; `pick` returns the rows of a number of samples; `report` is the report of a fit.
 ///
 /// # Errors
 /// Those of `fit`; [`Error::TooShort`] if the first fit did not end in time.
@@ -89,7 +89,7 @@ pub(crate) fn fit_within_limit<M>(
         let mut found = fit(rows, monitor)?;
         let report = report(&mut found);
         if report.is_far_from_solved() {
-            // What was estimated is the error of the solution.
+            // The estimate is the error of the solution.
             report.estimate = None;
         }
         Ok(found)
@@ -178,7 +178,7 @@ mod tests {
     const LARGE: Size = Size { n_samples: 100_000, n_classes: 3, n_basis: Some(1000) };
 
     #[test]
-    fn a_limit_that_allows_it_leaves_a_fit_on_all_samples() {
+    fn fits_all_samples_within_a_sufficient_limit() {
         let (sizes, found) = fitted(LARGE, |_| Ok(solved()));
         assert_eq!((sizes, found.unwrap()), (vec![100, 100_000], solved()));
         let few = Size { n_samples: 400, ..LARGE };
@@ -203,8 +203,8 @@ mod tests {
             let (sizes, found) = fitted(LARGE, |n| if n < 100_000 { Ok(solved()) } else { of_all() });
             let found = found.unwrap();
             assert_eq!((sizes, found.status), (vec![100, 100_000], Status::TimeLimit));
-            let told = "the time limit passed: the model was trained on 100 of 100000 samples";
-            assert!(found.warnings[0].starts_with(told), "{found:?}");
+            let message = "the time limit passed: the model was trained on 100 of 100000 samples";
+            assert!(found.warnings[0].starts_with(message), "{found:?}");
         }
         // A solution that is nearly complete is one of all samples.
         let (_, found) = fitted(LARGE, |n| Ok(if n < 100_000 { solved() } else { stopped(0.01) }));

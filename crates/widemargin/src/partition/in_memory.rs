@@ -6,7 +6,7 @@ use super::query::{Executor, Kind, Query, add};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// Parts that are all held, in the order of their rows.
+/// Parts that are all in memory, in the order of their rows.
 pub struct InMemory<'p, K: Kind>(pub Vec<Box<K::Part<'p>>>);
 
 impl<K: Kind> Executor for InMemory<'_, K> {

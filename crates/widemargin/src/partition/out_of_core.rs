@@ -4,12 +4,12 @@ use super::query::{Executor, Kind, Query, add};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// What a query needs of a part.
+/// The data of a part that a query needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
     /// Its features.
     pub features: bool,
-    /// That its state is kept, having changed.
+    /// Stores its changed state.
     pub state: bool,
 }
 
@@ -33,7 +33,7 @@ type Work<K> = Box<dyn Fn(&mut <K as Kind>::Part<'_>, &Monitor<'_>) -> Result<()
 /// Passes over parts. Queries without an answer wait for the next that has one, so that they cost no pass of their own.
 pub(crate) struct OutOfCore<P: Parts> {
     pub parts: P,
-    /// Whether it reads features, and what it does.
+    /// Whether it reads features, and its effect.
     waiting: Vec<(bool, Work<P::Of>)>,
     n_passes: u32,
 }

@@ -1,4 +1,4 @@
-//! What can be asked of rows, and how a question and its answers become bytes.
+//! The queries to rows, and how queries and answers are serialized.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::monitor::Monitor;
 
 /// A kind of rows: samples, or the features of a linear model. Each has queries of its own.
 pub trait Kind: Sized + 'static {
-    /// Some of the rows, with what is remembered of them between queries.
+    /// Some of the rows, with their state between queries.
     type Part<'p>: ?Sized;
 
     /// Unique among the kinds.
@@ -28,7 +28,7 @@ pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Unique among the queries of its kind.
     const NAME: &'static str;
 
-    /// Whether it changes what a part remembers.
+    /// Whether it changes the state of a part.
     const CHANGES_STATE: bool = false;
 
     /// Whether it reads features. Where it does not, none are made or read for it.
@@ -37,13 +37,13 @@ pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Whether it has an answer: one without can wait for the next that has.
     const HAS_ANSWER: bool = true;
 
-    /// Whether a checkpoint keeps its answer. One that does not is asked for again after a restart.
+    /// Whether a checkpoint stores its answer; otherwise the query is repeated after a restart.
     const IS_RECORDED: bool = true;
 
     /// The answer of some rows.
     ///
     /// # Errors
-    /// What the rows meet; [`Error::Cancelled`] where the monitor says so.
+    /// An error of the rows; [`Error::Cancelled`] if the monitor says so.
     fn answer(&self, part: &mut <Self::Of as Kind>::Part<'_>, monitor: &Monitor<'_>) -> Result<Self::Answer>;
 
     /// Adds the answer of the rows that follow.
@@ -66,13 +66,13 @@ pub(crate) fn add<Q: Query>(query: &Q, total: &mut Option<Q::Answer>, next: Q::A
 
 /// Puts a query to all rows of a kind.
 pub trait Executor {
-    /// What it holds.
+    /// The kind of rows.
     type Of: Kind;
 
-    /// The answer of all rows. `monitor` is asked between parts.
+    /// The answer of all rows. `monitor` is checked between parts.
     ///
     /// # Errors
-    /// What the parts meet, or whoever holds them; [`Error::Cancelled`].
+    /// An error of the parts or of their holder; [`Error::Cancelled`].
     fn reduce<Q: Query<Of = Self::Of>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer>;
 }
 
@@ -123,7 +123,8 @@ pub fn answer<K: Kind>(
     (entry.answer)(query, part, monitor)
 }
 
-/// The answers of several parts to one of `queries`, which came as bytes, in the order of the parts, as that of all of them.
+/// The answers of several parts to one of `queries`, which came as bytes, in the order of the parts, as that of all of
+/// them.
 ///
 /// # Errors
 /// As for [`answer`], and [`Error::NoSamples`] without any.

@@ -1,49 +1,49 @@
 //! A log of answers in a checkpoint, by which a fit that was killed takes its steps again without asking.
 //!
-//! A solver is a function of the answers it gets. After a restart it gets those that were kept, in their order, and is
-//! where it was, to the last bit; queries that only change what the rows remember go to the rows, which then stand where
-//! they stood.
+//! A solver is a function of the answers it gets. After a restart it gets the recorded answers, in their order, and
+//! reaches the same state, to the last bit; queries that only change the state of the rows go to the rows, which then
+//! have the same state as before.
 
 use super::query::{Executor, Query, from_bytes, to_bytes};
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// Rows whose answers are kept.
+/// Rows whose answers are recorded.
 pub(crate) struct Recorded<'a, E> {
     pub inner: E,
     checkpoint: Option<(&'a dyn Checkpoint, &'static str)>,
     /// Every answer so far with the name of its query, each behind its length.
     log: Vec<u8>,
-    /// Where the next kept answer begins.
+    /// The start of the next recorded answer.
     next: usize,
-    /// How much of the log is kept.
-    kept: usize,
+    /// The length of the recorded log.
+    n_recorded: usize,
 }
 
 impl<'a, E> Recorded<'a, E> {
-    /// Goes on from what the checkpoint has under a name, if anything.
+    /// Resumes from the checkpoint's data under this name, if there are any.
     pub fn new(inner: E, checkpoint: Option<&'a dyn Checkpoint>, name: &'static str) -> Result<Self> {
         let log = match checkpoint {
             Some(checkpoint) => load_checkpoint(checkpoint, name)?.unwrap_or_default(),
             None => Vec::new(),
         };
-        let kept = log.len();
-        Ok(Recorded { inner, checkpoint: checkpoint.map(|checkpoint| (checkpoint, name)), log, next: 0, kept })
+        let n_recorded = log.len();
+        Ok(Recorded { inner, checkpoint: checkpoint.map(|checkpoint| (checkpoint, name)), log, next: 0, n_recorded })
     }
 
-    /// The next kept answer, which must be of this query.
+    /// The next recorded answer, which must be of this query.
     fn replayed<Q: Query>(&mut self) -> Result<Option<Q::Answer>> {
-        if self.next >= self.kept {
+        if self.next >= self.n_recorded {
             return Ok(None);
         }
-        let (head, rest) = self.log[self.next..self.kept].split_first_chunk().unwrap_or((&[0; 8], &[]));
+        let (head, rest) = self.log[self.next..self.n_recorded].split_first_chunk().unwrap_or((&[0; 8], &[]));
         let length = usize::try_from(u64::from_le_bytes(*head)).unwrap_or(usize::MAX);
         let record: Option<(String, Q::Answer)> = rest.get(..length).and_then(|bytes| from_bytes(bytes).ok());
         let answer = record.filter(|(name, _)| name == Q::NAME).map(|(_, answer)| answer);
         if answer.is_none() {
             return Err(Error::Checkpoint {
-                problem: "its answers are not those that this fit asks for: begin anew in an empty folder".into(),
+                problem: "its answers are not those that this fit requires: start again in an empty folder".into(),
             });
         }
         self.next += 8 + length;
@@ -68,7 +68,7 @@ impl<E: Executor> Executor for Recorded<'_, E> {
         self.next = self.log.len();
         if Q::READS_FEATURES {
             save_checkpoint(checkpoint, name, &self.log)?;
-            self.kept = self.next;
+            self.n_recorded = self.next;
         }
         Ok(answer)
     }

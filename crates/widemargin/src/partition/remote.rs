@@ -7,27 +7,27 @@ use super::query::{Executor, Kind, Query, encoded, from_bytes};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// A query on its way.
+/// A query as bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'q> {
+pub struct EncodedQuery<'q> {
     /// Its name.
     pub name: &'static str,
     /// The query, as [`answer`](super::answer) takes it.
     pub query: &'q [u8],
-    /// Whether it changes what the parts remember.
+    /// Whether it changes the state of the parts.
     pub changes_state: bool,
     /// Whether it has an answer.
     pub has_answer: bool,
 }
 
-/// Those who hold parts of the rows.
+/// The workers that hold parts of the rows.
 pub trait Workers {
-    /// Has every part answer by [`answer`](super::answer), merges the answers by [`merge`](super::merge) in the order of
-    /// the parts, and gives the bytes of the whole; none where there is no answer.
+    /// Has every part answer by [`answer`](super::answer), merges the answers by [`merge`](super::merge) in the order
+    /// of the parts, and returns the bytes of the whole; none if there is no answer.
     ///
     /// # Errors
-    /// What they meet.
-    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>>;
+    /// An error of the workers.
+    fn ask(&mut self, query: EncodedQuery<'_>) -> Result<Vec<u8>>;
 }
 
 /// The rows of a kind that workers hold.
@@ -37,7 +37,7 @@ pub struct Remote<K, W> {
 }
 
 impl<K: Kind, W: Workers> Remote<K, W> {
-    /// Of the workers that hold them.
+    /// For the workers that hold them.
     pub fn new(workers: W) -> Self {
         Remote { workers, kind: PhantomData }
     }
@@ -50,7 +50,7 @@ impl<K: Kind, W: Workers> Executor for Remote<K, W> {
         monitor.go_on("solve")?;
         let query = encoded(query)?;
         let (changes_state, has_answer) = (Q::CHANGES_STATE, Q::HAS_ANSWER);
-        let answer = self.workers.ask(Asked { name: Q::NAME, query: &query, changes_state, has_answer })?;
+        let answer = self.workers.ask(EncodedQuery { name: Q::NAME, query: &query, changes_state, has_answer })?;
         if has_answer { from_bytes(&answer) } else { Ok(Q::Answer::default()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Vector samples with their weights: what statistics are asked of before there is a model.
+//! Vector samples with their weights, for statistics that are computed before there is a model.
 
 use std::fmt;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl fmt::Debug for SamplePart<'_> {
 pub struct SampleStream<'a> {
     samples: &'a dyn Source<Samples = AnySamples>,
     weights: &'a [f64],
-    rows_a_chunk: usize,
+    chunk_rows: usize,
     pool: Pool,
 }
 
@@ -66,10 +66,10 @@ impl<'a> SampleStream<'a> {
     pub fn new(
         samples: &'a dyn Source<Samples = AnySamples>,
         weights: &'a [f64],
-        rows_a_chunk: usize,
+        chunk_rows: usize,
         threads: usize,
     ) -> Result<Self> {
-        Ok(SampleStream { samples, weights, rows_a_chunk: rows_a_chunk.max(1), pool: Pool::new(threads)? })
+        Ok(SampleStream { samples, weights, chunk_rows: chunk_rows.max(1), pool: Pool::new(threads)? })
     }
 }
 
@@ -81,7 +81,7 @@ impl Executor for SampleStream<'_> {
             monitor.go_on("scan")?;
             let (first, weights) = (rows.start, &self.weights[rows.clone()]);
             let read = Vectors::from_any(self.samples.chunk(rows)?).map_err(|other| Error::Kind {
-                given: other.kind(),
+                found: other.kind(),
                 method: "a statistic of vectors".into(),
                 wanted: "vectors",
             })?;
@@ -92,7 +92,7 @@ impl Executor for SampleStream<'_> {
             answer.map_err(|error| error.of_chunk(first))
         };
         let mut total = None;
-        self.pool.fold_chunks(self.weights.len(), self.rows_a_chunk, chunk, |next| add(query, &mut total, next))?;
+        self.pool.fold_chunks(self.weights.len(), self.chunk_rows, chunk, |next| add(query, &mut total, next))?;
         total.ok_or(Error::NoSamples(""))
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
-use super::{Intercept, OneVsRest, SmoothLoss, UnseenScores};
+use super::{HeldOutScores, Intercept, OneVsRest, SmoothLoss};
 use crate::draw::is_drawn;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -18,14 +18,14 @@ use crate::par::Pool;
 
 /// The maximum number of tasks per pass. The partition depends only on the sizes, and sums are added in its order, so
 /// that results do not depend on the number of threads.
-const MOST_SHARDS: usize = 32;
+const MAX_SHARDS: usize = 32;
 
 /// Minimum rows per task.
-const LEAST_ROWS: usize = 256;
+const MIN_ROWS: usize = 256;
 
-/// Of a block's rows one in so many is held out, and at most so many of them.
+/// One in this number of a block's rows is held out, and at most [`MAX_HELD_OUT`] of them.
 const HELD_OUT_ONE_IN: usize = 10;
-const MOST_HELD_OUT: usize = 1000;
+const MAX_HELD_OUT: usize = 1000;
 
 /// Adjacent rows and their state: single precision, `[problem][row]`.
 #[derive(Debug)]
@@ -76,8 +76,8 @@ pub struct BlockObjective<'a> {
 /// The stage of a pass that was stopped.
 const STAGE: &str = "solve";
 
-/// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
-/// that only an objective over the same rows knows. Empty before there were any.
+/// The state of an objective's rows between calls: `n_rows × n_problems` numbers each, in an order that only an
+/// objective over the same rows knows. Empty before there were any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveState {
     /// The scores w_kᵀφ_i of the current points.
@@ -137,12 +137,12 @@ impl<'a> BlockObjective<'a> {
 
     /// Whether a row of the block is one of those that can be held out.
     fn can_be_held_out(&self, row: usize) -> bool {
-        let one_in = HELD_OUT_ONE_IN.max(self.block.n_rows().div_ceil(MOST_HELD_OUT));
+        let one_in = HELD_OUT_ONE_IN.max(self.block.n_rows().div_ceil(MAX_HELD_OUT));
         is_drawn(row, one_in)
     }
 
-    /// Restores the state of another objective over the same rows: the fields of [`ObjectiveState`], each of which may
-    /// be empty.
+    /// Restores the state of another objective over the same rows: the fields of [`ObjectiveState`], any of them may be
+    /// empty.
     ///
     /// # Errors
     /// [`Error::Shape`] if it is for other rows or problems.
@@ -151,7 +151,7 @@ impl<'a> BlockObjective<'a> {
         for (what, values) in [("scores", scores), ("scores along directions", along)] {
             if !values.is_empty() && values.len() != expected {
                 let (found, expected) = (format!("{} numbers", values.len()), format!("{expected}, rows × problems"));
-                return Err(Error::shape(format!("remembered {what}"), found, expected));
+                return Err(Error::shape(format!("stored {what}"), found, expected));
             }
         }
         let mut first = 0;
@@ -226,7 +226,7 @@ impl<'a> BlockObjective<'a> {
             return Ok(());
         }
         let packed = self.block.pack(points, d + 1);
-        let (block, panel, monitor) = (&self.block, self.block.rows_a_panel(), &self.monitor);
+        let (block, panel, monitor) = (&self.block, self.block.panel_rows(), &self.monitor);
         let finite = self.pool.map_mut(&mut self.shards, |_, shard| {
             let rows: Vec<u32> = shard.rows.clone().map(|row| row as u32).collect();
             let mut out = vec![0.0; panel * live.len()];
@@ -302,7 +302,7 @@ impl<'a> BlockObjective<'a> {
         let active: Vec<usize> = (0..n).filter(|&i| factors[i..].iter().step_by(n).any(|f| *f != 0.0)).collect();
         let mut rows: Vec<u32> = Vec::new();
         let mut mine = Vec::new();
-        for panel in active.chunks(self.block.rows_a_panel()) {
+        for panel in active.chunks(self.block.panel_rows()) {
             rows.clear();
             rows.extend(panel.iter().map(|&i| (shard.rows.start + i) as u32));
             mine.clear();
@@ -338,7 +338,7 @@ impl<'a> BlockObjective<'a> {
 impl Shard {
     /// Shards for this number of rows and problems, with all scores 0.
     pub(super) fn all(n_rows: usize, n_problems: usize) -> Vec<Shard> {
-        let rows = n_rows.div_ceil(MOST_SHARDS).next_multiple_of(LEAST_ROWS);
+        let rows = n_rows.div_ceil(MAX_SHARDS).next_multiple_of(MIN_ROWS);
         let shard = |from| {
             let rows = from..n_rows.min(from + rows);
             let scores = vec![0.0; rows.len() * n_problems];
@@ -363,7 +363,7 @@ pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &
     }
     for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
         if found != n_rows {
-            return Err(wrong(what, format!("{found} {what}"), format!("{n_rows}, one a row of the blocks")));
+            return Err(wrong(what, format!("{found} {what}"), format!("{n_rows}, one per row of the blocks")));
         }
     }
     if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
@@ -414,9 +414,9 @@ impl Objective for BlockObjective<'_> {
                     let moves = line.along * f64::from(along[i]) + line.turn;
                     let loss = self.loss.at(y * (score + line.intercept + line.step * moves));
                     sums.value += cost * loss.value;
-                    sums.slope -= cost * loss.pull * y * moves;
+                    sums.slope -= cost * loss.dual * y * moves;
                     sums.curvature += cost * loss.curvature * moves * moves;
-                    sums.pull += cost * loss.pull.abs();
+                    sums.dual_norm += cost * loss.dual.abs();
                 });
                 sums
             });
@@ -456,9 +456,9 @@ impl Objective for BlockObjective<'_> {
                     self.for_each(shard, k, |i, y, cost, score| {
                         let margin = y * (score + b);
                         let loss = self.loss.at(margin);
-                        let alpha = cost * loss.pull;
+                        let alpha = cost * loss.dual;
                         sums.value += cost * loss.value;
-                        sums.pull += alpha.abs();
+                        sums.dual_norm += alpha.abs();
                         sums.balance += alpha * y;
                         // α · margin would be 0 · ∞ at the ends of both ranges.
                         sums.conjugate += cost * loss.value + if alpha != 0.0 { alpha * margin } else { 0.0 };
@@ -571,8 +571,8 @@ impl Objective for BlockObjective<'_> {
         Ok(())
     }
 
-    fn held_out(&mut self, intercepts: &[f64]) -> Result<UnseenScores> {
-        let mut found = UnseenScores::default();
+    fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
+        let mut found = HeldOutScores::default();
         for shard in &self.shards {
             let n = shard.rows.len();
             for (i, row) in shard.rows.clone().enumerate() {

@@ -1,9 +1,9 @@
-//! What Newton's method asks of the rows of a linear model: the calls of an [`Objective`] as queries.
+//! The queries of Newton's method to the rows of a linear model: the calls of an [`Objective`].
 
 use serde::{Deserialize, Serialize};
 
+use super::held_out_scores::HeldOutScores;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
-use super::unseen_scores::UnseenScores;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
@@ -19,7 +19,7 @@ impl Kind for LinearRows {
     const NAME: &'static str = "linear rows";
 }
 
-/// What workers answer of the rows of a linear model.
+/// The answers of workers for the rows of a linear model.
 pub const LINEAR_QUERIES: &[Entry<LinearRows>] = &[
     Entry::of::<Sizes>(),
     Entry::of::<SetPoint>(),
@@ -40,12 +40,13 @@ pub trait LinearExecutor: Executor<Of = LinearRows> {
     /// The sizes of all rows together.
     fn shape(&self) -> Shape;
 
-    /// What calls cost.
+    /// The cost of calls.
     fn cost(&self) -> Cost;
 }
 
-/// Features beyond which workers make no Gram matrix: one takes 256 MB there, and a tree of sums has several in a place.
-const MOST_OF_A_GRAM: usize = 8192;
+/// Features beyond which workers make no Gram matrix: one takes 256 MB there, and a tree of sums has several in a
+/// place.
+const MAX_GRAM_FEATURES: usize = 8192;
 
 part_query! { LinearRows: Sizes "sizes" {} -> Option<(Shape, Cost)> { READS_FEATURES = false, IS_RECORDED = false }
 |_, rows, _| Ok(Some((rows.shape(), rows.cost()))),
@@ -77,7 +78,7 @@ part_query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, i
 |at, rows, _| rows.hessian_product(&at.live, &at.intercepts, &at.directions),
 |_, total, next| linalg::add(total, &next) }
 
-// Matrices and rows are many more numbers than sums, and are the same again at the same points: no record is kept.
+// Matrices and rows are much larger than sums, and can be recomputed at the same points: they are not recorded.
 
 part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram> { IS_RECORDED = false }
 |at, rows, monitor| rows.gram(&at.live, &at.intercepts, monitor),
@@ -98,7 +99,7 @@ part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most:
 part_query! { LinearRows: HoldOut "hold_out" {} -> () { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |_, rows, _| rows.hold_out(), |_, (), ()| () }
 
-part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> UnseenScores { READS_FEATURES = false }
+part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> HeldOutScores { READS_FEATURES = false }
 |at, rows, _| rows.held_out(&at.intercepts), |_, total, next| total.extend(next) }
 
 impl<E: LinearExecutor> Objective for E {
@@ -151,7 +152,7 @@ impl<E: LinearExecutor> Objective for E {
         self.reduce(&HoldOut {}, &Monitor::none())
     }
 
-    fn held_out(&mut self, intercepts: &[f64]) -> Result<UnseenScores> {
+    fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
         self.reduce(&HeldOut { intercepts: intercepts.to_vec() }, &Monitor::none())
     }
 }
@@ -178,11 +179,11 @@ impl<W: Workers> RemoteObjective<W> {
     /// Asks the workers for the sizes of all their rows.
     ///
     /// # Errors
-    /// What the workers meet; [`Error::Cancelled`]; [`Error::NoSamples`] where they have no rows.
+    /// An error of the workers; [`Error::Cancelled`]; [`Error::NoSamples`] where they have no rows.
     pub fn new(workers: W, monitor: &Monitor<'_>) -> Result<Self> {
         let mut rows = Remote::new(workers);
         let (shape, mut cost) = rows.reduce(&Sizes {}, monitor)?.ok_or(Error::NoSamples(""))?;
-        if shape.n_features > MOST_OF_A_GRAM {
+        if shape.n_features > MAX_GRAM_FEATURES {
             cost.gram = f64::INFINITY;
         }
         Ok(RemoteObjective { rows, shape, cost })

@@ -3,6 +3,7 @@
 mod any_loss;
 mod block;
 mod block_objective;
+mod held_out_scores;
 mod linear_objective;
 mod linear_queries;
 mod loss;
@@ -14,11 +15,12 @@ mod pieces;
 mod regression_loss;
 mod sampled;
 mod smooth_loss;
-mod unseen_scores;
 
 pub use any_loss::AnyLoss;
 pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveScratch, ObjectiveState};
+pub use held_out_scores::HeldOutScores;
+pub(crate) use held_out_scores::count;
 pub use linear_objective::LinearObjective;
 pub use linear_queries::{LINEAR_QUERIES, LinearExecutor, LinearRows, RemoteObjective};
 pub use loss::Loss;
@@ -31,5 +33,3 @@ pub use pieces::Pieces;
 pub use regression_loss::RegressionLoss;
 pub use sampled::SampledObjective;
 pub use smooth_loss::{LossAt, SmoothLoss};
-pub use unseen_scores::UnseenScores;
-pub(crate) use unseen_scores::count;

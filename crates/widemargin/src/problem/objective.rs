@@ -16,7 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SmoothLoss, UnseenScores};
+use super::{HeldOutScores, SmoothLoss};
 use crate::error::Result;
 use crate::linalg;
 use crate::macros::named;
@@ -89,8 +89,8 @@ pub struct LineSums {
     pub slope: f64,
     /// Its second derivative with respect to the step.
     pub curvature: f64,
-    /// Σ |c pull|, of the dual variables.
-    pub pull: f64,
+    /// Σ |α| of the dual variables α.
+    pub dual_norm: f64,
 }
 
 /// Sums at the current point of a problem.
@@ -98,11 +98,11 @@ pub struct LineSums {
 pub struct PointSums {
     /// Σ c loss.
     pub value: f64,
-    /// Σ |α| with α_i = c_i · pull_i, the dual variables at the point.
-    pub pull: f64,
+    /// Σ |α| of the dual variables α_i = −c_i loss′ at the point.
+    pub dual_norm: f64,
     /// Σ α y, which is 0 for dual variables that are feasible with an unpenalized intercept.
     pub balance: f64,
-    /// The conjugate's part of the dual objective, Σ c (loss + pull · margin) by the Fenchel-Young equality.
+    /// The conjugate's part of the dual objective, Σ c (loss − loss′ · margin) by the Fenchel-Young equality.
     pub conjugate: f64,
     /// Rows with α ≠ 0.
     pub n_support: u64,
@@ -114,7 +114,7 @@ impl LineSums {
         self.value += other.value;
         self.slope += other.slope;
         self.curvature += other.curvature;
-        self.pull += other.pull;
+        self.dual_norm += other.dual_norm;
     }
 }
 
@@ -122,7 +122,7 @@ impl PointSums {
     /// Adds the sums over other rows.
     pub fn add(&mut self, other: &PointSums) {
         self.value += other.value;
-        self.pull += other.pull;
+        self.dual_norm += other.dual_norm;
         self.balance += other.balance;
         self.conjugate += other.conjugate;
         self.n_support += other.n_support;
@@ -260,12 +260,12 @@ pub trait Objective {
         Ok(())
     }
 
-    /// The decision values of those rows at the current points with these intercepts; none where rows cannot be held
-    /// out. Does not read φ.
+    /// The decision values of those rows at the current points with these intercepts; none if rows cannot be held out.
+    /// Does not read φ.
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn held_out(&mut self, _intercepts: &[f64]) -> Result<UnseenScores> {
-        Ok(UnseenScores::default())
+    fn held_out(&mut self, _intercepts: &[f64]) -> Result<HeldOutScores> {
+        Ok(HeldOutScores::default())
     }
 }

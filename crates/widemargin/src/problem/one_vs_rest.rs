@@ -1,5 +1,5 @@
-//! The targets of the two-class problems: one problem per class, or a single one for two classes; where samples have
-//! several labels, one problem per label, each with weights of its own, 0 for a sample whose label is unknown.
+//! The targets of the two-class problems: one problem per class, or a single one for two classes; for multilabel
+//! targets, one problem per label, each with weights of its own, 0 for a sample whose label is unknown.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::data::Labels;
 pub struct OneVsRest<'a> {
     codes: &'a [u32],
     n_classes: usize,
-    /// Signed weights of sets of labels, sets × labels, where samples have several labels.
+    /// Signed weights of sets of labels, sets × labels, for multilabel targets.
     sets: Option<&'a [f64]>,
 }
 
@@ -20,13 +20,13 @@ impl<'a> OneVsRest<'a> {
         OneVsRest { codes, n_classes, sets: None }
     }
 
-    /// Targets of labels: one class a sample, or several labels.
+    /// Multiclass or multilabel targets.
     pub fn of(labels: &'a Labels) -> Self {
         let sets = labels.sets().map(|sets| sets.signed());
         OneVsRest { codes: labels.codes(), n_classes: labels.classes().len(), sets }
     }
 
-    /// Targets for samples with several labels: the number of the set of each, and the signed weights of the sets, sets × labels.
+    /// Multilabel targets: the set of each sample as an index, and the signed weights of the sets, sets × labels.
     pub fn several(codes: &'a [u32], n_labels: usize, sets: &'a [f64]) -> Self {
         OneVsRest { codes, n_classes: n_labels, sets: Some(sets) }
     }
@@ -49,7 +49,7 @@ impl<'a> OneVsRest<'a> {
         self.n_classes
     }
 
-    /// Whether samples have several labels.
+    /// Whether the targets are multilabel.
     pub(crate) fn is_several(&self) -> bool {
         self.sets.is_some()
     }
@@ -82,7 +82,7 @@ impl<'a> OneVsRest<'a> {
         if self.n_classes > 2 { Some(code) } else { (code == 1).then_some(0) }
     }
 
-    /// The signed weight of sample `row` in a problem of several labels.
+    /// The signed weight of sample `row` in a multilabel problem.
     #[inline]
     fn signed(&self, sets: &[f64], row: usize, problem: usize) -> f64 {
         sets[self.codes[row] as usize * self.n_classes + problem]
@@ -123,8 +123,8 @@ impl<'a> OneVsRest<'a> {
         Cow::Owned(costs.iter().enumerate().map(|(row, cost)| cost * self.weight(row, problem)).collect())
     }
 
-    /// How wrong the scores of a sample are (one per problem): of classes 0 or 1, of several labels the weight of those on
-    /// the wrong side, divided by the number of labels.
+    /// How wrong the scores of a sample are (one per problem): of classes 0 or 1, of multilabel targets the weight of
+    /// the labels on the wrong side, divided by their number.
     pub(crate) fn mistakes(&self, row: usize, scores: &[f64]) -> f64 {
         if self.sets.is_none() {
             return f64::from(u8::from(OneVsRest::decide(scores) != self.codes[row] as usize));
@@ -158,7 +158,8 @@ impl<'a> OneVsRest<'a> {
         scores.iter().enumerate().filter(is_wrong).count() as f64
     }
 
-    /// As [`OneVsRest::label_mistakes`], where every known label of a sample counts alike, whatever its weight in its problem.
+    /// As [`OneVsRest::label_mistakes`], where every known label of a sample counts alike, whatever its weight in its
+    /// problem.
     pub(crate) fn label_counts(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
         let is_known = |row: usize, problem: usize| f64::from(u8::from(self.weight(row, problem) > 0.0));
         self.mistakes_by_label(weights, value, is_known)
@@ -177,14 +178,14 @@ impl<'a> OneVsRest<'a> {
         weights.iter().enumerate().map(|(row, weight)| weight * self.mean_weight(row)).sum()
     }
 
-    /// Where problems weigh samples differently: the mean weight of a sample in a problem, in units of the sample's, given those
-    /// of all samples.
+    /// Where problems weigh samples differently: the mean weight of a sample in a problem, in units of the sample's,
+    /// from the weights of all samples.
     pub fn uneven_weight(&self, weights: &[f64]) -> Option<f64> {
         (!self.is_even()).then(|| self.total(weights) / weights.iter().sum::<f64>())
     }
 
-    /// For each of several labels the weight of the samples whose value `value(problem, row)` is on the wrong side, and of
-    /// all samples of which the label is known; nothing of classes.
+    /// For each label of multilabel targets the weight of the samples whose value `value(problem, row)` is on the wrong
+    /// side, and of all samples whose label is known; empty for classes.
     pub(crate) fn label_mistakes(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
         self.mistakes_by_label(weights, value, |row, problem| self.weight(row, problem))
     }

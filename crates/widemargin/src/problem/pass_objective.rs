@@ -1,6 +1,6 @@
 //! The objective over rows that do not fit in memory: each quantity takes a pass over them, in pieces.
 //!
-//! The state of the rows, two numbers per row and problem, is kept in memory as far as allowed and otherwise in the
+//! The state of the rows, two numbers per row and problem, is in memory as far as allowed and otherwise in the
 //! scratch. Changes to it are deferred to the next pass, so that setting a point, or a direction and the step along it,
 //! needs no pass of its own if another follows.
 
@@ -28,9 +28,9 @@ pub(crate) struct Targets<'a> {
 /// The partitioning, and the memory limits.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
-    pub rows_a_piece: usize,
-    /// Number of pieces whose scores are kept in memory; those of the others are in the scratch, from `first_byte` on.
-    pub n_held: usize,
+    pub piece_rows: usize,
+    /// Number of pieces whose scores are in memory; those of the others are in the scratch, from `first_byte` on.
+    pub n_cached: usize,
     pub scratch: &'a dyn Scratch,
     pub first_byte: u64,
 }
@@ -51,7 +51,7 @@ pub(crate) struct FeaturePasses<'a> {
 }
 
 impl<'a> FeaturePasses<'a> {
-    /// `monitor` is asked between pieces.
+    /// `monitor` is checked between pieces.
     pub fn new(
         pieces: &'a dyn Pieces,
         problem: Targets<'a>,
@@ -60,12 +60,12 @@ impl<'a> FeaturePasses<'a> {
         monitor: Monitor<'a>,
     ) -> Result<Self> {
         let (n, k) = (pieces.n_rows(), problem.targets.n_problems());
-        let n_pieces = n.div_ceil(room.rows_a_piece);
-        let rows = |at: usize| room.rows_a_piece.min(n - at * room.rows_a_piece);
-        let memory = (0..n_pieces).map(|at| if at < room.n_held { Shard::all(rows(at), k) } else { Vec::new() });
+        let n_pieces = n.div_ceil(room.piece_rows);
+        let rows = |at: usize| room.piece_rows.min(n - at * room.piece_rows);
+        let memory = (0..n_pieces).map(|at| if at < room.n_cached { Shard::all(rows(at), k) } else { Vec::new() });
         let memory = memory.collect();
         let mut passes = FeaturePasses { pieces, problem, room, pool, monitor, memory, features: vec![] };
-        for at in room.n_held.min(n_pieces)..n_pieces {
+        for at in room.n_cached.min(n_pieces)..n_pieces {
             let zeros = Shard::all(rows(at), k);
             passes.put(at, zeros, true)?;
         }
@@ -74,15 +74,15 @@ impl<'a> FeaturePasses<'a> {
 
     /// The position of a piece's state in the scratch.
     fn place_of(&self, at: usize) -> u64 {
-        let numbers = (at - self.room.n_held) * self.room.rows_a_piece * self.problem.targets.n_problems() * 2;
+        let numbers = (at - self.room.n_cached) * self.room.piece_rows * self.problem.targets.n_problems() * 2;
         self.room.first_byte + (numbers * size_of::<f32>()) as u64
     }
 
     fn take(&mut self, at: usize) -> Result<Vec<Shard>> {
-        if at < self.room.n_held {
+        if at < self.room.n_cached {
             return Ok(std::mem::take(&mut self.memory[at]));
         }
-        let n_rows = self.room.rows_a_piece.min(self.pieces.n_rows() - at * self.room.rows_a_piece);
+        let n_rows = self.room.piece_rows.min(self.pieces.n_rows() - at * self.room.piece_rows);
         let mut shards = Shard::all(n_rows, self.problem.targets.n_problems());
         let mut from = self.place_of(at);
         let mut bytes = Vec::new();
@@ -96,7 +96,7 @@ impl<'a> FeaturePasses<'a> {
     }
 
     fn put(&mut self, at: usize, mut shards: Vec<Shard>, changed: bool) -> Result<()> {
-        if at < self.room.n_held {
+        if at < self.room.n_cached {
             self.memory[at] = shards;
             return Ok(());
         }
@@ -125,7 +125,7 @@ impl Parts for FeaturePasses<'_> {
     ) -> Result<()> {
         self.monitor.go_on("solve")?;
         let (n, d) = (self.pieces.n_rows(), if needs.features { self.pieces.n_features() } else { 0 });
-        let rows = at * self.room.rows_a_piece..((at + 1) * self.room.rows_a_piece).min(n);
+        let rows = at * self.room.piece_rows..((at + 1) * self.room.piece_rows).min(n);
         let mut features = std::mem::take(&mut self.features);
         if needs.features {
             features.resize(rows.len() * d, 0.0);
@@ -214,7 +214,7 @@ mod tests {
         let memory = newton::solve(&mut here, &settings, None, &Monitor::none()).unwrap();
 
         let problem = Targets { targets, costs: &costs, loss: kind.0, intercept: kind.1 };
-        let room = Room { rows_a_piece: 128, n_held: 8, scratch: &NoScratch, first_byte: 0 };
+        let room = Room { piece_rows: 128, n_cached: 8, scratch: &NoScratch, first_byte: 0 };
         let pool = Arc::new(Pool::new(1).unwrap());
         let mut passes = OutOfCore::new(FeaturePasses::new(&rows, problem, room, pool, Monitor::none()).unwrap());
         passes.set_point(&[0], &vec![0.0; d + 1]).unwrap();

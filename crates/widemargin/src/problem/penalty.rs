@@ -2,7 +2,7 @@
 
 use crate::macros::named;
 
-/// What is minimized beside C Σ loss.
+/// The penalty, which is minimized together with C Σ loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Penalty {

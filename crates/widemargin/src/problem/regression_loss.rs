@@ -11,20 +11,20 @@ pub enum RegressionLoss {
     /// r².
     #[default]
     Squared,
-    /// r² up to |r| = ε, beyond it the tangent 2ε|r| − ε²: outliers pull with a bounded force.
+    /// r² up to |r| = ε, beyond it the tangent 2ε|r| − ε²: outliers have a bounded influence.
     ///
-    /// The ε chosen is 1.35 times the spread of the left-out residuals of a first fit, whose own ε is 1.35 times the spread
-    /// of the targets. The spread is 1.4826 times the median absolute deviation from the median: the standard deviation,
-    /// if the values are normal.
+    /// The automatic ε is 1.35 times the spread of the leave-one-out residuals of a first fit, whose own ε is 1.35
+    /// times the spread of the targets. The spread is 1.4826 times the median absolute deviation from the median: the
+    /// standard deviation, if the values are normal.
     Huber {
         /// The residual above which the loss is linear; above 0.
         epsilon: Option<f64>,
     },
     /// max(0, |r| − ε)²: residuals within the tube cost nothing.
     ///
-    /// The ε chosen is 3σ √(ln n / n) (Cherkassky and Ma, *Practical selection of SVM parameters and noise estimation for
-    /// SVM regression*, 2004), with n the sum of the weights and σ the spread, as above, of the left-out residuals of a first
-    /// fit with ε = 0.
+    /// The automatic ε is 3σ √(ln n / n) (Cherkassky and Ma, *Practical selection of SVM parameters and noise
+    /// estimation for SVM regression*, 2004), with n the sum of the weights and σ the spread, as above, of the
+    /// leave-one-out residuals of a first fit with ε = 0.
     SquaredEpsilonInsensitive {
         /// Half of the width of the tube; at least 0.
         epsilon: Option<f64>,
@@ -40,10 +40,11 @@ impl RegressionLoss {
     /// The names of all losses.
     pub const NAMES: [&'static str; 4] = ["squared-error", "huber", "squared-epsilon-insensitive", "quantile"];
 
-    /// The loss of a name, with the parameters that belong to it; a quantile that is not given is 0.5.
+    /// The loss of a name, with the parameters that belong to it; the default quantile is 0.5.
     ///
     /// # Errors
-    /// [`Error::UnknownName`]; [`Error::Parameter`] for a parameter that does not belong to the loss or is out of range.
+    /// [`Error::UnknownName`]; [`Error::Parameter`] for a parameter that does not belong to the loss or is out of
+    /// range.
     pub fn new(name: &str, epsilon: Option<f64>, quantile: Option<f64>) -> Result<Self> {
         let loss = match name {
             "squared-error" => RegressionLoss::Squared,

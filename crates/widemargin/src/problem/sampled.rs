@@ -7,8 +7,8 @@
 //! and Nocedal, *On the use of stochastic Hessian information in optimization methods for machine learning*, SIAM J.
 //! Optim. 21 (2011).
 
+use super::held_out_scores::HeldOutScores;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
-use super::unseen_scores::UnseenScores;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
@@ -105,13 +105,13 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
         }
     }
 
-    /// The sample keeps all of its rows: it is asked for directions alone.
+    /// The sample keeps all of its rows: it is used for directions only.
     fn hold_out(&mut self) -> Result<()> {
         self.steps = 0;
         self.all.hold_out()
     }
 
-    fn held_out(&mut self, intercepts: &[f64]) -> Result<UnseenScores> {
+    fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
         self.all.held_out(intercepts)
     }
 }

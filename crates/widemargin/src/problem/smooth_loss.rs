@@ -16,8 +16,8 @@ pub enum SmoothLoss {
     /// max(0, 1 − m)².
     #[default]
     SquaredHinge,
-    /// (1 − m)² = (y − f)², of a least squares support vector machine (Suykens & Vandewalle 1999): what is beyond the margin
-    /// costs too, so that one matrix serves all problems.
+    /// (1 − m)² = (y − f)², of a least squares support vector machine (Suykens & Vandewalle 1999): samples beyond the
+    /// margin also have a cost, so that one matrix serves all problems.
     Squared,
     /// ln(1 + e^−m).
     Logistic,
@@ -28,8 +28,9 @@ pub enum SmoothLoss {
 pub struct LossAt {
     /// The loss itself.
     pub value: f64,
-    /// Minus its derivative; times the cost, this is the dual variable. Below 0 beyond the margin, for the squared loss.
-    pub pull: f64,
+    /// Minus its derivative; times the cost, this is the dual variable. Below 0 beyond the margin, for the squared
+    /// loss.
+    pub dual: f64,
     /// Its second derivative (from the left at a discontinuity).
     pub curvature: f64,
 }
@@ -41,18 +42,18 @@ impl SmoothLoss {
         match self {
             SmoothLoss::SquaredHinge => {
                 let slack = (1.0 - margin).max(0.0);
-                LossAt { value: slack * slack, pull: 2.0 * slack, curvature: if slack > 0.0 { 2.0 } else { 0.0 } }
+                LossAt { value: slack * slack, dual: 2.0 * slack, curvature: if slack > 0.0 { 2.0 } else { 0.0 } }
             }
             SmoothLoss::Squared => {
                 let slack = 1.0 - margin;
-                LossAt { value: slack * slack, pull: 2.0 * slack, curvature: 2.0 }
+                LossAt { value: slack * slack, dual: 2.0 * slack, curvature: 2.0 }
             }
             SmoothLoss::Logistic => {
                 // e^−|m| cannot overflow; both branches are the same function.
                 let small = (-margin.abs()).exp();
                 let (near, far) = (1.0 / (1.0 + small), small / (1.0 + small));
-                let pull = if margin > 0.0 { far } else { near };
-                LossAt { value: (-margin).max(0.0) + small.ln_1p(), pull, curvature: near * far }
+                let dual = if margin > 0.0 { far } else { near };
+                LossAt { value: (-margin).max(0.0) + small.ln_1p(), dual, curvature: near * far }
             }
         }
     }
@@ -91,8 +92,8 @@ mod tests {
             for margin in [-30.0, -2.0, 0.0, 0.5, 0.999, 1.5, 40.0] {
                 let h = 1e-5;
                 let (here, up, down) = (loss.at(margin), loss.at(margin + h), loss.at(margin - h));
-                assert!((here.pull + (up.value - down.value) / (2.0 * h)).abs() < 1e-5, "{loss} {margin}");
-                assert!((here.curvature + (up.pull - down.pull) / (2.0 * h)).abs() < 1e-4, "{loss} {margin}");
+                assert!((here.dual + (up.value - down.value) / (2.0 * h)).abs() < 1e-5, "{loss} {margin}");
+                assert!((here.curvature + (up.dual - down.dual) / (2.0 * h)).abs() < 1e-4, "{loss} {margin}");
             }
             assert_eq!(loss.to_string().parse::<SmoothLoss>().unwrap(), loss);
             assert!(loss.at(-1e300).value.is_infinite() == (loss != SmoothLoss::Logistic));

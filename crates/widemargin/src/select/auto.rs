@@ -715,7 +715,7 @@ mod tests {
         let labels = Labels::several(names, &answers).unwrap();
         let view = SamplesView::Other(&samples);
         let found = AutoParams::default().fit(&view, &labels).unwrap();
-        assert!(found.tried.len() >= 2 && found.model.has_several_labels(), "{:?}", found.tried);
+        assert!(found.tried.len() >= 2 && found.model.is_multilabel(), "{:?}", found.tried);
         // Losses are of the same kind: means over samples and labels.
         let losses: Vec<f64> = found.tried.iter().map(|tried| tried.loss.clone().unwrap()).collect();
         let (least, most) = (losses.iter().copied().fold(1.0, f64::min), losses.iter().copied().fold(0.0, f64::max));

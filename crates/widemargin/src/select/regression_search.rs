@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization};
 use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
-use crate::model::{BasisExpansionRegressorParams, ChosenRegression, StandardTargets};
+use crate::model::{BasisExpansionRegressorParams, RegressionSelection, StandardTargets};
 use crate::monitor::{Monitor, Stopped};
 use crate::parameters::List;
 use crate::similarity::{AnySimilarity, Similarity};
@@ -392,7 +392,8 @@ impl<'a> Trial<'a> {
                 .normalization(candidate.normalization)
                 .n_basis(self.rows.len())
                 .threads(self.search.threads);
-            let (model, values) = params.fit_left_out(&self.samples, &self.targets, Some(&self.weights), &quiet)?;
+            let (model, values) =
+                params.fit_leave_one_out(&self.samples, &self.targets, Some(&self.weights), &quiet)?;
             candidate.similarity = model.expansion().similarity().specs();
             let mut standard = values;
             for output in 0..standard.n_cols() {
@@ -420,8 +421,8 @@ impl<'a> Trial<'a> {
         let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };
         let constant = Matrix::from_columns(vec![1.0; n], n, 1);
         let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;
-        let chosen = ChosenRegression::of(&ridge, &self.standard, Default::default(), &quiet)?;
-        Ok(ridge.left_out_values(chosen.lambda))
+        let chosen = RegressionSelection::of(&ridge, &self.standard, Default::default(), &quiet)?;
+        Ok(ridge.loo_values(chosen.lambda))
     }
 
     /// 1 − R².

@@ -15,7 +15,7 @@ use crate::par::Pool;
 use crate::parameters::List;
 use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss, count};
 use crate::similarity::AnySimilarity;
-use crate::solve::thin_plate::{Comparison, Problems, left_out_path, left_out_ridge};
+use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
 
 /// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
 pub(super) const SAMPLES: usize = 1000;
@@ -308,12 +308,12 @@ impl<'a> Trial<'a> {
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let (phi, intercept, k) = (Block::of(features)?, self.settings.intercept, targets.n_problems());
         let (left_out, lambda) = if fitted == SmoothLoss::Squared {
-            let found = left_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
-            (found.left_out, found.lambda)
+            let found = leave_one_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
+            (found.loo_values, found.lambda)
         } else {
             let comparison = Comparison { near: self.near, stays: self.stays, is_single: self.is_part };
-            let best = left_out_path(phi, &problems, comparison, intercept, &self.pool, &quiet)?.best;
-            (best.left_out, best.point.lambda)
+            let best = leave_one_out_path(phi, &problems, comparison, intercept, &self.pool, &quiet)?.best;
+            (best.loo_values, best.point.lambda)
         };
         if left_out.is_empty() {
             return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));

@@ -5,34 +5,34 @@
 //! between the margins −1 and 1: three slopes, a temperature that may differ beyond the margins, where a squared hinge
 //! asks for nothing more. Since a is above 0 and g increases, the most probable class is the predicted one.
 //!
-//! Several labels: each has a sigmoid of its own, as two classes have, on the samples of which it is known.
+//! Multilabel: each label has a sigmoid of its own, as two classes have, on the samples whose label is known.
 //!
-//! The slopes minimize the log loss of the left-out decision values, weighted, against Platt's smoothed targets: of n
-//! samples each has the probability (n + 1) / (n + 2) of its own class, and the others share the rest. Platt counts the
-//! samples of each class, for an offset of each class; here all samples tell of the same few slopes.
-//! The loss is convex; it is minimized by Newton's method with a line search (Lin, Lin & Weng 2007), projected onto the
+//! The slopes minimize the log loss of the leave-one-out decision values, weighted, against Platt's smoothed targets:
+//! of n samples each has the probability (n + 1) / (n + 2) of its own class, and the others share the rest. Platt
+//! counts the samples of each class, for an offset of each class; here all samples determine the same few slopes. The
+//! loss is convex; it is minimized by Newton's method with a line search (Lin, Lin & Weng 2007), projected onto the
 //! bounds of the slopes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::macros::named;
-use crate::problem::{OneVsRest, UnseenScores, n_problems};
+use crate::problem::{HeldOutScores, OneVsRest, n_problems};
 
 /// The decision values between which g has a slope of its own.
 const MARGINS: [f64; 2] = [-1.0, 1.0];
 
 /// The least temperature slope, in units of one over the root mean square of the decision values.
-const LEAST: f64 = 1e-3;
+const MIN_SLOPE: f64 = 1e-3;
 
 /// The largest, in the same units.
-const MOST: f64 = 1e6;
+const MAX_SLOPE: f64 = 1e6;
 
 /// The least of the three slopes, in units of the temperature's.
-const LEAST_OF_THREE: f64 = 0.05;
+const MIN_OF_THREE: f64 = 0.05;
 
-/// The weight of the penalty ½ (s/a − 1)² on each of the three slopes, which the samples beyond a margin may leave open, in
-/// units of one sample's loss; a is the slope of the temperature alone.
+/// The weight of the penalty ½ (s/a − 1)² on each of the three slopes, which the samples beyond a margin may leave
+/// open, in units of one sample's loss; a is the slope of the temperature alone.
 const PENALTY: f64 = 1.0;
 
 /// The slope where nothing was calibrated: a squared hinge estimates 2P − 1, which is tanh(a f / 2) to first order.
@@ -46,12 +46,12 @@ const TOL: f64 = 1e-10;
 /// A step that promises to lower the loss by less than this fraction is the last.
 const LAST_DECREMENT: f64 = 1e-10;
 
-/// What decision values a calibration is of.
+/// The kind of decision values of a calibration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CalibratedOn {
     /// Of each training sample from a fit without it, in closed form.
-    LeftOut,
+    LeaveOneOut,
     /// Of samples that a second fit, which starts at the solution, did not see.
     HeldOut,
     /// None: the slopes are assumed.
@@ -60,7 +60,7 @@ pub enum CalibratedOn {
 }
 
 named!("calibration": CalibratedOn {
-    "left-out" = CalibratedOn::LeftOut,
+    "leave-one-out" = CalibratedOn::LeaveOneOut,
     "held-out" = CalibratedOn::HeldOut,
     "nothing" = CalibratedOn::Nothing,
 });
@@ -68,8 +68,8 @@ named!("calibration": CalibratedOn {
 /// How decision values become probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each of several labels. All
-    /// above 0.
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each label if
+    /// multilabel. All above 0.
     slopes: Vec<f64>,
     on: String,
     /// The number of distinct samples it is calibrated on.
@@ -78,7 +78,7 @@ pub struct Calibration {
 
 impl Calibration {
     /// The calibration on these scores; the assumed one if there are none, or numbers that are not finite.
-    pub fn fit(scores: &UnseenScores, n_classes: usize, on: CalibratedOn) -> Self {
+    pub fn fit(scores: &HeldOutScores, n_classes: usize, on: CalibratedOn) -> Self {
         let total: f64 = scores.weights.iter().sum();
         let is_finite = scores.values.iter().all(|value| value.is_finite()) && !scores.values.is_empty();
         let usable = total > 0.0 && total.is_finite() && is_finite;
@@ -94,25 +94,25 @@ impl Calibration {
         let targets = SmoothedTargets::new(scores, n_classes);
         let unit = 1.0 / scale;
         let one = LogLoss { scores, targets, n_classes, prior: None };
-        let [a] = minimum(&one, [unit], LEAST * unit, MOST * unit, scale);
+        let [a] = minimum(&one, [unit], MIN_SLOPE * unit, MAX_SLOPE * unit, scale);
         let slopes = if n_classes == 2 {
             vec![a]
         } else {
             let three = LogLoss { scores, targets, n_classes, prior: Some(a) };
-            minimum(&three, [a; 3], LEAST_OF_THREE * a, MOST * unit, scale).to_vec()
+            minimum(&three, [a; 3], MIN_OF_THREE * a, MAX_SLOPE * unit, scale).to_vec()
         };
         Calibration { slopes, on: on.to_string(), n_samples }
     }
 
     /// The calibration on these scores of samples with these targets, which number the codes of the scores.
-    pub fn of(scores: &UnseenScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
+    pub fn of(scores: &HeldOutScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
         let k = targets.n_problems();
         if !targets.is_several() {
             return Calibration::fit(scores, targets.n_classes(), on);
         }
         let targets = targets.with_codes(&scores.codes);
         let of_label = |label: usize| {
-            let mut known = UnseenScores::default();
+            let mut known = HeldOutScores::default();
             for (row, weight) in scores.weights.iter().enumerate() {
                 let weight = weight * targets.weight(row, label);
                 if weight > 0.0 {
@@ -130,13 +130,13 @@ impl Calibration {
         Calibration { slopes, on: on.to_string(), n_samples }
     }
 
-    /// That of a model for which no decision values of unseen samples are known.
+    /// The calibration of a model without held-out scores.
     pub(crate) fn assumed(n_classes: usize) -> Self {
         let n_slopes = if n_classes == 2 { 1 } else { MARGINS.len() + 1 };
         Calibration { slopes: vec![ASSUMED; n_slopes], on: CalibratedOn::Nothing.to_string(), n_samples: 0 }
     }
 
-    /// What is wrong with one that was read, for a model of so many classes, or several labels.
+    /// The problem of a calibration that was read, for a model with this number of classes, or labels if multilabel.
     pub(crate) fn problem(&self, n_classes: usize, is_several: bool) -> Option<String> {
         let n_slopes = match n_classes {
             labels if is_several => labels,
@@ -148,12 +148,13 @@ impl Calibration {
         (!sound).then(|| format!("the slopes {:?} of its probabilities, expected {n_slopes} above 0", self.slopes))
     }
 
-    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each of several labels.
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each label if
+    /// multilabel.
     pub fn slopes(&self) -> &[f64] {
         &self.slopes
     }
 
-    /// What it was calibrated on.
+    /// The decision values of the calibration.
     pub fn on(&self) -> CalibratedOn {
         self.on.parse().unwrap_or_default()
     }
@@ -179,7 +180,7 @@ impl Calibration {
         out
     }
 
-    /// The probabilities of several labels, samples × labels, of their decision values, or the logarithms of these. Above ½
+    /// The probabilities of multilabel decision values, samples × labels, or the logarithms of these. Above ½
     /// where the decision value is above 0.
     pub fn of_labels(&self, values: &[f64], logarithm: bool) -> Vec<f64> {
         let one = |(value, slope): (&f64, &f64)| {
@@ -197,7 +198,7 @@ impl Calibration {
         values.iter().zip(self.slopes.iter().cycle()).map(one).collect()
     }
 
-    /// The logarithms of the probabilities of classes, of which none underflows.
+    /// The logarithms of the probabilities of classes, without underflow.
     pub fn log_probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
         let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
         for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
@@ -209,7 +210,7 @@ impl Calibration {
         out
     }
 
-    /// Numbers of which the probabilities are the softmax.
+    /// Logits: the probabilities are their softmax.
     fn log_odds(&self, scores: &[f64], out: &mut [f64]) {
         for (class, out) in out.iter_mut().enumerate() {
             let mut parts = [0.0; 3];
@@ -227,7 +228,7 @@ fn softmax(z: &mut [f64], largest: usize) {
     z.iter_mut().for_each(|z| *z /= sum);
 }
 
-/// What each slope is multiplied by for one class, so that their sum is the class's log-odds: for two classes 0 and f.
+/// The factor of each slope for one class, so that the sum is the class's log-odds: for two classes 0 and f.
 fn parts_of(scores: &[f64], class: usize, parts: &mut [f64]) {
     let score = match scores {
         [score] if class == 1 => *score,
@@ -253,7 +254,7 @@ struct SmoothedTargets {
 }
 
 impl SmoothedTargets {
-    fn new(scores: &UnseenScores, n_classes: usize) -> Self {
+    fn new(scores: &HeldOutScores, n_classes: usize) -> Self {
         // Weights that add up to less than the number of samples are in other units than samples.
         let total = scores.weights.iter().sum::<f64>().max(scores.codes.len() as f64);
         let rest = 1.0 / (total + 2.0);
@@ -264,7 +265,7 @@ impl SmoothedTargets {
 /// The log loss as a function of P slopes.
 #[derive(Clone, Copy)]
 struct LogLoss<'a, const P: usize> {
-    scores: &'a UnseenScores,
+    scores: &'a HeldOutScores,
     targets: SmoothedTargets,
     n_classes: usize,
     /// The slope that each tends to.
@@ -337,18 +338,18 @@ fn minimum<const P: usize>(loss: &LogLoss<'_, P>, start: [f64; P], least: f64, m
     let mut slopes = start.map(|slope| slope.clamp(least, most));
     let mut at = loss.at(&slopes);
     for _ in 0..MAX_STEPS {
-        let is_held = |i: &usize| {
+        let is_at_bound = |i: &usize| {
             let gradient = at.gradient[*i];
             (slopes[*i] <= least && gradient > 0.0) || (slopes[*i] >= most && gradient < 0.0)
         };
-        let open: Vec<usize> = (0..P).filter(|i| !is_held(i)).collect();
+        let open: Vec<usize> = (0..P).filter(|i| !is_at_bound(i)).collect();
         if open.iter().all(|&i| at.gradient[i].abs() <= TOL * total * scale) {
             break;
         }
         let step = newton_step(&at, &open);
         let decrement: f64 = -open.iter().zip(&step).map(|(&i, step)| at.gradient[i] * step).sum::<f64>();
         if decrement <= LAST_DECREMENT * at.value {
-            // Newton's method converges quadratically: no step after this one would be seen.
+            // Newton's method converges quadratically: further steps would change nothing.
             for (&i, step) in open.iter().zip(&step) {
                 slopes[i] = (slopes[i] + step).clamp(least, most);
             }
@@ -370,7 +371,7 @@ fn minimum<const P: usize>(loss: &LogLoss<'_, P>, start: [f64; P], least: f64, m
                 break None;
             }
         };
-        // No smaller value can be told from this one.
+        // Smaller values are equal in double precision.
         let Some((next, found)) = next else { break };
         (slopes, at) = (next, found);
     }
@@ -400,15 +401,15 @@ mod tests {
     use super::*;
 
     /// Decision values of two classes that mirror each other, so that a sigmoid with an offset has none.
-    fn mirrored(weights: [f64; 8]) -> UnseenScores {
+    fn mirrored(weights: [f64; 8]) -> HeldOutScores {
         let right = [0.3, 1.2, -0.4, 2.0, 0.7, -0.1, 1.5, 0.9];
         let values = right.iter().copied().chain(right.iter().map(|f| -f)).collect();
         let codes = (0..16).map(|at| u32::from(at < 8)).collect();
-        UnseenScores { values, codes, weights: [weights, weights].concat(), counts: vec![1.0; 16] }
+        HeldOutScores { values, codes, weights: [weights, weights].concat(), counts: vec![1.0; 16] }
     }
 
-    /// The slopes that `sklearn.calibration._sigmoid_calibration` of scikit-learn 1.9 finds, with weights and without, where
-    /// each class counts for itself; half of all samples are in each.
+    /// The slopes that `sklearn.calibration._sigmoid_calibration` of scikit-learn 1.9 finds, with weights and without,
+    /// where each class counts for itself; half of all samples are in each.
     #[test]
     fn two_classes_have_the_sigmoid_of_scikit_learn() {
         for (weights, slope) in
@@ -428,8 +429,8 @@ mod tests {
         }
     }
 
-    fn three_classes() -> UnseenScores {
-        let mut scores = UnseenScores::default();
+    fn three_classes() -> HeldOutScores {
+        let mut scores = HeldOutScores::default();
         for i in 0..30usize {
             let class = i % 3;
             let value = |k: usize| ((i * 7 + k * 11) % 13) as f64 / 6.5 - 1.6 + if k == class { 1.1 } else { 0.0 };
@@ -460,8 +461,8 @@ mod tests {
     fn a_weight_is_as_many_copies_and_the_scale_of_decision_values_is_free() {
         let once = three_classes();
         let weights: Vec<f64> = (0..30).map(|i| f64::from(1 + i % 3)).collect();
-        let weighted = UnseenScores { weights: weights.clone(), ..once.clone() };
-        let mut copied = UnseenScores::default();
+        let weighted = HeldOutScores { weights: weights.clone(), ..once.clone() };
+        let mut copied = HeldOutScores::default();
         for (row, &weight) in weights.iter().enumerate() {
             for _ in 0..weight as usize {
                 copied.values.extend(&once.values[row * 3..row * 3 + 3]);
@@ -469,14 +470,14 @@ mod tests {
                 copied.weights.push(1.0);
             }
         }
-        let of = |scores: &UnseenScores| Calibration::fit(scores, 3, CalibratedOn::LeftOut).slopes;
+        let of = |scores: &HeldOutScores| Calibration::fit(scores, 3, CalibratedOn::LeaveOneOut).slopes;
         for (a, b) in of(&weighted).iter().zip(of(&copied)) {
             assert!((a - b).abs() < 1e-9);
         }
         let mut two = mirrored([1.0; 8]);
-        let slope = Calibration::fit(&two, 2, CalibratedOn::LeftOut).slopes[0];
+        let slope = Calibration::fit(&two, 2, CalibratedOn::LeaveOneOut).slopes[0];
         two.values.iter_mut().for_each(|value| *value *= 1e-6);
-        let scaled = Calibration::fit(&two, 2, CalibratedOn::LeftOut).slopes[0];
+        let scaled = Calibration::fit(&two, 2, CalibratedOn::LeaveOneOut).slopes[0];
         assert!((scaled * 1e-6 / slope - 1.0).abs() < 1e-8);
     }
 
@@ -486,7 +487,7 @@ mod tests {
             let n = values.len();
             let codes = (0..n).map(|at| u32::from(at % 2 == 1)).collect();
             let (weights, counts) = (vec![weights; n], vec![1.0; n]);
-            Calibration::fit(&UnseenScores { values, codes, weights, counts }, 2, CalibratedOn::LeftOut)
+            Calibration::fit(&HeldOutScores { values, codes, weights, counts }, 2, CalibratedOn::LeaveOneOut)
         };
         let separable = of((0..10).map(|at| f64::from(2 * (at % 2) - 1)).collect(), 1.0);
         // Targets of 11/12: ln 11.
@@ -511,7 +512,7 @@ mod tests {
             assert_eq!(largest, OneVsRest::decide(&[score]), "{score}: {p:?}");
             assert!((p[0] + p[1] - 1.0).abs() < 1e-15);
         }
-        let many = Calibration::fit(&three_classes(), 3, CalibratedOn::LeftOut);
+        let many = Calibration::fit(&three_classes(), 3, CalibratedOn::LeaveOneOut);
         for scores in [
             [1.0, 1.0 + f64::EPSILON, 1.0],
             [-700.0, -900.0, -699.0],

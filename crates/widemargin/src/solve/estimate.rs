@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::Label;
-use crate::problem::{OneVsRest, UnseenScores};
+use crate::problem::{HeldOutScores, OneVsRest};
 
-/// Less than this share of the training weight in classes that have unseen samples says too little about the others.
+/// The least share of the training weight in classes with held-out samples: below it there is no estimate.
 const MIN_COVERAGE: f64 = 0.9;
 
-/// Samples whose errors are taken to be independent, at least.
+/// The least number of samples whose errors count as independent.
 const FEW: f64 = 100.0;
 
 /// How an error was estimated.
@@ -35,28 +35,28 @@ impl EstimateMethod {
     }
 }
 
-/// The estimated error of a classifier on new samples like those of its training. Class weights do not enter it: classes
-/// count by the samples' own weights, as in the accuracy of a test set.
+/// The estimated error of a classifier on new samples like those of its training. Class weights do not enter it:
+/// classes count by the samples' own weights, as in the accuracy of a test set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorEstimate {
     /// How it was estimated.
     pub method: EstimateMethod,
-    /// The share of misclassified samples; of several labels, of wrong labels.
+    /// The share of misclassified samples; for multilabel targets, of wrong labels.
     pub error: f64,
     /// Its standard error.
     pub standard_error: f64,
     /// The number of samples, duplicates included, on which it rests.
     pub n_samples: usize,
-    /// Of several labels, the error of each.
+    /// For multilabel targets, the error of each label.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
 }
 
 impl ErrorEstimate {
-    /// From decision values of unseen samples. `population` has the weight of each class among all samples; where samples
-    /// have several labels it is ignored. None without scores, or if too many classes have none.
+    /// From held-out scores. `population` has the weight of each class among all samples; it is ignored for multilabel
+    /// targets. None without scores, or if too many classes have none.
     pub(crate) fn of(
-        scores: &UnseenScores,
+        scores: &HeldOutScores,
         targets: OneVsRest<'_>,
         population: &[f64],
         method: EstimateMethod,
@@ -94,7 +94,7 @@ impl ErrorEstimate {
         })
     }
 
-    /// From the weight of the wrong and of all samples of each class, or of each of several labels, in fits without each
+    /// From the weight of the wrong and of all samples of each class, or of each label, in fits without each
     /// fold of `n_samples` samples.
     pub(crate) fn of_folds(groups: &[[f64; 2]], is_several: bool, population: &[f64], n_samples: f64) -> Option<Self> {
         let (mut wrong, mut total) = (0.0, 0.0);
@@ -111,8 +111,8 @@ impl ErrorEstimate {
         Some(ErrorEstimate { method: EstimateMethod::Folds, error, standard_error, n_samples, label_errors })
     }
 
-    /// A warning if the estimate is no better than always predicting the largest class, of which `population` has the
-    /// weights.
+    /// A warning if the estimate is no better than always predicting the largest class; `population` has the weights of
+    /// the classes.
     pub(crate) fn chance_warning(&self, population: &[f64]) -> Option<String> {
         let total: f64 = population.iter().sum();
         let others = 1.0 - population.iter().copied().fold(0.0, f64::max) / total;
@@ -128,8 +128,8 @@ impl ErrorEstimate {
         ))
     }
 
-    /// The same of several labels: those whose error is no better than always giving the more frequent answer, whose errors
-    /// are `constant`.
+    /// The same for multilabel targets: those labels whose error is no better than always giving the more frequent
+    /// answer, whose errors are `constant`.
     pub(crate) fn constant_warning(&self, labels: &[Label], constant: &[f64]) -> Option<String> {
         let is_useless = |(_, (error, constant)): &(&Label, (&f64, &f64))| **error >= **constant - 1e-12;
         let useless: Vec<String> = labels
@@ -147,21 +147,22 @@ impl ErrorEstimate {
     }
 }
 
-/// What the weights of each class are multiplied by so that classes count as in the population; none if the classes that
+/// The factor of the weights of each class, so that classes count as in the population; none if the classes that
 /// have scores are too small a part of it.
-fn class_factors(scores: &UnseenScores, population: &[f64]) -> Option<Vec<f64>> {
-    let mut seen = vec![0.0; population.len()];
+fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>> {
+    let mut covered_weights = vec![0.0; population.len()];
     for (&code, weight) in scores.codes.iter().zip(&scores.weights) {
-        *seen.get_mut(code as usize)? += weight;
+        *covered_weights.get_mut(code as usize)? += weight;
     }
-    let covered: f64 = population.iter().zip(&seen).filter(|(_, seen)| **seen > 0.0).map(|(all, _)| all).sum();
-    let factor = |(all, seen): (&f64, &f64)| if *seen > 0.0 { all / seen } else { 0.0 };
+    let covered: f64 =
+        population.iter().zip(&covered_weights).filter(|(_, weight)| **weight > 0.0).map(|(all, _)| all).sum();
+    let factor = |(all, weight): (&f64, &f64)| if *weight > 0.0 { all / weight } else { 0.0 };
     let is_enough = covered > 0.0 && covered >= MIN_COVERAGE * population.iter().sum::<f64>();
-    is_enough.then(|| population.iter().zip(&seen).map(factor).collect())
+    is_enough.then(|| population.iter().zip(&covered_weights).map(factor).collect())
 }
 
-/// The least standard error of a share seen in n samples: by Laplace's rule, so that it is above 0 also where there was no
-/// mistake. Of few samples it is the largest that a share can have, since fits without each of them are not independent: where
+/// The least standard error of a share in n samples: by Laplace's rule, so that it is above 0 even without a mistake.
+/// For few samples it is the largest that a share can have, since fits without each of them are not independent: where
 /// labels are noise and classes of one size, every sample that is left out is predicted wrongly.
 fn least_standard_error(error: f64, n: f64) -> f64 {
     let smoothed = if n < FEW { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
@@ -173,8 +174,8 @@ mod tests {
     use super::*;
 
     /// Two classes; each element is the class, the decision value and the weight.
-    fn scores(rows: &[(u32, f64, f64)]) -> UnseenScores {
-        UnseenScores {
+    fn scores(rows: &[(u32, f64, f64)]) -> HeldOutScores {
+        HeldOutScores {
             values: rows.iter().map(|row| row.1).collect(),
             codes: rows.iter().map(|row| row.0).collect(),
             weights: rows.iter().map(|row| row.2).collect(),
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    fn estimate(scores: &UnseenScores, population: &[f64]) -> Option<ErrorEstimate> {
+    fn estimate(scores: &HeldOutScores, population: &[f64]) -> Option<ErrorEstimate> {
         ErrorEstimate::of(scores, OneVsRest::new(&[], 2), population, EstimateMethod::HeldOut)
     }
 
@@ -199,7 +200,7 @@ mod tests {
     fn without_scores_of_a_large_class_there_is_no_estimate() {
         let rows = [(0, -1.0, 1.0), (0, 2.0, 1.0)];
         assert_eq!(estimate(&scores(&rows), &[5.0, 5.0]), None);
-        assert_eq!(estimate(&UnseenScores::default(), &[5.0, 5.0]), None);
+        assert_eq!(estimate(&HeldOutScores::default(), &[5.0, 5.0]), None);
         assert_eq!(estimate(&scores(&rows), &[95.0, 5.0]).map(|found| found.error), Some(0.5));
         assert_eq!(estimate(&scores(&[(0, f64::NAN, 1.0)]), &[1.0, 0.0]), None);
     }
@@ -210,7 +211,7 @@ mod tests {
         let found = estimate(&scores(&rows), &[1200.0, 0.0]).unwrap();
         assert!((found.standard_error / (0.1 * 0.9 / 400.0f64).sqrt() - 1.0).abs() < 0.02, "{found:?}");
         // Each row stands for four samples.
-        let counted = UnseenScores { counts: vec![4.0; 400], ..scores(&rows) };
+        let counted = HeldOutScores { counts: vec![4.0; 400], ..scores(&rows) };
         let of_copies = estimate(&counted, &[1200.0, 0.0]).unwrap();
         assert!((of_copies.standard_error / found.standard_error - 0.5).abs() < 0.01);
         assert_eq!(of_copies.n_samples, 1600);

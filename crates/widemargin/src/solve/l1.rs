@@ -20,7 +20,7 @@ const INNER: u32 = 10;
 const SUFFICIENT: f64 = 0.01;
 
 /// Maximum halvings of a step before a coordinate is skipped.
-const MOST_HALVINGS: u32 = 30;
+const MAX_HALVINGS: u32 = 30;
 
 /// When the solver stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,7 +100,7 @@ pub fn solve(
     Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
 }
 
-/// Refuses what [`solve`] says that it refuses.
+/// Checks the arguments, with the errors of [`solve`].
 fn check(
     rows: &DenseView<'_, f32>,
     targets: OneVsRest<'_>,
@@ -114,7 +114,7 @@ fn check(
     require(intercept != Intercept::Penalized, "intercept", intercept, "free or none: it is no weight to be made 0")?;
     for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
         if found != n {
-            return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one a row")));
+            return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one per row")));
         }
     }
     if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
@@ -158,8 +158,8 @@ impl State<'_> {
             (0..d).for_each(|j| self.move_weight(j));
             self.move_intercept();
             for _ in 0..INNER {
-                let kept: Vec<usize> = (0..d).filter(|&j| self.weights[j] != 0.0).collect();
-                kept.into_iter().for_each(|j| self.move_weight(j));
+                let nonzero: Vec<usize> = (0..d).filter(|&j| self.weights[j] != 0.0).collect();
+                nonzero.into_iter().for_each(|j| self.move_weight(j));
                 self.move_intercept();
             }
             let primal = self.objective();
@@ -232,7 +232,7 @@ impl State<'_> {
         let expected = slope * step + (w + step).abs() - w.abs();
         let before = self.loss() + w.abs();
         let mut share = 1.0;
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MAX_HALVINGS {
             let column = self.column(j);
             let after = self.loss_after(step, |i| f64::from(column[i])) + (w + step).abs();
             if after <= before + SUFFICIENT * share * expected {
@@ -276,11 +276,11 @@ impl State<'_> {
         if self.is_free && !balance(&mut alphas, &self.signs) {
             return 0.0;
         }
-        let pull = |j: usize| -> f64 {
+        let gradient = |j: usize| -> f64 {
             let terms = self.column(j).iter().zip(&alphas).zip(&self.signs);
             terms.map(|((x, alpha), sign)| f64::from(*x) * alpha * sign).sum::<f64>().abs()
         };
-        let largest = (0..self.weights.len()).map(pull).fold(0.0, f64::max);
+        let largest = (0..self.weights.len()).map(gradient).fold(0.0, f64::max);
         let linear: f64 = alphas.iter().sum();
         let square: f64 =
             alphas.iter().zip(self.costs).filter(|(_, c)| **c > 0.0).map(|(alpha, c)| alpha * alpha / (4.0 * c)).sum();
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::data::Labels;
 
-    /// Rows whose first two features tell the class, the others nothing.
+    /// Rows whose first two features determine the class; the others are noise.
     fn made(n: usize, d: usize) -> (Vec<f32>, Labels) {
         let noise = |i: usize| ((i as f64 * 12.9898).sin() * 43758.5453).fract() as f32;
         let mut values = Vec::new();
@@ -326,21 +326,24 @@ mod tests {
                     let f: f64 = rows.row(row).iter().zip(&solution.weights).map(|(x, w)| f64::from(*x) * w).sum();
                     (1.0 - targets.sign(row, problem) * (f + solution.intercept)).max(0.0)
                 };
-                let pull = |j: usize| -> f64 {
+                let gradient = |j: usize| -> f64 {
                     let term = |row: usize| {
                         2.0 * costs[row] * targets.sign(row, problem) * f64::from(values[row * d + j]) * slack(row)
                     };
                     (0..n).map(term).sum()
                 };
                 for (j, &w) in solution.weights.iter().enumerate() {
-                    let right =
-                        if w == 0.0 { pull(j).abs() <= 1.0 + 1e-3 } else { (pull(j) - w.signum()).abs() < 1e-3 };
-                    assert!(right, "{problem} {j}: {w} {}", pull(j));
+                    let right = if w == 0.0 {
+                        gradient(j).abs() <= 1.0 + 1e-3
+                    } else {
+                        (gradient(j) - w.signum()).abs() < 1e-3
+                    };
+                    assert!(right, "{problem} {j}: {w} {}", gradient(j));
                 }
                 let balance: f64 = (0..n).map(|row| targets.sign(row, problem) * slack(row)).sum();
                 assert!(intercept == Intercept::None || balance.abs() < 1e-6);
             }
-            // What tells the classes is kept, and not everything is.
+            // The informative features have weights, and some others have none.
             assert!(solved[0].weights[0] != 0.0 && solved[1].weights[1] != 0.0);
             assert!(solved[0].weights.contains(&0.0));
         }
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn rejects_arguments_of_wrong_shape() {
         let (values, labels) = made(6, 3);
         let rows = DenseView::new(&values, 6, 3).unwrap();
         let targets = OneVsRest::new(labels.codes(), 3);

@@ -3,8 +3,9 @@
 //! f minimizes ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept: ridge regression
 //! (`ridge.rs`), whose leave-one-out is exact.
 //!
-//! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen for
-//! the squared hinge, the machine that ignores the margin is a good stand-in: most samples are inside the margin there.
+//! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen
+//! for the squared hinge, the machine that ignores the margin is a good stand-in: most samples are inside the margin
+//! there.
 
 use std::ops::Range;
 
@@ -12,21 +13,21 @@ use super::ridge::{Fitted, Ridge};
 use super::thin_plate::Problems;
 use crate::linalg::factor::Matrix;
 
-/// What leave-one-out says of one C.
+/// The leave-one-out results of one C.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOut {
+pub(crate) struct LeaveOneOut {
     /// C of ½‖f‖² + C Σ loss.
     pub c: f64,
-    /// Mean squared hinge of the left-out decision values, over samples by weight and problems.
+    /// Mean squared hinge of the leave-one-out decision values, over samples by weight and problems.
     pub squared_hinge: f64,
     /// Share of the samples, by weight, that are misclassified when left out.
     pub error: f64,
-    /// The same of each of several labels.
+    /// The same of each label, if multilabel.
     pub label_errors: Vec<f64>,
 }
 
-/// A kernel between samples with weights, decomposed: once for all problems, or where these weigh samples differently once
-/// for each, of the samples that it knows.
+/// A kernel between samples with weights, decomposed: once for all problems, or where these weigh samples differently
+/// once for each, of the samples that it knows.
 pub(crate) struct LeastSquares<'a> {
     problems: &'a Problems<'a>,
     parts: Vec<Part>,
@@ -77,7 +78,7 @@ impl<'a> LeastSquares<'a> {
     }
 
     /// Leave-one-out at one C.
-    pub fn left_out(&self, c: f64) -> LeftOut {
+    pub fn leave_one_out(&self, c: f64) -> LeaveOneOut {
         let Problems { targets, weights, .. } = *self.problems;
         let k = targets.n_problems();
         let values = self.decision_values(c);
@@ -96,31 +97,33 @@ impl<'a> LeastSquares<'a> {
         }
         let of_labels = targets.label_mistakes(weights, |problem, row| values.at(row, problem));
         let label_errors = of_labels.iter().map(|[wrong, all]| wrong / all).collect();
-        LeftOut { c, squared_hinge: hinge / total, error: wrong / total, label_errors }
+        LeaveOneOut { c, squared_hinge: hinge / total, error: wrong / total, label_errors }
     }
 
-    /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know the
-    /// sample.
+    /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know
+    /// the sample.
     pub fn decision_values(&self, c: f64) -> Matrix {
-        let mut left_out = Matrix::zeros(self.problems.weights.len(), self.problems.targets.n_problems());
+        let mut loo_values = Matrix::zeros(self.problems.weights.len(), self.problems.targets.n_problems());
         for part in &self.parts {
-            let values = part.ridge.left_out_values(0.5 / c);
+            let values = part.ridge.loo_values(0.5 / c);
             for (at, problem) in part.problems.clone().enumerate() {
-                let out = left_out.col_mut(problem);
+                let out = loo_values.col_mut(problem);
                 part.rows.iter().zip(values.col(at)).for_each(|(&row, value)| out[row] = *value);
             }
         }
-        left_out
+        loo_values
     }
 }
 
 /// The leave-one-out losses on a grid of C: from 1e-4 to 500 in units of one over `unit`, the kernel's mean diagonal,
-/// four a decade. Beyond it leverages tend to 1, where leave-one-out says nothing.
-pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeftOut> {
-    const A_DECADE: i32 = 4;
-    const SMALLEST: i32 = -4 * A_DECADE;
+/// four a decade. Beyond it leverages tend to 1, where leave-one-out is undetermined.
+pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeaveOneOut> {
+    const PER_DECADE: i32 = 4;
+    const SMALLEST: i32 = -4 * PER_DECADE;
     const LARGEST: i32 = 11;
-    (SMALLEST..=LARGEST).map(|at| machine.left_out(10f64.powf(f64::from(at) / f64::from(A_DECADE)) / unit)).collect()
+    (SMALLEST..=LARGEST)
+        .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(PER_DECADE)) / unit))
+        .collect()
 }
 
 #[cfg(test)]
@@ -143,20 +146,20 @@ mod tests {
 
     /// f at one point of the machine on the others, solved by a factorization.
     fn fitted(points: &[f64], weights: &[f64], targets: &[f64], c: f64, at: f64) -> f64 {
-        let kept: Vec<usize> = (0..points.len()).filter(|&i| weights[i] > 0.0).collect();
-        let n = kept.len();
+        let present: Vec<usize> = (0..points.len()).filter(|&i| weights[i] > 0.0).collect();
+        let n = present.len();
         let mut matrix = Matrix::zeros(n, n);
-        for (a, &i) in kept.iter().enumerate() {
-            for (b, &j) in kept.iter().enumerate() {
+        for (a, &i) in present.iter().enumerate() {
+            for (b, &j) in present.iter().enumerate() {
                 matrix.set(a, b, kernel(points[i], points[j]));
             }
             matrix.set(a, a, matrix.at(a, a) + 0.5 / c / weights[i]);
         }
         let factor = Cholesky::new(matrix).unwrap();
-        let mut x = Matrix::from_columns(kept.iter().map(|&i| targets[i]).collect(), n, 1);
+        let mut x = Matrix::from_columns(present.iter().map(|&i| targets[i]).collect(), n, 1);
         factor.solve_lower(&mut x);
         factor.solve_lower_transposed(&mut x);
-        kept.iter().zip(x.col(0)).map(|(&i, a)| a * kernel(points[i], at)).sum()
+        present.iter().zip(x.col(0)).map(|(&i, a)| a * kernel(points[i], at)).sum()
     }
 
     #[test]
@@ -185,7 +188,7 @@ mod tests {
                     .collect();
                 wrong += if OneVsRest::decide(&scores) == codes[i] as usize { 0.0 } else { weights[i] };
             }
-            let (total, ours) = (weights.iter().sum::<f64>(), machine.left_out(c));
+            let (total, ours) = (weights.iter().sum::<f64>(), machine.leave_one_out(c));
             assert!((ours.squared_hinge - hinge / total).abs() < 1e-9);
             assert!((ours.error - wrong / total).abs() < 1e-12);
         }

@@ -145,7 +145,7 @@ fn check(
     intercept: Intercept,
     settings: &LinearDualSettings,
 ) -> Result<()> {
-    let why = "penalized or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, beside \
+    let why = "penalized or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, next to \
                its bounds, and a step along one coordinate would break it";
     require(intercept != Intercept::Free, "intercept", intercept, why)?;
     require_gap(settings.tol, "0.001")?;
@@ -156,7 +156,7 @@ fn check(
     }
     for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
         if found != n_rows {
-            return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one a row")));
+            return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one per row")));
         }
     }
     if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
@@ -171,10 +171,10 @@ fn check(
 }
 
 /// Maximum epochs between two exact computations of the gap, after which all rows are visited again.
-const EPOCHS_A_LOOK: u32 = 64;
+const EPOCHS_PER_CHECK: u32 = 64;
 
 /// Rows between two checks of the monitor.
-const ROWS_A_QUESTION: usize = 256;
+const ROWS_PER_CHECK: usize = 256;
 
 /// One two-class problem.
 struct Descent<'a> {
@@ -259,7 +259,7 @@ impl Descent<'_> {
             monitor.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap: Some(estimate) });
             // If nothing is left to gain on the active rows, all rows have to be checked; this is also done regularly,
             // whatever the estimate, which does not see rows shrunk by mistake.
-            let is_blind = estimate <= 0.0 || epochs % EPOCHS_A_LOOK == 0;
+            let is_blind = estimate <= 0.0 || epochs % EPOCHS_PER_CHECK == 0;
             if rule.is_near(estimate) || is_blind {
                 let exact = self.exact(&state);
                 if rule.is_met(relative_gap(exact.primal, exact.dual)) {
@@ -278,9 +278,9 @@ impl Descent<'_> {
         let mut met = Met::default();
         let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = state.thresholds;
-        let mut kept = 0;
+        let mut n_active = 0;
         for at in 0..state.active.len() {
-            if at % ROWS_A_QUESTION == 0 {
+            if at % ROWS_PER_CHECK == 0 {
                 monitor.ask()?;
             }
             let row = state.active[at] as usize;
@@ -305,8 +305,8 @@ impl Descent<'_> {
                 gradient
             };
             // Active rows move to the front.
-            state.active.swap(kept, at);
-            kept += 1;
+            state.active.swap(n_active, at);
+            n_active += 1;
             least = least.min(projected);
             largest = largest.max(projected);
             if projected == 0.0 {
@@ -322,7 +322,7 @@ impl Descent<'_> {
                 state.intercept += step * self.constant;
             }
         }
-        state.active.truncate(kept);
+        state.active.truncate(n_active);
         // Without a gradient of one sign no row is shrunk on that side.
         let low = if least < 0.0 { least } else { f64::NEG_INFINITY };
         let high = if largest > 0.0 { largest } else { f64::INFINITY };

@@ -130,22 +130,22 @@ impl Report {
         }
     }
 
-    /// Warns if the solver did not converge: `at_limit` names the reached limit of iterations, `asked` is the requested
-    /// gap.
-    pub(crate) fn warn_unless_converged(&mut self, at_limit: &str, asked: Option<f64>) {
+    /// Warns if the solver did not converge: `at_limit` names the reached limit of iterations, `requested` is the
+    /// requested gap.
+    pub(crate) fn warn_unless_converged(&mut self, at_limit: &str, requested: Option<f64>) {
         let what = match self.status {
             Status::Converged => return,
             Status::IterationLimit => at_limit,
             Status::PrecisionLimit => {
-                "within double precision (C or the weights are too large, or too far apart, for these samples)"
+                "within double precision (C or the weights or their differences are too large for these samples)"
             }
             Status::TimeLimit => "when the time limit passed",
         };
-        let asked = asked.map(|gap| format!(", {gap:.2e} was asked for")).unwrap_or_default();
+        let requested = requested.map(|gap| format!(", {gap:.2e} was requested")).unwrap_or_default();
         let gap = self.gap();
         let unknown = if self.is_far_from_solved() { "; the error of this model is not estimated" } else { "" };
         self.warnings
-            .push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}{unknown}"));
+            .push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{requested}{unknown}"));
     }
 
     /// Whether the time limit passed before some two-class problems were begun.
@@ -153,14 +153,14 @@ impl Report {
         self.status == Status::TimeLimit && self.iterations.contains(&0)
     }
 
-    /// Whether the time limit stopped the solver far from the solution, of which any estimated error would be.
+    /// Whether the time limit stopped the solver far from the solution, to which any estimated error would refer.
     pub fn is_far_from_solved(&self) -> bool {
         let is_near = self.gap() <= NEAR;
         self.status == Status::TimeLimit && !is_near
     }
 
-    /// Whether the fit was stopped with a part of the samples unused, or with two-class problems that were not begun: the
-    /// model is worse than a longer fit would give, perhaps no better than chance.
+    /// Whether the fit was stopped with a part of the samples unused, or with two-class problems that were not begun:
+    /// the model is worse than a longer fit would give, perhaps no better than chance.
     pub fn is_partial(&self) -> bool {
         self.is_of_part || self.has_unbegun()
     }

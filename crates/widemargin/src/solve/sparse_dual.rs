@@ -5,11 +5,12 @@
 //!
 //! max over α ≥ 0 of Σ α_i − Σ α_i²/(4c_i) − ½‖w(α)‖², w(α) = Σ α_i y_i φ_i, with Σ α_i y_i = 0 if b is free,
 //!
-//! which is solved exactly for one coordinate at a time. For a free intercept the equality is kept by the method of
-//! multipliers: b is the multiplier, the constant is a feature of the rows' mean size during an epoch, and after it the
-//! multiplier takes over what that feature has become. On rows with some dozens of values an epoch costs little more than
-//! one Hessian product of Newton's method, of which a solution from the start takes hundreds where words or n-grams are
-//! many. At a large C, where descent takes many epochs, it ends unsolved, and Newton's method goes on from there.
+//! which is solved exactly for one coordinate at a time. For a free intercept the equality is maintained by the method
+//! of multipliers: b is the multiplier, the constant is a feature of the rows' mean size during an epoch, and after it
+//! the multiplier takes over the value of that feature. On rows with some dozens of values an epoch costs little more
+//! than one Hessian product of Newton's method, and a solution from the start takes hundreds of them where words or
+//! n-grams are many. At a large C, where descent takes many epochs, it ends unsolved, and Newton's method goes on from
+//! there.
 //!
 //! Arithmetic per non-zero and eight problems: 16 flops to evaluate, 16 more where a dual variable moves, for 64 bytes
 //! read and 64 written, a cache line of weights; 8 bytes of the row.
@@ -40,15 +41,15 @@ impl Lane {
 }
 
 /// Epochs after which an unsolved problem is left to Newton's method.
-pub(crate) const MOST_EPOCHS: u32 = 60;
+pub(crate) const MAX_EPOCHS: u32 = 60;
 
 /// Rows between two checks of the monitor.
-const ROWS_A_QUESTION: usize = 1024;
+const ROWS_PER_CHECK: usize = 1024;
 
 /// Σ α y, relative to Σ α, up to which it counts as 0: the bound changes by less than rounding.
 const BALANCED: f64 = 1e-12;
 
-/// What the solver is given.
+/// The arguments of the solver.
 #[derive(Clone, Copy)]
 pub(crate) struct SparseDual<'a> {
     pub rows: &'a CsrMatrix<f32>,
@@ -97,13 +98,14 @@ struct State {
     balance: Lane,
     /// 1 for a problem that is not solved, else 0.
     live: Lane,
-    /// Sums of an epoch, each row as of its visit: Σ c·loss, and what the dual lacks of it, no term of which is negative.
+    /// Sums of an epoch, each row as of its visit: Σ c·loss, and the difference to the dual, a sum of nonnegative
+    /// terms.
     loss: Lane,
     lack: Lane,
 }
 
 /// Rows as the epochs see them.
-struct Facts<'a> {
+struct RowData<'a> {
     rows: &'a CsrMatrix<f32>,
     costs: &'a [f64],
     /// ‖φ_i‖² and the square of the constant.
@@ -124,8 +126,8 @@ struct Shard {
 }
 
 impl SparseDual<'_> {
-    /// Descends from dual variables `[problem][row]`, or from 0, until all problems are solved, [`MOST_EPOCHS`] have passed
-    /// or the time is up.
+    /// Descends from dual variables `[problem][row]`, or from 0, until all problems are solved, [`MAX_EPOCHS`] have
+    /// passed or the time is up.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; [`Error::Threads`].
@@ -211,19 +213,19 @@ impl SparseDual<'_> {
         // Every shard has the same orders of rows, so that a problem's steps do not depend on the other problems.
         let (mut order, mut rng) = (present.to_vec(), Xoshiro256PlusPlus::seed_from_u64(self.seed));
         let mut rules = [StopRule::new(self.tol); LANES];
-        for epoch in 1..=MOST_EPOCHS {
+        for epoch in 1..=MAX_EPOCHS {
             order.shuffle(&mut rng);
             let Shard { state, signs, epochs, .. } = &mut shard;
             (state.loss, state.lack) = (Lane::ZERO, Lane::ZERO);
-            let facts = Facts { rows: self.rows, costs: self.costs, squares, constant, signs };
-            for some in order.chunks(ROWS_A_QUESTION) {
+            let data = RowData { rows: self.rows, costs: self.costs, squares, constant, signs };
+            for some in order.chunks(ROWS_PER_CHECK) {
                 match monitor.ask() {
                     Err(Stopped::Cancelled) => return Err(()),
                     Err(Stopped::TimeLimit) => {
                         self.certify(&mut shard, n_live, present);
                         return Ok(shard);
                     }
-                    Ok(()) => visit(some, &facts, state),
+                    Ok(()) => visit(some, &data, state),
                 }
             }
             let mut worst = 0.0f64;
@@ -239,9 +241,9 @@ impl SparseDual<'_> {
                     state.intercepts.0[lane] += constant * state.balance.0[lane];
                 }
             }
-            let (done, total) = (u64::from(epoch), u64::from(MOST_EPOCHS));
+            let (done, total) = (u64::from(epoch), u64::from(MAX_EPOCHS));
             monitor.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
-            if is_near || epoch == MOST_EPOCHS {
+            if is_near || epoch == MAX_EPOCHS {
                 self.certify(&mut shard, n_live, present);
                 for (lane, rule) in rules.iter_mut().enumerate().take(n_live) {
                     if shard.state.live.0[lane] > 0.0 && rule.is_met(relative_gap(shard.primal[lane], shard.dual[lane]))
@@ -290,23 +292,23 @@ impl SparseDual<'_> {
         let mut place = [from];
         let brackets = vec![(f64::NEG_INFINITY, f64::INFINITY)];
         let found = find_zeros(&mut place, brackets, |_, places| {
-            let (mut slope, mut curvature, mut pull) = (0.0, 0.0, 0.0);
+            let (mut slope, mut curvature, mut dual_norm) = (0.0, 0.0, 0.0);
             for ((score, cost), bits) in scores.iter().zip(self.costs).zip(signs) {
                 let sign = if bits >> lane & 1 == 1 { 1.0 } else { -1.0 };
                 let slack = 1.0 - sign * (score + places[0]);
                 if slack > 0.0 {
                     slope -= 2.0 * cost * slack * sign;
                     curvature += 2.0 * cost;
-                    pull += 2.0 * cost * slack;
+                    dual_norm += 2.0 * cost * slack;
                 }
             }
-            Ok(vec![SlopeAt { slope, curvature, tolerance: BALANCED * pull }])
+            Ok(vec![SlopeAt { slope, curvature, tolerance: BALANCED * dual_norm }])
         });
         if found.is_ok() { place[0] } else { from }
     }
 
-    /// Both objectives of the live problems, from their definitions: the primal at weights in single precision, the dual at
-    /// α, whose larger side is scaled down where an equality wants both to be equal.
+    /// Both objectives of the live problems, from their definitions: the primal at weights in single precision, the
+    /// dual at α, whose larger side is scaled down where an equality wants both to be equal.
     fn certify(&self, shard: &mut Shard, n_live: usize, present: &[u32]) {
         let Shard { state, signs, .. } = shard;
         for lane in (0..n_live).filter(|&lane| state.live.0[lane] > 0.0) {
@@ -368,8 +370,8 @@ impl SparseDual<'_> {
 
 compiled! {
     /// One step of each live problem along the coordinate of each of some rows.
-    fn visit(rows: &[u32], facts: &Facts<'_>, state: &mut State) {
-        let CsrMatrix { indptr, indices, values, .. } = facts.rows;
+    fn visit(rows: &[u32], data: &RowData<'_>, state: &mut State) {
+        let CsrMatrix { indptr, indices, values, .. } = data.rows;
         let State { weights, alphas, intercepts, balance, live, loss, lack } = state;
         for &row in rows {
             let row = row as usize;
@@ -382,10 +384,10 @@ compiled! {
                     scores[lane] += x * weights[lane];
                 }
             }
-            let (cost, bits, alphas) = (facts.costs[row], facts.signs[row], &mut alphas[row]);
+            let (cost, bits, alphas) = (data.costs[row], data.signs[row], &mut alphas[row]);
             // The second derivative of α²/(4c), and one over that along the coordinate.
             let own = 0.5 / cost;
-            let inverse = 1.0 / (facts.squares[row] + own);
+            let inverse = 1.0 / (data.squares[row] + own);
             let mut steps = [0.0f64; LANES];
             let mut moves = 0.0f64;
             for lane in 0..LANES {
@@ -412,7 +414,7 @@ compiled! {
             }
             for ((balance, intercept), step) in balance.0.iter_mut().zip(&mut intercepts.0).zip(&steps) {
                 *balance += step;
-                *intercept += facts.constant * step;
+                *intercept += data.constant * step;
             }
         }
     }

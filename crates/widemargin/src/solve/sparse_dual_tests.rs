@@ -57,7 +57,7 @@ fn the_solution_is_that_of_newtons_method() {
                     let score: f64 = problem.row(row).map(|(feature, x)| x * f64::from(weights[feature])).sum();
                     primal += cost * (1.0 - targets.sign(row, k) * (score + b)).max(0.0).powi(2);
                 }
-                // What it says of itself, and bounds on the minimum that Newton's method agrees with.
+                // Its own report, and bounds on the minimum that agree with Newton's method.
                 assert!((found.primal[k] / primal - 1.0).abs() < 1e-12, "{} {primal}", found.primal[k]);
                 assert!(found.gap(k) <= 1e-4 && found.dual[k] <= truth.primal[k] * (1.0 + 1e-6));
                 assert!(found.primal[k] >= truth.dual[k] * (1.0 - 1e-6));
@@ -99,12 +99,12 @@ fn a_start_saves_epochs_and_rows_without_cost_are_ignored() {
 }
 
 #[test]
-fn a_large_c_is_left_to_newtons_method_and_told() {
+fn reports_no_convergence_at_a_large_c() {
     let (rows, codes) = rows(400, D, 3);
     let targets = OneVsRest::new(&codes, 3);
     let costs = vec![1e6; 400];
     let problem = SparseDual { rows: &rows, targets, costs: &costs, intercept: Intercept::Free, tol: 1e-6, seed: 0 };
     let found = problem.solve(None, &Pool::new(1).unwrap(), &Monitor::none()).unwrap();
     assert!(!found.is_solved && (0..3).any(|k| found.gap(k) > 1e-6));
-    assert_eq!(found.epochs.iter().max(), Some(&MOST_EPOCHS));
+    assert_eq!(found.epochs.iter().max(), Some(&MAX_EPOCHS));
 }

@@ -139,7 +139,7 @@ fn where_all_features_fit_they_are_held() {
     let ours = ours.fit_blocks(&samples, &labels, None, &disk.resources(1 << 24), &Monitor::none()).unwrap();
     assert_same(&ours, &truth, &samples, 1e-3, "held");
     assert_eq!(disk.len(), 0);
-    assert!(ours.report().notes[0].starts_with("all features were held in memory"));
+    assert!(ours.report().notes[0].starts_with("all features were in memory"));
 }
 
 #[test]

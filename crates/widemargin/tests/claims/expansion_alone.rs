@@ -159,5 +159,5 @@ fn a_known_similarity_may_be_kept_by_the_caller_too() {
     assert_eq!(read.decision_function(&samples, 1).unwrap(), model.decision_function(&samples, 1).unwrap());
     let (whole, similarity) = (model.to_bytes().unwrap(), AnySimilarity::new(&["rbf"]).unwrap());
     let error = BasisExpansionSvc::from_bytes_with(&whole, similarity, model.expansion().bases().clone()).unwrap_err();
-    assert!(error.to_string().contains("none need be given"), "{error}");
+    assert!(error.to_string().contains("none must be passed"), "{error}");
 }

@@ -36,7 +36,7 @@ fn check_sums(model: &dyn Classifier, samples: &SamplesView<'_>, row: usize, wha
         }
     }
     let predicted = explanation.predicted_labels();
-    if model.has_several_labels() {
+    if model.is_multilabel() {
         let said = model.predict_labels(samples, 1, &Monitor::none()).unwrap();
         let said = said.values[row * n_problems..][..n_problems].iter().zip(model.classes());
         assert_eq!(predicted, said.filter(|(has, _)| **has == 1).map(|(_, label)| label).collect::<Vec<_>>(), "{what}");
@@ -83,7 +83,7 @@ fn terms_add_up_for_each_of_several_labels() {
         for model in &models {
             let what = format!("{}, {n_labels} labels", model.method());
             let own = check_sums(&**model, &view, 5, &what);
-            assert!(own.several_labels && own.decision_values.len() == n_labels, "{what}");
+            assert!(own.multilabel && own.decision_values.len() == n_labels, "{what}");
             let largest = own.decision_values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(own.decision_values[own.explained], largest, "{what}");
             for label in 0..n_labels {

@@ -170,7 +170,7 @@ fn limits_are_told_and_mistakes_named() {
     says(&case, &case.costs, Intercept::Free, tight(), "equality");
     says(&case, &case.costs, Intercept::None, LinearDualSettings { tol: 0.0, ..tight() }, "tol");
     says(&case, &case.costs, Intercept::None, LinearDualSettings { max_epochs: 0, ..tight() }, "max_epochs");
-    says(&case, &case.costs[1..], Intercept::None, tight(), "80, one a row");
+    says(&case, &case.costs[1..], Intercept::None, tight(), "80, one per row");
     says(&case, &[-1.0; 80], Intercept::None, tight(), "weight of row 0");
     let mut broken = case.clone();
     broken.phi[13] = f32::NAN;

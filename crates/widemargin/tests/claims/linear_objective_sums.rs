@@ -151,6 +151,6 @@ fn penalties_do_not_enter_the_sums() {
         let mut objective = case.objective(&[case.block()], 1);
         objective.set_point(&[0], &[0.0; 5]).unwrap();
         let sums = objective.gradient(&[0], &[0.0]).unwrap().sums[0];
-        assert_eq!((sums.value, sums.pull, sums.n_support), (50.0, 100.0, 50));
+        assert_eq!((sums.value, sums.dual_norm, sums.n_support), (50.0, 100.0, 50));
     }
 }

@@ -10,7 +10,7 @@ use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
 use widemargin::expansion::{FeaturePart, FeatureRows, Normalization};
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
-use widemargin::partition::{self, Asked, InMemory, Workers};
+use widemargin::partition::{self, EncodedQuery, InMemory, Workers};
 use widemargin::problem::{
     BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, RemoteObjective,
 };
@@ -41,7 +41,7 @@ impl<'a> Forgetful<'a> {
 }
 
 impl Workers for Forgetful<'_> {
-    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
         *self.asked.borrow_mut().entry(asked.name).or_default() += 1;
         let Case { codes, costs, n_classes, n_features, loss, intercept, .. } = self.case;
         let mut answers = Vec::new();
@@ -137,7 +137,7 @@ fn a_machine_of_parts_is_the_machine() {
         path: Vec::new(),
         loss: fitted.loss(),
         intercept: fitted.intercept(),
-        several_labels: false,
+        multilabel: false,
         classes: fitted.classes().to_vec(),
         weights,
         intercepts: fitted.intercepts().to_vec(),

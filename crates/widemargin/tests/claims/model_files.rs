@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 use widemargin::data::{AnySamples, BitSets, CsrMatrix, DenseMatrix, DenseView, Images, Labels, Series, Vectors};
 use widemargin::expansion::Approximation;
 use widemargin::model::{
-    BasisExpansionParams, BasisExpansionSvc, FORMAT_VERSION, FileFacts, PowerMeanParams, PowerMeanSvc, ThinPlateParams,
-    ThinPlateSvc, header_of_bytes, payload, with_payload,
+    BasisExpansionParams, BasisExpansionSvc, FORMAT_VERSION, FileMetadata, PowerMeanParams, PowerMeanSvc,
+    ThinPlateParams, ThinPlateSvc, header_of_bytes, payload, with_payload,
 };
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::{Error, Result};
@@ -132,7 +132,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 #[test]
 fn a_file_read_and_written_again_is_the_same() {
     for Case { name, method, bytes, samples } in cases() {
-        let facts = FileFacts::of_bytes(&bytes).unwrap();
+        let facts = FileMetadata::of_bytes(&bytes).unwrap();
         assert_eq!((facts.format_version, &facts.method), (FORMAT_VERSION, &method));
         let (mut header, _) = parts(&bytes);
         assert!(header.remove("checksum").unwrap().as_str().unwrap().starts_with("crc32:"));
@@ -155,7 +155,7 @@ fn no_flipped_bit_is_taken_for_a_model() {
             bytes[at / 8] ^= 1 << (at % 8);
             let Err(error) = Model::from_bytes(&method, &bytes) else { panic!("{name}: bit {at} of {n_bits}") };
             assert!(matches!(error, Error::ModelFile { .. } | Error::ModelVersion { .. }), "{name}: {at}: {error}");
-            assert!(FileFacts::of_bytes(&bytes).is_err() && header_of_bytes(&bytes).is_err(), "{name}: {at}");
+            assert!(FileMetadata::of_bytes(&bytes).is_err() && header_of_bytes(&bytes).is_err(), "{name}: {at}");
             bytes[at / 8] ^= 1 << (at % 8);
             n_flips += 1;
         }

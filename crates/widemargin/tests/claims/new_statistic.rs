@@ -6,7 +6,7 @@ use widemargin::data::{AnySamples, DenseMatrix, DenseView, Rows, Vectors};
 use widemargin::descriptor::LargestValues;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{
-    self, Asked, Entry, Executor, InMemory, Kind, Query, Remote, SamplePart, SampleRows, SampleStream, Workers,
+    self, EncodedQuery, Entry, Executor, InMemory, Kind, Query, Remote, SamplePart, SampleRows, SampleStream, Workers,
 };
 
 /// Σ w over the samples that have each column.
@@ -36,7 +36,7 @@ impl Query for NonZeros {
 struct TwoWorkers<'a>(&'a [f64], &'a [f64]);
 
 impl Workers for TwoWorkers<'_> {
-    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
         assert_eq!((asked.name, asked.changes_state, asked.has_answer), ("non_zeros", false, true));
         let queries = &[Entry::of::<NonZeros>()];
         let answers = [0..4, 4..9].map(|rows| {

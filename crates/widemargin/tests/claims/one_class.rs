@@ -91,7 +91,7 @@ fn scores_and_left_out_scores_are_those_of_refits() {
                 let mut fewer = weights.clone();
                 fewer[row] -= weights[row].min(1.0);
                 let w = truth(&phi, &fewer, lambda);
-                close(model.left_out_scores()[row], score(&w, row), &format!("{n_basis} {normalization} {row}"));
+                close(model.loo_scores()[row], score(&w, row), &format!("{n_basis} {normalization} {row}"));
             }
             assert_eq!(model.n_bases(), n_basis);
             // Of those that are no bases, and of further copies of bases: a tenth of their weight and one more.
@@ -101,7 +101,7 @@ fn scores_and_left_out_scores_are_those_of_refits() {
                 |row: usize| if model.basis_rows().contains(&row) { copies_of_basis(row) } else { weights[row] };
             let total: f64 = (0..40).map(judged).sum();
             let below = |is_below: &dyn Fn(f64) -> bool| -> f64 {
-                (0..40).filter(|row| is_below(model.left_out_scores()[*row])).map(judged).sum()
+                (0..40).filter(|row| is_below(model.loo_scores()[*row])).map(judged).sum()
             };
             let wanted = 0.1 * (total + 1.0);
             assert!(below(&|score| score < model.threshold()) < wanted);
@@ -127,8 +127,8 @@ proptest! {
         prop_assert_eq!(weighted.threshold().to_bits(), copied.threshold().to_bits());
         prop_assert_eq!(weighted.weights(), copied.weights());
         let of_copies: Vec<f64> = weights.iter().enumerate()
-            .flat_map(|(row, &k)| vec![weighted.left_out_scores()[row]; k]).collect();
-        prop_assert_eq!(of_copies, copied.left_out_scores());
+            .flat_map(|(row, &k)| vec![weighted.loo_scores()[row]; k]).collect();
+        prop_assert_eq!(of_copies, copied.loo_scores());
         let told = |model: &Model, threads| model.score_samples(&samples(&values), threads).unwrap();
         prop_assert_eq!(told(&weighted, 1), told(&copied, 2));
     }
@@ -142,7 +142,7 @@ fn the_number_of_bases_is_at_most_half_of_the_samples() {
     // All are bases, and set the threshold all the same.
     let model = params().n_basis(100).quantile(0.3).fit(&samples(&rows(20, 0))).unwrap();
     assert_eq!((model.n_bases(), model.report().warnings.len()), (20, 1));
-    let mut scores = model.left_out_scores().to_vec();
+    let mut scores = model.loo_scores().to_vec();
     scores.sort_by(f64::total_cmp);
     assert_eq!(model.threshold(), scores[6]);
 }
@@ -171,7 +171,7 @@ fn a_file_gives_the_same_model() {
     let bytes = model.to_bytes().unwrap();
     let again = Model::from_bytes(&bytes).unwrap();
     assert_eq!(again.to_bytes().unwrap(), bytes);
-    assert_eq!(again.left_out_scores(), model.left_out_scores());
+    assert_eq!(again.loo_scores(), model.loo_scores());
     assert_eq!((again.threshold(), again.quantile(), again.shrinkage()), (model.threshold(), 0.2, 0.1));
     assert_eq!(again.training().unwrap().seed, 7);
     assert_eq!(again.score_samples(&samples, 1).unwrap(), model.score_samples(&samples, 1).unwrap());

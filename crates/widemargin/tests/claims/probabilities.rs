@@ -67,21 +67,21 @@ fn rbf() -> BasisExpansionParams<AnySimilarity> {
 
 #[test]
 fn new_samples_have_next_to_the_least_log_loss() {
-    use CalibratedOn::{HeldOut, LeftOut};
+    use CalibratedOn::{HeldOut, LeaveOneOut};
     for classes in [2, 4] {
         let (train, labels) = samples(400, classes, 5);
         let AnySamples::Vectors(Vectors::Dense(matrix)) = &train else { unreachable!() };
         let view = matrix.view().unwrap();
         let told = |what: &str| format!("{what}, {classes} classes");
         let thin_plate = ThinPlateParams::new(ConditionalKernel::THIN_PLATE);
-        check(&thin_plate.fit(&view, &labels).unwrap(), classes, LeftOut, &told("thin plate"));
-        check(&thin_plate.c_auto_per_class().fit(&view, &labels).unwrap(), classes, LeftOut, &told("C per class"));
+        check(&thin_plate.fit(&view, &labels).unwrap(), classes, LeaveOneOut, &told("thin plate"));
+        check(&thin_plate.c_auto_per_class().fit(&view, &labels).unwrap(), classes, LeaveOneOut, &told("C per class"));
         let chosen = rbf().c(CChoice::Auto);
-        check(&chosen.fit(&train, &labels).unwrap(), classes, LeftOut, &told("basis expansion, C chosen"));
+        check(&chosen.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &told("basis expansion, C chosen"));
         // All are left out in closed form, whether C is chosen or not.
         for c in [CChoice::Auto, CChoice::Value(0.1)] {
             let squared = rbf().loss(SmoothLoss::Squared).c(c);
-            check(&squared.fit(&train, &labels).unwrap(), classes, LeftOut, &told("the squared loss"));
+            check(&squared.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &told("the squared loss"));
         }
         for c in [0.1, 10.0] {
             check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &told(&format!("C = {c}")));
@@ -127,7 +127,7 @@ fn fits_in_blocks_have_the_probabilities_of_fits_in_memory() {
     near(&check(&model, 3, CalibratedOn::HeldOut, "basis expansion in blocks"), &here, "basis expansion");
 
     let params = ThinPlateParams::new(ConditionalKernel::Distance).n_basis(Some(50));
-    let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::LeftOut, "bases");
+    let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::LeaveOneOut, "bases");
     let model = params.fit_blocks(&train, &labels, None, &disk.resources(30_000_000), &monitor).unwrap();
-    near(&check(&model, 3, CalibratedOn::LeftOut, "bases in blocks"), &here, "bases");
+    near(&check(&model, 3, CalibratedOn::LeaveOneOut, "bases in blocks"), &here, "bases");
 }

@@ -12,11 +12,11 @@ use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
 use widemargin::expansion::{Normalization, NystroemCut};
 use widemargin::model::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
-    BasisExpansionRegressorParams, BasisPlan, CChoice, ColumnSums, OneClassFacts, PartedTargets, RegressionPoint,
-    RegressorFacts, SplineFacts, ThinPlateBasis, ThinPlateRegressorParams, choose_bases,
+    BasisExpansionRegressorParams, BasisPlan, CChoice, ColumnSums, OneClassMetadata, PartedTargets, RegressionPoint,
+    RegressorMetadata, SplineMetadata, ThinPlateBasis, ThinPlateRegressorParams, choose_bases,
 };
 use widemargin::monitor::Monitor;
-use widemargin::partition::{self, Asked, Remote, Workers};
+use widemargin::partition::{self, EncodedQuery, Remote, Workers};
 use widemargin::problem::RegressionLoss;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
@@ -42,7 +42,7 @@ struct Place {
 struct Places(Vec<Place>, Rc<Cell<usize>>);
 
 impl Workers for Places {
-    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
         self.1.set(self.1.get() + 1);
         let one = |place: &Place| {
             let features = match &place.features {
@@ -93,8 +93,8 @@ fn noise(n: usize, seed: u64) -> Vec<f64> {
     (0..n as u64).map(one).collect()
 }
 
-fn facts(c: CChoice, loss: RegressionLoss) -> RegressorFacts {
-    RegressorFacts { basis: "given".into(), basis_rows: Vec::new(), c, loss, seed: 0, stages: Vec::new() }
+fn facts(c: CChoice, loss: RegressionLoss) -> RegressorMetadata {
+    RegressorMetadata { basis: "explicit".into(), basis_rows: Vec::new(), c, loss, seed: 0, stages: Vec::new() }
 }
 
 const D: usize = 3;
@@ -242,12 +242,12 @@ proptest! {
         let ones = PartedTargets::new(&Targets::single(vec![1.0; n]).unwrap(), Some(weights), false).unwrap();
         let features = parted(&made.features.values, width, &ends).into_iter();
         let mut rows = places(features.map(|part| Features::Plain(part, false)).collect(), width, &ones, &ends);
-        let facts = OneClassFacts {
-            basis: "given".into(), basis_rows: chosen, quantile: 0.2, shrinkage: 0.03, seed: 0, stages: Vec::new(),
+        let facts = OneClassMetadata {
+            basis: "explicit".into(), basis_rows: chosen, quantile: 0.2, shrinkage: 0.03, seed: 0, stages: Vec::new(),
         };
         let found =
             BasisExpansionOneClass::of_parts(made.expansion, &ones, &mut rows, facts, &Monitor::none()).unwrap();
-        close(found.left_out_scores(), whole.left_out_scores(), "a left-out score");
+        close(found.loo_scores(), whole.loo_scores(), "a left-out score");
         close(&[found.threshold()], &[whole.threshold()], "the threshold");
         close(&found.score_samples(&all, 1).unwrap(), &whole.score_samples(&all, 1).unwrap(), "a score");
     }
@@ -291,7 +291,7 @@ proptest! {
         let there: Vec<usize> = ends.iter().map(|&end| present.iter().filter(|&&row| row < end).count()).collect();
         let targets_there = targets.present();
         let mut rows = places(features, n_penalized + settled.n_free(), &targets_there, &there);
-        let facts = SplineFacts {
+        let facts = SplineMetadata {
             c: CChoice::Auto, basis: "index".into(), support, seed: 0, stages: Vec::new(),
         };
         let found = plan.fit_spline(settled, &targets, &mut rows, facts, &Monitor::none()).unwrap();

@@ -193,7 +193,7 @@ fn a_model_of_several_labels_is_saved_and_refuses_one_class() {
     let model = ThinPlateParams::new(kernel()).fit(&view(&values), &labels).unwrap();
     let read = from_bytes(&model.to_bytes().unwrap()).unwrap();
     let (samples, monitor) = (SamplesView::from(view(&values)), Monitor::none());
-    assert!(read.has_several_labels() && read.classes() == names());
+    assert!(read.is_multilabel() && read.classes() == names());
     let predicted = read.predict_labels(&samples, 1, &monitor).unwrap();
     let probabilities = read.predict_proba(&samples, 1, &monitor).unwrap();
     assert_eq!((predicted.n_rows, predicted.n_cols), (N, K));
@@ -242,7 +242,7 @@ fn many() -> (AnySamples, Labels) {
 fn out_of_core_they_are_those_of_memory() {
     let (samples, labels) = many();
     let close = |ours: &dyn Classifier, truth: &dyn Classifier, tolerance: f64, what: &str| {
-        assert!(ours.has_several_labels() && ours.classes() == names());
+        assert!(ours.is_multilabel() && ours.classes() == names());
         let of =
             |model: &dyn Classifier| model.decision_values(&SamplesView::Other(&samples), 1, &Monitor::none()).unwrap();
         let (ours, truth) = (of(ours), of(truth));
@@ -312,7 +312,7 @@ fn power_mean_out_of_core_is_that_of_memory() {
             let note = ours.report().notes.iter().find(|note| note.contains("block")).unwrap().clone();
             assert_eq!(note.contains("in 1 block "), memory > 1 << 20, "{note}");
             assert_eq!(ours.report().status, Status::Converged);
-            assert!(Classifier::has_several_labels(&ours) && ours.classes() == names());
+            assert!(Classifier::is_multilabel(&ours) && ours.classes() == names());
             let view = SamplesView::Other(&samples);
             let of = |model: &dyn Classifier| model.decision_values(&view, 1, &monitor).unwrap();
             let (a, b) = (of(&ours), of(&truth));

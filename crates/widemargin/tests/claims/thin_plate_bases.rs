@@ -47,7 +47,7 @@ fn every_place_a_basis_is_the_exact_solution() {
             assert!(relative(&decisions(&exact), &decisions(&model)) <= 1e-6, "{what}");
             // Where polynomials are dropped, the exact machine loses a function with a sample; a basis stays.
             if polynomials == Polynomials::Free {
-                assert!(relative(exact.left_out(), model.left_out()) <= 1e-6, "{what}");
+                assert!(relative(exact.loo_values(), model.loo_values()) <= 1e-6, "{what}");
             }
             assert!((exact.lambda() - model.lambda()).abs() <= 1e-6 * exact.lambda(), "{what}");
         }
@@ -79,7 +79,7 @@ fn left_out_values_are_those_of_refits() {
         }
         compared += 1;
         let truth = refit.decision_values(&view(&values[i * d..(i + 1) * d], d), 1).unwrap()[0];
-        assert!((model.left_out()[i] - truth).abs() <= 1e-6, "{i}: {} {truth}", model.left_out()[i]);
+        assert!((model.loo_values()[i] - truth).abs() <= 1e-6, "{i}: {} {truth}", model.loo_values()[i]);
     }
     assert!(compared >= n / 3, "{compared}");
 }
@@ -127,7 +127,7 @@ fn features_computed_anew_are_those_held() {
             let note = model.report().warnings.concat();
             assert!(note.contains("computed anew"), "{note}");
             assert_eq!((model.coefficients(), model.polynomial()), (held.coefficients(), held.polynomial()), "{note}");
-            assert_eq!((model.path(), model.left_out()), (held.path(), held.left_out()), "{note}");
+            assert_eq!((model.path(), model.loo_values()), (held.path(), held.loo_values()), "{note}");
         }
         let threads = params.threads(3).fit(&view(&values, d), &labels).unwrap();
         assert_eq!((threads.coefficients(), threads.path()), (held.coefficients(), held.path()));

@@ -136,7 +136,7 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
         let params = params(25).polynomials(polynomials).c(0.05);
         let model = fit(&params, &rows, &labels, None);
         let point = &model.path()[0];
-        assert!(!point.loo_exact && model.left_out().is_empty());
+        assert!(!point.loo_exact && model.loo_values().is_empty());
         let is_basis = |row: usize| model.support().contains(&(row as u64));
         let wrong: usize = (0..5)
             .map(|fold| {
@@ -189,7 +189,7 @@ fn the_machine_is_that_of_the_fit_in_memory() {
         let found = fit(&params, &rows, &labels, None);
         agree(&found, &memory, &view(&wide, d), &format!("{spec} {polynomials} {classes}"));
         assert_eq!(found.support(), memory.support());
-        assert!(found.left_out().is_empty() && !memory.left_out().is_empty());
+        assert!(found.loo_values().is_empty() && !memory.loo_values().is_empty());
     }
 }
 

@@ -85,7 +85,7 @@ fn solved_problems() {
         for (ours, truth) in decisions.iter().zip(numbers(&case["decision_test"])) {
             assert!((ours - truth).abs() <= 1e-6, "{ours} {truth}");
         }
-        let left_out: Vec<f64> = model.left_out().iter().zip(&signs).map(|(f, sign)| f * sign).collect();
+        let left_out: Vec<f64> = model.loo_values().iter().zip(&signs).map(|(f, sign)| f * sign).collect();
         for (ours, truth) in left_out.iter().zip(numbers(&case["loo_margin_closed_form"])) {
             assert!((ours - truth).abs() <= 1e-6, "{ours} {truth}");
         }

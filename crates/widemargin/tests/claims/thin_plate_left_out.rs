@@ -163,7 +163,7 @@ fn free_polynomials_that_separate_are_judged_by_folds() {
     let case = Case::new(40, 60, 2, 3);
     let params = ThinPlateParams::new(kernel("thin-plate")).polynomials(Polynomials::Free).threads(1);
     let model = case.fit(&params, &case.weights);
-    assert!(model.left_out().is_empty() && model.path().iter().any(|point| point.loo_squared_hinge.is_some()));
+    assert!(model.loo_values().is_empty() && model.path().iter().any(|point| point.loo_squared_hinge.is_some()));
     let ErrorEstimate { method, n_samples, .. } = model.report().estimate.clone().unwrap();
     assert_eq!((method, n_samples), (EstimateMethod::Folds, 40));
 }

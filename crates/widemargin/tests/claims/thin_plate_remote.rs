@@ -5,10 +5,10 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Result;
 use widemargin::data::Labels;
 use widemargin::model::{
-    BasisPlan, ColumnSums, ModelFacts, ThinPlateBasis, ThinPlateParams, ThinPlateSvc, choose_bases, draw_rows,
+    BasisPlan, ColumnSums, ModelMetadata, ThinPlateBasis, ThinPlateParams, ThinPlateSvc, choose_bases, draw_rows,
 };
 use widemargin::monitor::Monitor;
-use widemargin::partition::{self, Asked, Workers};
+use widemargin::partition::{self, EncodedQuery, Workers};
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
     BASIS_QUERIES, FirstSums, PartRows, Polynomials, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
@@ -42,7 +42,7 @@ impl Places {
 }
 
 impl Workers for Places {
-    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
         let (n_classes, n_penalized) = (self.n_classes, self.n_penalized);
         let mut first = 0;
         let one = |place: &mut Place| {
@@ -117,7 +117,7 @@ fn fit(
     let mut rows = places(&features, settled.n_penalized()).sums();
     let support = chosen.into_iter().map(|row| row as u64).collect();
     let (total_weight, ones) = (n as f64, vec![1.0; n]);
-    let facts = ModelFacts {
+    let facts = ModelMetadata {
         classes: labels.classes().to_vec(),
         total_weight,
         several: None,

@@ -208,7 +208,7 @@ fn left_out_values_are_those_of_refits() {
             }
             compared += 1;
             let truth = refit.decision_values(&view(&values[i * d..(i + 1) * d], d), 1).unwrap()[0];
-            let ours = model.left_out()[i];
+            let ours = model.loo_values()[i];
             assert!((ours - truth).abs() <= 1e-6, "{spec} {i}: {ours} {truth}");
         }
         assert!(compared >= n / 4, "{spec}: the set of violators hardly changes, {compared}");
@@ -236,7 +236,7 @@ fn a_weight_is_left_out_whole() {
         }
         compared += 1;
         let truth = refit.decision_values(&view(&values[i * d..(i + 1) * d], d), 1).unwrap()[0];
-        assert!((model.left_out()[i] - truth).abs() <= 1e-6, "{i}");
+        assert!((model.loo_values()[i] - truth).abs() <= 1e-6, "{i}");
     }
     assert!(compared > n / 2);
 }

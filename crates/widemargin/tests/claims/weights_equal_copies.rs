@@ -201,10 +201,10 @@ proptest! {
                 let there: Vec<usize> = (0..rows.len()).filter(is_there).map(|at| rows[at]).collect();
                 let all: Vec<usize> = (0..N).filter(|&row| ways.weights[row] > 0.0).collect();
                 let k = if classes == 2 { 1 } else { classes };
-                prop_assert_eq!(model.left_out().len(), k * there.len());
+                prop_assert_eq!(model.loo_values().len(), k * there.len());
                 for (at, row) in there.iter().enumerate() {
                     let in_first = all.iter().position(|known| known == row).unwrap();
-                    prop_assert_eq!(model.left_out()[at], first.left_out()[in_first]);
+                    prop_assert_eq!(model.loo_values()[at], first.loo_values()[in_first]);
                 }
             }
         }

@@ -16,18 +16,18 @@ use std::sync::OnceLock;
 pub struct Assembled {
     /// How the bases were selected.
     pub basis: String,
-    /// Their training rows; empty if the bases were given.
+    /// Their training rows; empty for explicit bases.
     pub basis_rows: Vec<usize>,
     /// The weight C of the losses.
     pub c: f64,
-    /// The values of C that were tried, if it was selected.
+    /// The evaluated values of C, if it was selected.
     pub path: Vec<PathPoint>,
     /// The loss.
     pub loss: AnyLoss,
     /// How the intercept was treated.
     pub intercept: Intercept,
-    /// Whether samples have several labels, which are the classes.
-    pub several_labels: bool,
+    /// Whether the targets are multilabel; the labels then are the classes.
+    pub multilabel: bool,
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// `[problem][feature]`.
@@ -44,7 +44,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// # Errors
     /// [`Error::Shape`] if weights, intercepts, classes and expansion are inconsistent.
     pub fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
-        let origin = Origin { several_labels: parts.several_labels, ..Origin::default() };
+        let origin = Origin { multilabel: parts.multilabel, ..Origin::default() };
         let (d, k) = (expansion.n_features(), origin.n_problems(parts.classes.len()));
         if parts.weights.len() != k * d || parts.intercepts.len() != k {
             return Err(Error::shape(

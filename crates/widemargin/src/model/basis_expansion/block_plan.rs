@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 
 /// Maximum rows per piece; a multiple of the minimum, which is a multiple of the rows compared at a time.
-const MOST_ROWS: usize = 16_384;
-const LEAST_ROWS: usize = 256;
+const MAX_ROWS: usize = 16_384;
+const MIN_ROWS: usize = 256;
 
-/// Maximum resident rows per feature: from 128 on, a step leaves a hundredth of the gap.
-const MOST_A_FEATURE: usize = 128;
+/// Maximum resident rows per feature: from 128 on, a step leaves 1 % of the gap.
+const MAX_PER_FEATURE: usize = 128;
 /// Minimum resident rows per feature, unless there are fewer rows: with less, their Hessian is a poor estimate of the
 /// full one.
-const LEAST_A_FEATURE: usize = 2;
+const MIN_PER_FEATURE: usize = 2;
 
 /// Sizes in rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub n_rows: usize,
-    pub rows_a_piece: usize,
+    pub piece_rows: usize,
     /// Rows whose features stay in memory; all rows if possible.
     pub n_resident: usize,
     /// Pieces whose scores stay in memory.
-    pub n_held: usize,
+    pub n_cached: usize,
 }
 
 impl Plan {
@@ -34,11 +34,11 @@ impl Plan {
         let fixed = 12 * d * d + 16 * 8 * k * (d + 1);
         let row = 4 * d;
         let scores = 8 * k;
-        let rows_a_piece = (memory / 16 / row.max(1)) as usize / LEAST_ROWS * LEAST_ROWS;
-        let rows_a_piece = rows_a_piece.clamp(LEAST_ROWS, MOST_ROWS).min(n_rows.next_multiple_of(LEAST_ROWS));
+        let piece_rows = (memory / 16 / row.max(1)) as usize / MIN_ROWS * MIN_ROWS;
+        let piece_rows = piece_rows.clamp(MIN_ROWS, MAX_ROWS).min(n_rows.next_multiple_of(MIN_ROWS));
         // A piece, and a buffer of its bytes for scratch I/O; scores in flight.
-        let piece = rows_a_piece as u64 * (2 * row + 2 * scores);
-        let least = (LEAST_A_FEATURE as u64 * d).min(n) * (row + scores);
+        let piece = piece_rows as u64 * (2 * row + 2 * scores);
+        let least = (MIN_PER_FEATURE as u64 * d).min(n) * (row + scores);
         let needed = fixed + piece + least;
         if memory < needed {
             return Err(Error::Memory {
@@ -50,31 +50,32 @@ impl Plan {
         }
         let left = memory - fixed - piece;
         if n * (row + scores) <= left {
-            return Ok(Plan { n_rows, rows_a_piece, n_resident: n_rows, n_held: 0 });
+            return Ok(Plan { n_rows, piece_rows, n_resident: n_rows, n_cached: 0 });
         }
-        let a_piece = rows_a_piece as u64 * scores;
-        let n_held = ((left / 2).min(left - least) / a_piece.max(1)).min(n.div_ceil(rows_a_piece as u64));
-        let most = (MOST_A_FEATURE as u64 * d).max(4 * LEAST_ROWS as u64).min(n);
-        let n_resident = ((left - n_held * a_piece) / (row + scores)).min(most) as usize;
-        Ok(Plan { n_rows, rows_a_piece, n_resident, n_held: n_held as usize })
+        let piece = piece_rows as u64 * scores;
+        let n_cached = ((left / 2).min(left - least) / piece.max(1)).min(n.div_ceil(piece_rows as u64));
+        let most = (MAX_PER_FEATURE as u64 * d).max(4 * MIN_ROWS as u64).min(n);
+        let n_resident = ((left - n_cached * piece) / (row + scores)).min(most) as usize;
+        Ok(Plan { n_rows, piece_rows, n_resident, n_cached: n_cached as usize })
     }
 
     /// The sizes that affect the bits of the result, for a checkpoint.
     pub fn sizes(&self) -> BTreeMap<String, u64> {
         let size = |name: &str, rows: usize| (name.to_owned(), rows as u64);
-        BTreeMap::from([size("rows a piece", self.rows_a_piece), size("rows that stay", self.n_resident)])
+        BTreeMap::from([size("rows per piece", self.piece_rows), size("rows that stay", self.n_resident)])
     }
 
-    /// Replaces the sizes by those of a checkpoint, whatever memory is available now: it is seldom much less.
+    /// Replaces the sizes by those of a checkpoint, independent of the memory that is available now: it is seldom much
+    /// less.
     pub fn with(self, sizes: &BTreeMap<String, u64>) -> Result<Plan> {
         let size = |name: &str, most: usize| {
             let rows = sizes.get(name).copied().and_then(|rows| usize::try_from(rows).ok());
             rows.filter(|rows| (1..=most).contains(rows))
                 .ok_or_else(|| Error::Checkpoint { problem: format!("it does not say how many {name} there are") })
         };
-        let rows_a_piece = size("rows a piece", MOST_ROWS)?;
-        let n_held = self.n_held * self.rows_a_piece / rows_a_piece;
-        Ok(Plan { rows_a_piece, n_resident: size("rows that stay", self.n_rows)?, n_held, ..self })
+        let piece_rows = size("rows per piece", MAX_ROWS)?;
+        let n_cached = self.n_cached * self.piece_rows / piece_rows;
+        Ok(Plan { piece_rows, n_resident: size("rows that stay", self.n_rows)?, n_cached, ..self })
     }
 
     /// Whether all features stay in memory.
@@ -94,12 +95,12 @@ mod tests {
         {
             let plan = Plan::new(memory, n, d, k).unwrap();
             let bytes = 12 * d * d
-                + 2 * plan.rows_a_piece * (4 * d + 8 * k)
-                + plan.n_held * plan.rows_a_piece * 8 * k
+                + 2 * plan.piece_rows * (4 * d + 8 * k)
+                + plan.n_cached * plan.piece_rows * 8 * k
                 + plan.n_resident * (4 * d + 8 * k);
             assert!(bytes as u64 <= memory, "{plan:?}");
             assert_eq!(plan.is_whole(), n == 5000);
-            assert!(plan.n_resident >= (2 * d).min(n) && plan.rows_a_piece.is_multiple_of(256), "{plan:?}");
+            assert!(plan.n_resident >= (2 * d).min(n) && plan.piece_rows.is_multiple_of(256), "{plan:?}");
             assert_eq!(plan.with(&plan.sizes()).unwrap(), plan);
         }
         let error = Plan::new(1 << 20, 1_000_000, 1000, 2).unwrap_err().to_string();

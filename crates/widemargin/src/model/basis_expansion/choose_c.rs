@@ -1,8 +1,8 @@
 //! C by leave-one-out in closed form, on some of the samples if there are many.
 //!
 //! For the squared hinge and the squared loss, the decision value of a sample that the fit did not see follows from the
-//! solution with it (`solve/thin_plate/given_features.rs`, `left_out_ridge.rs`). C keeps its meaning with the number of
-//! samples: it is the weight of each.
+//! solution with it (`solve/thin_plate/feature_matrix.rs`, `leave_one_out_ridge.rs`). C keeps its meaning with the
+//! number of samples: it is the weight of each.
 
 use super::start::Start;
 use crate::data::{Labels, Vectors, check_costs};
@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::model::{assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use crate::problem::{AnyLoss, Block, Intercept, OneVsRest, SmoothLoss, count};
 use crate::solve::thin_plate::{
-    GivenPath, OnFeatures, PathPoint, Problems, fit_given, fit_squared, numbers_of_squared,
+    FeatureFit, PathOptions, PathPoint, Problems, fit_features, fit_squared, numbers_of_squared,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report};
 
@@ -23,7 +23,7 @@ pub(super) const SAMPLES_TO_CHOOSE: usize = 2000;
 
 /// The samples with their labels and weights.
 #[derive(Clone, Copy)]
-pub(super) struct Chosen<'a> {
+pub(super) struct LabeledSamples<'a> {
     pub labels: &'a Labels,
     /// Effective weights.
     pub weights: &'a [f64],
@@ -31,26 +31,26 @@ pub(super) struct Chosen<'a> {
     pub units: &'a [f64],
 }
 
-/// C, and what follows from its selection.
-pub(super) struct ChosenC {
+/// C, and the results of its selection.
+pub(super) struct SelectedC {
     pub c: f64,
     pub path: Vec<PathPoint>,
     /// A warm start for the fit on all samples.
     pub start: Option<Start>,
     pub note: Option<String>,
-    /// What the selection knows of unseen samples, if it knows enough of all samples.
-    pub unseen: Option<Unseen>,
+    /// The held-out scores of the selection, if they are of all samples.
+    pub validation: Option<Validation>,
 }
 
-/// Decision values at C of samples that refits did not see, and the error that they or refits without folds tell.
-pub(super) struct Unseen {
-    pub scores: UnseenScores,
+/// Held-out scores at C, and the error by these scores or by refits without folds.
+pub(super) struct Validation {
+    pub scores: HeldOutScores,
     pub method: EstimateMethod,
     /// Where the error is that of five folds: the weight of the wrong and of all samples by class or label.
     pub fold_sums: Vec<[f64; 2]>,
 }
 
-impl Unseen {
+impl Validation {
     /// The calibration, and the estimate of the error in the report; `weights` are those of the samples without class
     /// weights, `units` those of independent samples.
     pub fn assess(self, report: &mut Report, labels: &Labels, weights: &[f64], units: &[f64]) -> Calibration {
@@ -61,21 +61,21 @@ impl Unseen {
         let n: f64 = weights.iter().zip(units).map(|(weight, unit)| count(*weight, *unit)).sum();
         let estimate = ErrorEstimate::of_folds(&self.fold_sums, labels.is_several(), &population, n);
         report_estimate(report, estimate, labels, weights, "no fold has samples");
-        Calibration::of(&self.scores, OneVsRest::of(labels), CalibratedOn::LeftOut)
+        Calibration::of(&self.scores, OneVsRest::of(labels), CalibratedOn::LeaveOneOut)
     }
 }
 
-impl ChosenC {
-    /// A given C.
-    pub fn given(c: f64) -> Self {
-        ChosenC { c, path: Vec::new(), start: None, note: None, unseen: None }
+impl SelectedC {
+    /// A fixed C.
+    pub fn fixed(c: f64) -> Self {
+        SelectedC { c, path: Vec::new(), start: None, note: None, validation: None }
     }
 
-    /// The same for another loss, which the report tells.
+    /// The same for another loss, with a note in the report.
     fn for_other_loss(self) -> Self {
-        let told = self.note.map_or_else(String::new, |note| format!("{note}; "));
-        let note = Some(format!("{told}C was selected for the squared hinge"));
-        ChosenC { note, unseen: None, ..self }
+        let before = self.note.map_or_else(String::new, |note| format!("{note}; "));
+        let note = Some(format!("{before}C was selected for the squared hinge"));
+        SelectedC { note, validation: None, ..self }
     }
 
     /// The cost of each sample's loss.
@@ -88,21 +88,21 @@ impl ChosenC {
     }
 }
 
-/// Some of the samples, with what the solvers need of them.
+/// Some of the samples, with the data that the solvers need.
 pub(super) struct Sampled<'a> {
     all: Block<'a>,
     /// Copies of the rows; none where they are all.
     part: Option<Vectors>,
     labels: Labels,
     weights: Vec<f64>,
-    /// As in [`Chosen`].
+    /// As in [`LabeledSamples`].
     units: Vec<f64>,
 }
 
 impl<'a> Sampled<'a> {
     /// At most `n_wanted` of the samples, the same for the same seed.
-    pub fn new(phi: Block<'a>, samples: Chosen<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
-        let Chosen { labels, weights, .. } = samples;
+    pub fn new(phi: Block<'a>, samples: LabeledSamples<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
+        let LabeledSamples { labels, weights, .. } = samples;
         let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), seed);
         let is_part = rows.len() < weights.len();
         let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
@@ -133,86 +133,87 @@ impl<'a> Sampled<'a> {
     pub fn fit(
         &self,
         phi: Block<'_>,
-        path: GivenPath,
+        path: PathOptions,
         intercept: Intercept,
         pool: &Pool,
         monitor: &Monitor<'_>,
-    ) -> Result<OnFeatures> {
-        fit_given(phi, &self.problems(), path, intercept, pool, monitor)
+    ) -> Result<FeatureFit> {
+        fit_features(phi, &self.problems(), path, intercept, pool, monitor)
     }
 }
 
-/// The numbers of a matrix that the squared loss is solved with in closed form: 8 bytes each, two or three of them at a time.
-const MOST_NUMBERS: usize = 1 << 27;
+/// The numbers of a matrix that the squared loss is solved with in closed form: 8 bytes each, two or three of them at a
+/// time.
+const MAX_NUMBERS: usize = 1 << 27;
 
-/// The squared loss on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large: by
-/// sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution, and the
-/// left-out decision values of all samples are known.
+/// The squared loss on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large:
+/// by sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution,
+/// and the leave-one-out decision values of all samples are known.
 ///
 /// # Errors
 /// As for [`fit_squared`].
 pub(super) fn solve_squared(
     phi: Block<'_>,
-    samples: Chosen<'_>,
-    chosen: &mut ChosenC,
+    samples: LabeledSamples<'_>,
+    chosen: &mut SelectedC,
     intercept: Intercept,
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<()> {
-    let Chosen { labels, weights, units } = samples;
+    let LabeledSamples { labels, weights, units } = samples;
     let targets = OneVsRest::of(labels);
-    let is_too_large = numbers_of_squared(phi, weights.len()) > MOST_NUMBERS;
-    if chosen.unseen.is_some() || !targets.is_even() || is_too_large || monitor.ask().is_err() {
+    let is_too_large = numbers_of_squared(phi, weights.len()) > MAX_NUMBERS;
+    if chosen.validation.is_some() || !targets.is_even() || is_too_large || monitor.ask().is_err() {
         return Ok(());
     }
-    let path = GivenPath { c: Some(chosen.c), ..GivenPath::default() };
+    let path = PathOptions { c: Some(chosen.c), ..PathOptions::default() };
     let problems = Problems { targets, weights, units };
-    let OnFeatures { weights: found, intercepts, outcome } =
+    let FeatureFit { weights: found, intercepts, outcome } =
         fit_squared(phi, &problems, path, intercept, &Pool::new(threads)?, monitor)?;
     chosen.start = Some(Start::of_problems(&found, intercepts));
     if outcome.raised.is_some() {
         return Ok(());
     }
-    let scores = UnseenScores::of_problems(&outcome.best.left_out, labels.codes(), weights, units);
-    chosen.unseen = Some(Unseen { scores, method: EstimateMethod::LeaveOneOut, fold_sums: Vec::new() });
+    let scores = HeldOutScores::of_problems(&outcome.best.loo_values, labels.codes(), weights, units);
+    chosen.validation = Some(Validation { scores, method: EstimateMethod::LeaveOneOut, fold_sums: Vec::new() });
     Ok(())
 }
 
-/// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss and
-/// the problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has told.
-/// Refits confirm it where it is selected on all samples.
+/// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss
+/// and the problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has
+/// determined it. Refits confirm it where it is selected on all samples.
 pub(super) fn choose_c(
     phi: Block<'_>,
-    samples: Chosen<'_>,
+    samples: LabeledSamples<'_>,
     near: Option<f64>,
     (loss, intercept): (AnyLoss, Intercept),
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
-) -> Result<ChosenC> {
+) -> Result<SelectedC> {
     let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
-    let path = GivenPath { c: None, near, refines: true, confirms: !sampled.is_part() };
+    let path = PathOptions { c: None, near, refines: true, confirms: !sampled.is_part() };
     let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);
     let is_squared = loss == AnyLoss::Smooth(SmoothLoss::Squared) && problems.targets.is_even();
-    let solve = if is_squared { fit_squared } else { fit_given };
+    let solve = if is_squared { fit_squared } else { fit_features };
     let found = solve(phi, &problems, path, intercept, &pool, monitor)?;
-    let OnFeatures { weights, intercepts, outcome } = found;
+    let FeatureFit { weights, intercepts, outcome } = found;
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
     let start = Start::of_problems(&weights, intercepts);
-    let unseen = || {
+    let validation = || {
         let best = &outcome.best;
-        let values = if best.refitted.is_empty() { &best.left_out } else { &best.refitted };
-        let scores = UnseenScores::of_problems(values, sampled.labels.codes(), &sampled.weights, &sampled.units);
+        let values = if best.refitted.is_empty() { &best.loo_values } else { &best.refitted };
+        let scores = HeldOutScores::of_problems(values, sampled.labels.codes(), &sampled.weights, &sampled.units);
         let fold_sums = best.fold_sums.clone();
         if is_squared || best.point.loo_exact {
-            return Some(Unseen { scores, method: EstimateMethod::LeaveOneOut, fold_sums });
+            return Some(Validation { scores, method: EstimateMethod::LeaveOneOut, fold_sums });
         }
-        (!fold_sums.is_empty()).then_some(Unseen { scores, method: EstimateMethod::Folds, fold_sums })
+        (!fold_sums.is_empty()).then_some(Validation { scores, method: EstimateMethod::Folds, fold_sums })
     };
-    let is_known = !sampled.is_part() && !outcome.best.left_out.is_empty();
-    let chosen = ChosenC {
-        unseen: if is_known { unseen() } else { None },
+    let is_known = !sampled.is_part() && !outcome.best.loo_values.is_empty();
+    let chosen = SelectedC {
+        validation: if is_known { validation() } else { None },
         c: outcome.best.point.c,
         path: outcome.path,
         start: is_same.then_some(start),

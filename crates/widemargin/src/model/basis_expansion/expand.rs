@@ -22,17 +22,17 @@ pub(crate) struct Expander<S: Similarity> {
     /// `None` means the default number.
     pub n_basis: Option<usize>,
     pub basis: BasisChoice,
-    pub given: Option<S::Samples>,
+    pub explicit: Option<S::Samples>,
     pub normalization: Normalization,
     /// Where the features of a Nyström map end.
     pub cut: NystroemCut,
     pub seed: u64,
 }
 
-/// The number of bases to select among samples of these weights. A given number may exceed the number of samples and
-/// then causes a warning.
-pub(crate) fn bases_of(given: Option<usize>, weights: &[f64]) -> usize {
-    given.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, USUAL_BASES))
+/// The number of bases to select among samples of these weights. An explicit number may exceed the number of samples
+/// and then causes a warning.
+pub(crate) fn bases_of(explicit: Option<usize>, weights: &[f64]) -> usize {
+    explicit.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, USUAL_BASES))
 }
 
 /// The result of expanding.
@@ -40,7 +40,7 @@ pub(crate) struct Expansion<S: Similarity> {
     pub expansion: BasisExpansion<S>,
     /// The features of the distinct samples.
     pub phi: Vectors,
-    /// The caller's rows that are bases; none if the bases were given.
+    /// The caller's rows that are bases; none for explicit bases.
     pub chosen: Bases,
     /// How the bases were selected.
     pub basis: String,
@@ -60,22 +60,23 @@ impl<S: Similarity> Expansion<S> {
     ///
     /// # Errors
     /// Those of making sparse features dense, which have no bases to leave out.
-    pub fn with_kept(self, kept: &[usize]) -> Result<Self> {
+    pub fn with_bases(self, bases: &[usize]) -> Result<Self> {
         let Expansion { expansion, phi, mut chosen, basis } = self;
         let (phi, n_columns) = (phi.into_dense()?, expansion.n_columns());
-        let expansion = expansion.with_kept(kept);
+        let expansion = expansion.with_kept(bases);
         let mut values = Vec::with_capacity(phi.n_rows * expansion.n_features());
         for part in phi.values.chunks(n_columns.max(1)) {
-            values.extend(kept.iter().map(|&at| part[at]));
+            values.extend(bases.iter().map(|&at| part[at]));
         }
         if !chosen.rows.is_empty() {
-            chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
+            chosen.rows = bases.iter().map(|&at| chosen.rows[at]).collect();
         }
         let phi = DenseMatrix { values, n_rows: phi.n_rows, n_cols: expansion.n_features() };
         Ok(Expansion { expansion, phi: Vectors::Dense(phi), chosen, basis })
     }
 
-    /// The same where the mean norm of each part is 1 again, after bases were left out; `weights` are those of the samples.
+    /// The same where the mean norm of each part is 1 again, after bases were removed; `weights` are those of the
+    /// samples.
     pub fn with_mean_norm(mut self, weights: &[f64]) -> Self {
         let Vectors::Dense(phi) = &mut self.phi else { return self };
         if self.expansion.normalization() != Normalization::MeanNorm {
@@ -105,7 +106,7 @@ pub(super) fn scale_columns(rows: &mut [f32], width: usize, columns: Range<usize
 }
 
 /// The training samples.
-pub(crate) struct Learned<'a, S> {
+pub(crate) struct TrainingSamples<'a, S> {
     /// In the caller's order.
     pub samples: &'a dyn Source<Samples = S>,
     /// The distinct samples among them.
@@ -120,40 +121,41 @@ pub(crate) struct Learned<'a, S> {
 }
 
 impl<S: Similarity> Expander<S> {
-    /// The same for another similarity; bases that were given are forgotten.
+    /// The same for another similarity; explicit bases are dropped.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> Expander<T> {
         let Expander { n_basis, basis, normalization, cut, seed, .. } = self;
-        Expander { similarity, n_basis, basis, given: None, normalization, cut, seed }
+        Expander { similarity, n_basis, basis, explicit: None, normalization, cut, seed }
     }
 
-    /// A copy for a fit on some of the samples; none if that is not of the same kind, because bases are rows of all samples
-    /// or samples are rows of similarities to all, or if the similarity cannot be copied.
+    /// A copy for a fit on some of the samples; none if that is not of the same kind, because bases are rows of all
+    /// samples or samples are rows of similarities to all, or if the similarity cannot be copied.
     pub fn for_some(&self) -> Option<Self> {
         if matches!(self.basis, BasisChoice::Given(_)) || self.similarity.brings_columns() {
             return None;
         }
         let Expander { n_basis, normalization, cut, seed, .. } = *self;
         let similarity = self.similarity.unfitted()?;
-        let given = self.given.as_ref().map(|given| Samples::select(given, &(0..given.len()).collect::<Vec<_>>()));
-        Some(Expander { similarity, n_basis, basis: self.basis.clone(), given, normalization, cut, seed })
+        let explicit =
+            self.explicit.as_ref().map(|explicit| Samples::select(explicit, &(0..explicit.len()).collect::<Vec<_>>()));
+        Some(Expander { similarity, n_basis, basis: self.basis.clone(), explicit, normalization, cut, seed })
     }
 
     /// The size of a fit.
     pub fn size(&self, n_samples: usize, n_classes: usize) -> Size {
-        let n_basis = self.given.as_ref().map_or(self.n_basis.unwrap_or(USUAL_BASES), Samples::len);
+        let n_basis = self.explicit.as_ref().map_or(self.n_basis.unwrap_or(USUAL_BASES), Samples::len);
         Size { n_samples, n_classes, n_basis: Some(n_basis) }
     }
 
     /// Fits the expansion to the distinct samples and computes their features.
-    pub fn fit(mut self, learned: &Learned<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
-        let Learned { weights, threads, monitor, .. } = *learned;
-        let rows = &learned.distinct.rows;
-        let source = Picked { source: learned.samples, rows };
+    pub fn fit(mut self, training: &TrainingSamples<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
+        let TrainingSamples { weights, threads, monitor, .. } = *training;
+        let rows = &training.distinct.rows;
+        let source = Picked { source: training.samples, rows };
         let training = Training { samples: &source, weights, threads, monitor };
         self.similarity.fit(&training).map_err(|error| error.of_rows(rows))?;
         clock.end("descriptor")?;
 
-        let (bases, chosen) = self.choose_bases(learned)?;
+        let (bases, chosen) = self.choose_bases(training)?;
         clock.end("bases")?;
 
         let (expansion, phi) =
@@ -161,26 +163,26 @@ impl<S: Similarity> Expander<S> {
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 
-        let basis = if chosen.rows.is_empty() { "given".into() } else { self.basis.to_string() };
+        let basis = if chosen.rows.is_empty() { "explicit".into() } else { self.basis.to_string() };
         Ok(Expansion { expansion, phi, chosen, basis })
     }
 
-    fn choose_bases(&mut self, learned: &Learned<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
-        if let Some(given) = self.given.take() {
-            if given.is_empty() {
+    fn choose_bases(&mut self, training: &TrainingSamples<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
+        if let Some(explicit) = self.explicit.take() {
+            if explicit.is_empty() {
                 let expected = "at least one sample".into();
                 return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
             }
-            let given = given.about(learned.samples.needed_offsets(learned.weights)?.as_ref());
-            return Ok((given, Bases { rows: Vec::new(), warning: None }));
+            let explicit = explicit.about(training.samples.needed_offsets(training.weights)?.as_ref());
+            return Ok((explicit, Bases { rows: Vec::new(), warning: None }));
         }
-        let distinct = learned.distinct;
+        let distinct = training.distinct;
         let chosen = match &self.basis {
             choice if self.similarity.brings_columns() => {
                 // Any sample shows how many columns there are.
                 let first: Vec<usize> = distinct.rows.iter().min().copied().into_iter().collect();
-                let n_samples = learned.samples.n_samples();
-                let described = self.similarity.describe(learned.samples.select(&first)?)?;
+                let n_samples = training.samples.n_samples();
+                let described = self.similarity.describe(training.samples.select(&first)?)?;
                 let n_columns = self.similarity.n_columns(&described) - self.similarity.n_polynomials();
                 // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
                 let rows = match choice {
@@ -195,43 +197,44 @@ impl<S: Similarity> Expander<S> {
                 Bases { rows, warning: None }
             }
             BasisChoice::Given(rows) => {
-                basis::check_given(rows, learned.samples.n_samples())?;
+                basis::check_given(rows, training.samples.n_samples())?;
                 Bases { rows: rows.clone(), warning: None }
             }
-            choice => self.choose(choice, learned)?,
+            choice => self.choose(choice, training)?,
         };
-        let bases = learned.samples.select(&chosen.rows)?;
+        let bases = training.samples.select(&chosen.rows)?;
         basis::check_sound(&self.similarity, &bases, &chosen.rows)?;
         Ok((bases, chosen))
     }
 
-    fn choose(&self, choice: &BasisChoice, learned: &Learned<'_, S::Samples>) -> Result<Bases> {
-        let n_basis = bases_of(self.n_basis, learned.weights);
-        choose_distinct(choice, n_basis, self.seed, &self.similarity, learned)
+    fn choose(&self, choice: &BasisChoice, training: &TrainingSamples<'_, S::Samples>) -> Result<Bases> {
+        let n_basis = bases_of(self.n_basis, training.weights);
+        choose_distinct(choice, n_basis, self.seed, &self.similarity, training)
     }
 }
 
-/// Selects among distinct samples: at positions of the caller's rows where the choice is by position, and otherwise in an
-/// order of content, so that the order of the caller's rows does not matter. Bases are stored in the order of the distinct
-/// samples.
+/// Selects among distinct samples: at positions of the caller's rows where the choice is by position, and otherwise in
+/// an order of content, so that the order of the caller's rows does not matter. Bases are stored in the order of the
+/// distinct samples.
 pub(super) fn choose_distinct<S: Similarity>(
     choice: &BasisChoice,
     n_basis: usize,
     seed: u64,
     similarity: &S,
-    learned: &Learned<'_, S::Samples>,
+    training: &TrainingSamples<'_, S::Samples>,
 ) -> Result<Bases> {
-    let distinct = learned.distinct;
+    let distinct = training.distinct;
     let order = match distinct.is_canonical && !choice.is_by_position() {
         true => (0..distinct.rows.len()).collect(),
         false => distinct.in_callers_order(),
     };
     let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
-    let weights: Vec<f64> = order.iter().map(|&at| learned.weights[at]).collect();
-    let codes: Vec<u32> = order.iter().map(|&at| learned.codes[at]).collect();
-    let source = Picked { source: learned.samples, rows: &rows };
-    let training = Training { samples: &source, weights: &weights, threads: learned.threads, monitor: learned.monitor };
-    let chosen = basis::choose(choice, n_basis, &codes, learned.n_classes, seed, similarity, &training)
+    let weights: Vec<f64> = order.iter().map(|&at| training.weights[at]).collect();
+    let codes: Vec<u32> = order.iter().map(|&at| training.codes[at]).collect();
+    let source = Picked { source: training.samples, rows: &rows };
+    let training =
+        Training { samples: &source, weights: &weights, threads: training.threads, monitor: training.monitor };
+    let chosen = basis::choose(choice, n_basis, &codes, training.n_classes, seed, similarity, &training)
         .map_err(|error| error.of_rows(&rows))?;
     let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
     if distinct.is_canonical {

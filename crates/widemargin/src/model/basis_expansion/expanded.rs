@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::expand::Learned;
+use super::expand::TrainingSamples;
 use super::features_of_all::features_of_all;
 use super::learn_weights::unweighted;
 use crate::data::{About, ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, Vectors, effective_weights};
@@ -19,7 +19,7 @@ pub struct Expanded<S: Similarity, F = DenseMatrix<f32>> {
     pub expansion: BasisExpansion<S>,
     /// The features of the training samples: samples × features.
     pub features: F,
-    /// The training rows of the bases; empty if the bases were given.
+    /// The training rows of the bases; empty for explicit bases.
     pub basis_rows: Vec<usize>,
     /// Warnings; may be empty.
     pub warnings: Vec<String>,
@@ -81,8 +81,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
         clock.end("merge")?;
         let (threads, weights, codes) = (self.threads, &weights, &codes);
-        let learned = Learned { samples, distinct: &distinct, weights, codes, n_classes, threads, monitor };
-        let made = self.expander.fit(&learned, &mut clock)?;
+        let training = TrainingSamples { samples, distinct: &distinct, weights, codes, n_classes, threads, monitor };
+        let made = self.expander.fit(&training, &mut clock)?;
         Ok(Expanded {
             features: features_of_all(made.phi, &distinct, &made.expansion, samples, threads, monitor)?,
             expansion: made.expansion,

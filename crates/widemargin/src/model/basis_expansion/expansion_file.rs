@@ -112,17 +112,17 @@ impl ExpansionHeader {
 
     /// Reads an expansion that was stored completely.
     pub fn read(&self, reader: &Reader<'_>) -> Result<BasisExpansion<AnySimilarity>> {
-        let retold = |error: Error| reader.wrong(error.to_string());
-        // Bases that are elsewhere are told before a similarity that has no name here.
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        // Bases that are elsewhere are reported before a similarity that has no name here.
         let bases = samples_file::from_arrays(reader, samples_file::BASES, &self.bases)?;
-        let mut similarity = AnySimilarity::new(&self.similarity).map_err(retold)?;
+        let mut similarity = AnySimilarity::new(&self.similarity).map_err(file_error)?;
         let mut state = |name: &str| {
             let known = self.descriptors.iter().find(|(known, _)| known == name);
             let (_, length) = known.ok_or_else(|| reader.wrong(format!("'{name}' is missing")))?;
             reader.tensor::<f32>(name, &[*length])
         };
-        similarity.restore(&mut state).map_err(retold)?;
-        self.assemble(reader, similarity, bases, &retold)
+        similarity.restore(&mut state).map_err(file_error)?;
+        self.assemble(reader, similarity, bases, &file_error)
     }
 
     /// Reads an expansion whose similarity and bases the caller stored.
@@ -138,7 +138,7 @@ impl ExpansionHeader {
                 let found = format!("{} of them", bases.len());
                 Err(Error::shape("bases", found, format!("the {n} it was trained with")))
             }
-            _ => Err(reader.wrong("it holds its similarity and its bases: none need be given".into())),
+            _ => Err(reader.wrong("it contains its similarity and its bases: none must be passed".into())),
         }
     }
 
@@ -147,7 +147,7 @@ impl ExpansionHeader {
         reader: &Reader<'_>,
         similarity: S,
         bases: S::Samples,
-        retold: &dyn Fn(Error) -> Error,
+        file_error: &dyn Fn(Error) -> Error,
     ) -> Result<BasisExpansion<S>> {
         let normalization = self.normalization.parse().map_err(|error: Error| reader.wrong(error.to_string()))?;
         let maps = self.read_maps(reader)?;
@@ -155,7 +155,7 @@ impl ExpansionHeader {
         if maps.len() != n_parts || n == 0 {
             return Err(reader.wrong(format!("{} maps for {n_parts} similarities of {n} bases", maps.len())));
         }
-        let expansion = BasisExpansion::from_parts(similarity, bases, normalization, maps).map_err(retold)?;
+        let expansion = BasisExpansion::from_parts(similarity, bases, normalization, maps).map_err(file_error)?;
         let (n_columns, widths) = (expansion.n_columns(), expansion.widths());
         let fits = |(map, width): (&MapShape, &usize)| match *map {
             MapShape::Affine { n_columns: n, .. }
@@ -257,7 +257,7 @@ impl<S: Similarity> BasisExpansion<S> {
         to_bytes(header(&Header::new(expansion))?, &arrays)
     }
 
-    /// Deserializes the result of [`BasisExpansion::to_bytes_without_bases`], given the fitted similarity and the bases
+    /// Deserializes the result of [`BasisExpansion::to_bytes_without_bases`], with the fitted similarity and the bases
     /// in their order.
     ///
     /// # Errors
@@ -272,8 +272,8 @@ impl<S: Similarity> BasisExpansion<S> {
 /// The tensor of a model file with the bases as the caller encoded them.
 pub(crate) const OWN_BASES: &str = "bases of an own similarity";
 
-/// What a model on an expansion reads and writes, with its similarity and bases or without: for a `$model` with `own_arrays`,
-/// `header_with` and `read_by`, beside its `METHOD`.
+/// Reading and writing of a model on an expansion, with its similarity and bases or without: for a `$model` with
+/// `own_arrays`, `header_with`, `read_by` and `METHOD`.
 macro_rules! expansion_file_methods {
     ($model:ident) => {
         impl $model<crate::similarity::AnySimilarity> {
@@ -316,7 +316,7 @@ macro_rules! expansion_file_methods {
             /// Refuses a model that cannot be written.
             ///
             /// # Errors
-            /// [`Error::NotFinite`](crate::Error::NotFinite) for one that a fit arrived at beyond the range of numbers.
+            /// [`Error::NotFinite`](crate::Error::NotFinite) for one whose numbers overflowed in the fit.
             pub fn check_finite(&self) -> Result<()> {
                 self.report.check_finite()?;
                 crate::model::file::check_finite(&self.arrays())
@@ -330,13 +330,13 @@ macro_rules! expansion_file_methods {
                 self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
             }
 
-            /// The model from what [`to_bytes_without_bases`](Self::to_bytes_without_bases) made, with the similarity as it
-            /// was when it had been fitted, and the bases in their order.
+            /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the
+            /// similarity as it was when it had been fitted, and the bases in their order.
             ///
             /// # Errors
-            /// [`Error::ModelFile`](crate::Error::ModelFile) and [`Error::ModelVersion`](crate::Error::ModelVersion) as for
-            /// `load`, also for bytes that include the bases; [`Error::Shape`](crate::Error::Shape) for a different number of
-            /// bases; errors of the similarity.
+            /// [`Error::ModelFile`](crate::Error::ModelFile) and [`Error::ModelVersion`](crate::Error::ModelVersion) as
+            /// for `load`, also for bytes that include the bases; [`Error::Shape`](crate::Error::Shape) for a different
+            /// number of bases; errors of the similarity.
             pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
                 $model::read_by(&Reader::of_bytes(bytes, METHOD)?, |header, reader| {
                     header.read_with(reader, similarity, bases)
@@ -363,7 +363,8 @@ macro_rules! expansion_file_methods {
                 crate::model::file::save(path.as_ref(), &bytes)
             }
 
-            /// Reads what [`save_with`](Self::save_with) wrote: `decode` makes the similarity and the bases of the bytes.
+            /// Reads a file of [`save_with`](Self::save_with): `decode` makes the similarity and the bases from the
+            /// bytes.
             ///
             /// # Errors
             /// As for [`from_bytes_with`](Self::from_bytes_with); [`Error::ModelFile`](crate::Error::ModelFile) for a
@@ -384,8 +385,8 @@ macro_rules! expansion_file_methods {
                 Self::from_bytes_with(&bytes, similarity, bases)
             }
 
-            /// What the model has learned, and what maps similarities to features, as the model's file has them; bases and
-            /// what descriptors have learned are no part of it.
+            /// The parameters of the model, and of the map from similarities to features, as in the model's file;
+            /// without bases and parameters of descriptors.
             pub fn arrays(&self) -> Vec<Array<'_>> {
                 let mut arrays = ExpansionHeader::without_bases(&self.expansion).1;
                 arrays.extend(self.own_arrays());

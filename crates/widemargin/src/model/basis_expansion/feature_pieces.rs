@@ -1,5 +1,5 @@
-//! Features of out-of-core samples: recomputed in every pass, or cached on disk, whichever is faster. Both give the same
-//! features, to the last bit.
+//! Features of out-of-core samples: recomputed in every pass, or cached on disk, whichever is faster. Both give the
+//! same features, to the last bit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct FeaturePieces<'a, S: Similarity> {
     pub samples: &'a dyn Source<Samples = S::Samples>,
     pub pool: Arc<Pool>,
     /// Where all raw features are cached, from byte 0 on.
-    pub kept: Option<&'a dyn Scratch>,
+    pub cache: Option<&'a dyn Scratch>,
     /// Time and rows of computing, and of reading.
     pub made: Clocked,
     pub read: Clocked,
@@ -46,7 +46,7 @@ impl Clocked {
     }
 
     /// Seconds per row; infinite if no row was timed.
-    pub fn seconds_a_row(&self) -> f64 {
+    pub fn seconds_per_row(&self) -> f64 {
         let rows = self.rows.load(Ordering::Relaxed);
         if rows == 0 { f64::INFINITY } else { self.nanoseconds.load(Ordering::Relaxed) as f64 * 1e-9 / rows as f64 }
     }
@@ -55,7 +55,7 @@ impl Clocked {
 impl<'a, S: Similarity> FeaturePieces<'a, S> {
     pub fn new(expansion: BasisExpansion<S>, samples: &'a dyn Source<Samples = S::Samples>, pool: Arc<Pool>) -> Self {
         let (made, read) = (Clocked::default(), Clocked::default());
-        FeaturePieces { expansion, raw: None, samples, pool, kept: None, made, read }
+        FeaturePieces { expansion, raw: None, samples, pool, cache: None, made, read }
     }
 
     /// The same with the maps of a normalization that was learned.
@@ -67,11 +67,11 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
     /// Computes raw features by comparing the samples with the bases.
     pub fn make(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
         let since = Instant::now();
-        let (d, a_chunk) = (self.expansion.n_features(), self.expansion.rows_a_chunk());
-        let mut chunks: Vec<&mut [f32]> = out.chunks_mut((a_chunk * d).max(1)).collect();
+        let (d, chunk_rows) = (self.expansion.n_features(), self.expansion.rows_a_chunk());
+        let mut chunks: Vec<&mut [f32]> = out.chunks_mut((chunk_rows * d).max(1)).collect();
         let work = |at: usize, out: &mut &mut [f32]| {
-            let from = rows.start + at * a_chunk;
-            let chunk = from..(from + a_chunk).min(rows.end);
+            let from = rows.start + at * chunk_rows;
+            let chunk = from..(from + chunk_rows).min(rows.end);
             let maps = self.raw.as_deref().unwrap_or(self.expansion.maps());
             self.expansion.mapped_into(maps, self.expansion.read(self.samples, chunk)?, from, out)
         };
@@ -90,11 +90,11 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
     pub fn read(&self, scratch: &dyn Scratch, rows: &Range<usize>, out: &mut [f32]) -> Result<()> {
         let since = Instant::now();
         let width = self.expansion.n_features();
-        let a_chunk = (READ_BYTES / (4 * width.max(1))).max(1);
-        let mut chunks: Vec<&mut [f32]> = out.chunks_mut(a_chunk * width.max(1)).collect();
+        let chunk_rows = (READ_BYTES / (4 * width.max(1))).max(1);
+        let mut chunks: Vec<&mut [f32]> = out.chunks_mut(chunk_rows * width.max(1)).collect();
         let work = |at: usize, out: &mut &mut [f32]| {
             let mut bytes = vec![0; size_of_val(*out)];
-            scratch.read(self.byte(rows.start + at * a_chunk), &mut bytes)?;
+            scratch.read(self.byte(rows.start + at * chunk_rows), &mut bytes)?;
             out.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, bytes)| *x = f32::from_le_bytes(*bytes));
             Ok(())
         };
@@ -121,11 +121,11 @@ impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
     }
 
     fn fill(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
-        match self.kept {
+        match self.cache {
             Some(scratch) => self.read(scratch, &rows, out)?,
             None => self.make(rows, out)?,
         }
-        if self.raw.is_none() && self.kept.is_none() {
+        if self.raw.is_none() && self.cache.is_none() {
             return Ok(());
         }
         let width = self.expansion.n_features().max(1);

@@ -78,20 +78,20 @@ fn dense_of_all<S: Similarity>(
     Ok(DenseMatrix { values, n_rows, n_cols })
 }
 
-/// Moves row `from[i]` to row `i`, for a permutation `from`, which is consumed: each cycle is followed once with one
-/// row held aside.
+/// Moves row `from[i]` to row `i`, for a permutation `from`, which is consumed: each cycle is followed once with a copy
+/// of one row.
 fn permute(values: &mut [f32], n_cols: usize, from: &mut [usize]) {
-    let mut held = vec![0.0; n_cols];
+    let mut buffer = vec![0.0; n_cols];
     for start in 0..from.len() {
         if from[start] == start {
             continue;
         }
-        held.copy_from_slice(&values[start * n_cols..(start + 1) * n_cols]);
+        buffer.copy_from_slice(&values[start * n_cols..(start + 1) * n_cols]);
         let mut row = start;
         loop {
             let next = std::mem::replace(&mut from[row], row);
             if next == start {
-                values[row * n_cols..(row + 1) * n_cols].copy_from_slice(&held);
+                values[row * n_cols..(row + 1) * n_cols].copy_from_slice(&buffer);
                 break;
             }
             values.copy_within(next * n_cols..(next + 1) * n_cols, row * n_cols);
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_go_where_they_are_told() {
+    fn permutes_rows() {
         for mut from in [vec![0, 1, 2, 3, 4], vec![4, 3, 2, 1, 0], vec![1, 2, 3, 4, 0], vec![2, 0, 1, 4, 3]] {
             let right: Vec<f32> = from.iter().flat_map(|&row| [row as f32, row as f32 + 0.5]).collect();
             let mut values: Vec<f32> = (0..5).flat_map(|row| [row as f32, row as f32 + 0.5]).collect();

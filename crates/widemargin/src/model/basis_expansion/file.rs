@@ -80,8 +80,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         expansion: impl FnOnce(&ExpansionHeader, &Reader<'_>) -> Result<BasisExpansion<S>>,
     ) -> Result<Self> {
         let header: Header = reader.parse()?;
-        let retold = |error: Error| reader.wrong(error.to_string());
-        header.origin.check(header.expansion.n_features()).map_err(retold)?;
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(header.expansion.n_features()).map_err(file_error)?;
         if let Some(problem) = header.origin.problem(header.classes.len()) {
             return Err(reader.wrong(problem));
         }
@@ -95,9 +95,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             basis_rows: header.basis_rows,
             c: header.c,
             path: header.path,
-            loss: header.loss.parse::<AnyLoss>().map_err(retold)?,
-            penalty: header.penalty.map_or(Ok(Penalty::L2), |name| name.parse().map_err(retold))?,
-            intercept: header.intercept.parse::<Intercept>().map_err(retold)?,
+            loss: header.loss.parse::<AnyLoss>().map_err(file_error)?,
+            penalty: header.penalty.map_or(Ok(Penalty::L2), |name| name.parse().map_err(file_error))?,
+            intercept: header.intercept.parse::<Intercept>().map_err(file_error)?,
             classes: header.classes,
             weights,
             intercepts,

@@ -7,12 +7,12 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, Unseen, choose_c, solve_squared};
-use super::expand::{Expander, Learned, USUAL_BASES};
+use super::choose_c::{LabeledSamples, SAMPLES_TO_CHOOSE, SelectedC, Validation, choose_c, solve_squared};
+use super::expand::{Expander, TrainingSamples, USUAL_BASES};
 use super::held_out::{FitOnAll, held_out_scores};
-use super::held_out_path::choose_on_held_out;
-use super::learn_weights::{Asked, learn_weights, unweighted};
-use super::prune::{heaviest, next_size};
+use super::held_out_path::select_on_held_out;
+use super::learn_weights::{WeightTask, learn_weights, unweighted};
+use super::prune::{most_important, next_size};
 use super::solver::Solver;
 use crate::basis::BasisChoice;
 use crate::data::{
@@ -52,15 +52,16 @@ pub struct BasisExpansionParams<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansionParams<S> {
-    /// The defaults for a similarity: 1,000 bases drawn from each class in proportion to its samples, mean-norm normalization, C = 1, squared
-    /// hinge, an unpenalized intercept, a relative duality gap of 0.001, one thread per core.
+    /// The defaults for a similarity: 1,000 bases drawn from each class in proportion to its samples, mean-norm
+    /// normalization, C = 1, squared hinge, an unpenalized intercept, a relative duality gap of 0.001, one thread per
+    /// core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionParams {
             expander: Expander {
                 similarity,
                 n_basis: None,
                 basis: BasisChoice::default(),
-                given: None,
+                explicit: None,
                 normalization: Normalization::MeanNorm,
                 cut: NystroemCut::Millionth,
                 seed: 0,
@@ -78,7 +79,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
     }
 
-    /// The same parameters for another similarity; bases that were given are forgotten.
+    /// The same parameters for another similarity; explicit bases are dropped.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionParams<T> {
         let expander = self.expander.with_similarity(similarity);
         let BasisExpansionParams { c, near, loss, penalty, max_basis, intercept, class_weight, .. } = self;
@@ -98,8 +99,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
     }
 
-    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
-    /// where there are fewer samples.)
+    /// How many bases. Where there are fewer samples, all are used, with a note in the report. (By default 1,000, or
+    /// all where there are fewer samples.)
     pub fn n_basis(self, n_basis: usize) -> Self {
         BasisExpansionParams { expander: Expander { n_basis: Some(n_basis), ..self.expander }, ..self }
     }
@@ -109,9 +110,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { expander: Expander { basis, ..self.expander }, ..self }
     }
 
-    /// Bases given explicitly, in place of training samples.
+    /// Explicit bases, in place of training samples.
     pub fn bases(self, bases: S::Samples) -> Self {
-        BasisExpansionParams { expander: Expander { given: Some(bases), ..self.expander }, ..self }
+        BasisExpansionParams { expander: Expander { explicit: Some(bases), ..self.expander }, ..self }
     }
 
     /// How the similarities are normalized.
@@ -125,7 +126,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the
-    /// least leave-one-out squared hinge (on 2,000 samples if there are more), whatever the loss.
+    /// least leave-one-out squared hinge (on 2,000 samples if there are more), for any loss.
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         BasisExpansionParams { c: c.into(), ..self }
     }
@@ -135,15 +136,15 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { loss: loss.into(), ..self }
     }
 
-    /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have one:
-    /// each feature must belong to a basis (mean-norm, z-score, none). Only for the squared hinge, by coordinate descent; a
-    /// penalized intercept is not penalized.
+    /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have
+    /// one: each feature must belong to a basis (mean-norm, z-score, none). Only for the squared hinge, by coordinate
+    /// descent; a penalized intercept is not penalized.
     pub fn penalty(self, penalty: Penalty) -> Self {
         BasisExpansionParams { penalty, ..self }
     }
 
-    /// Keeps at most so many of the `n_basis` bases: those that weigh least are left out, three tenths at a time, and the
-    /// rest is fitted again.
+    /// Keeps at most this number of the `n_basis` bases: those with the smallest weights are removed, three tenths at a
+    /// time, and the rest is fitted again.
     pub fn max_basis(self, max_basis: Option<usize>) -> Self {
         BasisExpansionParams { max_basis, ..self }
     }
@@ -165,7 +166,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// The maximum number of Newton steps (default 100), or, for the hinge loss, of passes over the samples (default
-    /// 1,000). Below 60 it also means that sparse features are solved by Newton steps alone, without descent before them.
+    /// 1,000). Below 60, sparse features are solved by Newton steps alone, without descent before them.
     pub fn max_iter(self, max_iter: u32) -> Self {
         BasisExpansionParams { max_iter: Some(max_iter), ..self }
     }
@@ -180,10 +181,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { threads, ..self }
     }
 
-    /// Whether another number of bases may be selected in the same way at about the same cost: not if they are given, nor
-    /// as medoids.
+    /// Whether another number of bases may be selected in the same way at about the same cost: not for explicit bases,
+    /// nor for medoids.
     pub fn can_count_bases(&self) -> bool {
-        self.expander.given.is_none() && !matches!(self.expander.basis, BasisChoice::Given(_) | BasisChoice::KMedoids)
+        self.expander.explicit.is_none()
+            && !matches!(self.expander.basis, BasisChoice::Given(_) | BasisChoice::KMedoids)
     }
 
     /// Checks the parameters without fitting.
@@ -224,14 +226,14 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// All parameters that affect the result, as written on the command line.
-    pub(crate) fn told(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn identity(&self) -> Vec<(&'static str, String)> {
         let max_iter = self.max_iter.map_or("default".into(), |n| n.to_string());
-        let given = if self.expander.given.is_some() { "given" } else { "none" };
+        let bases = if self.expander.explicit.is_some() { "explicit" } else { "none" };
         vec![
             ("similarity", self.expander.similarity.spec()),
             ("n_basis", self.expander.n_basis.unwrap_or(USUAL_BASES).to_string()),
             ("basis", self.expander.basis.to_string()),
-            ("bases", given.into()),
+            ("bases", bases.into()),
             ("normalization", self.expander.normalization.to_string()),
             ("C", self.c.to_string()),
             ("loss", self.loss.to_string()),
@@ -276,17 +278,17 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
-    /// the order of the samples only affects a selection of bases by position: all bit for bit, provided that samples have
-    /// fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected bases are stored without
-    /// duplicates in an order determined by content; given ones as they are.
+    /// the order of the samples only affects a selection of bases by position: all bit for bit, provided that samples
+    /// have fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected bases are stored
+    /// without duplicates in an order determined by content; explicit ones unchanged.
     ///
-    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
-    /// allow a fit on all samples, the model is of as many as it allows, which the report says.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does
+    /// not allow a fit on all samples, the model is of as many as it allows, as noted in the report.
     ///
     /// # Errors
-    /// Invalid parameters, labels or samples, each saying which and what is expected; [`Error::Memory`] if the features
-    /// do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a fit
-    /// on few samples.
+    /// Invalid parameters, labels or samples, with their names and the expected values; [`Error::Memory`] if the
+    /// features do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed
+    /// before a fit on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -357,15 +359,22 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
         let (codes, n_classes) = labels.strata();
-        let learned =
-            Learned { samples, distinct: &distinct, weights: &weights, codes: &codes, n_classes, threads, monitor };
-        let mut made = self.expander.fit(&learned, &mut clock)?;
+        let training_samples = TrainingSamples {
+            samples,
+            distinct: &distinct,
+            weights: &weights,
+            codes: &codes,
+            n_classes,
+            threads,
+            monitor,
+        };
+        let mut made = self.expander.fit(&training_samples, &mut clock)?;
 
         let units = distinct.removed_weights(&weights);
-        let chosen = Chosen { labels: &labels, weights: &weights, units: &units };
-        let asked = Asked { samples: chosen, c: self.c.given(), intercept, seed, threads };
+        let chosen = LabeledSamples { labels: &labels, weights: &weights, units: &units };
+        let task = WeightTask { samples: chosen, c: self.c.value(), intercept, seed, threads };
         let weighed = match &mut made.phi {
-            Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &asked, monitor)?,
+            Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &task, monitor)?,
             Vectors::Sparse(_) if !unweighted(made.expansion.similarity()).is_empty() => {
                 let expected =
                     "a number where features stay sparse: weights are learned on dense ones (normalize by z-score)";
@@ -383,7 +392,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut pruned = None;
         if let Some(most) = self.max_basis {
             let n = made.expansion.n_columns();
-            let costs = ChosenC::given(self.c.or_one()).costs(&weights, labels.classes().len())?;
+            let costs = SelectedC::fixed(self.c.or_one()).costs(&weights, labels.classes().len())?;
             let solver = Solver {
                 loss: AnyLoss::default(),
                 penalty: Penalty::L2,
@@ -397,10 +406,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
             while made.expansion.n_columns() > most {
                 let solution = solver.solve(&made.phi, &labels, &costs, &monitor.without_progress())?;
                 let size = next_size(made.expansion.n_columns(), most);
-                let kept = heaviest(&made.expansion, &solution.weights, size);
-                made = made.with_kept(&kept)?.with_mean_norm(&weights);
+                let selected = most_important(&made.expansion, &solution.weights, size);
+                made = made.with_bases(&selected)?.with_mean_norm(&weights);
             }
-            pruned = Some(format!("{} of {n} bases were kept: those that weigh most", made.expansion.n_columns()));
+            pruned =
+                Some(format!("{} of {n} bases remain: those with the largest weights", made.expansion.n_columns()));
             clock.end("prune")?;
         }
         let solver = Solver {
@@ -414,11 +424,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
             threads,
         };
         let mut chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC::given(c),
+            CChoice::Value(c) => SelectedC::fixed(c),
             CChoice::Auto => {
                 let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.loss == AnyLoss::default();
                 let of_all = match is_sparse && weights.len() > SAMPLES_TO_CHOOSE {
-                    true => choose_on_held_out(&made.phi, chosen, self.near, &solver, monitor)?,
+                    true => select_on_held_out(&made.phi, chosen, self.near, &solver, monitor)?,
                     false => None,
                 };
                 let found = of_all.map_or_else(
@@ -439,8 +449,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end_solved("solve")?;
-        let unseen = match chosen_c.unseen.take() {
-            Some(unseen) => unseen,
+        let validation = match chosen_c.validation.take() {
+            Some(validation) => validation,
             None => {
                 let bases = made.bases_of_rows(&distinct);
                 let all = FitOnAll {
@@ -455,22 +465,26 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 };
                 let scores = held_out_scores(&all, &solver, seed, monitor)?;
                 clock.end("hold out")?;
-                Unseen { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
+                Validation { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
             }
         };
         if is_sparse {
-            let kept = made.expansion.used_bases(&solution.weights);
-            let note = format!("{} of {} bases have a weight and were kept", kept.len(), made.expansion.n_columns());
-            solution.weights = made.expansion.kept_weights(&solution.weights, &kept);
+            let selected = made.expansion.used_bases(&solution.weights);
+            let note = format!(
+                "{} of {} bases have a weight, the others were removed",
+                selected.len(),
+                made.expansion.n_columns()
+            );
+            solution.weights = made.expansion.kept_weights(&solution.weights, &selected);
             solution.report.notes.push(note);
-            made = made.with_kept(&kept)?;
+            made = made.with_bases(&selected)?;
         }
 
         solution.report.stages = clock.stages;
         let (notes, warnings) = made.expansion.remarks();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
-        let calibration = unseen.assess(&mut solution.report, &labels, &distinct.weights, &units);
+        let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &units);
         solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         Ok(BasisExpansionSvc {
             expansion: made.expansion,

@@ -1,21 +1,21 @@
-//! Decision values of samples that refits at the same C do not see: they estimate the error and calibrate probabilities where
-//! leave-one-out on all samples has not.
+//! Decision values of samples that refits at the same C do not see: they estimate the error and calibrate probabilities
+//! where leave-one-out on all samples has not.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::choose_c::Chosen;
+use super::choose_c::LabeledSamples;
 use super::solver::Solver;
 use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use crate::problem::{AnyLoss, Block, OneVsRest, Penalty, count};
 
-/// At most this many samples are held out of a fit, and at most a tenth: the standard error of an accuracy of 95 % is .5
-/// points.
+/// At most this many samples are held out of a fit, and at most a tenth: the standard error of an accuracy of 95 % is
+/// .5 points.
 const MAX_HELD_OUT: usize = 2000;
 
 /// The relative duality gap of the refits.
@@ -24,8 +24,8 @@ pub(super) const TOL: f64 = 1e-2;
 /// The same of solvers that cannot start at the solution.
 const COLD_TOL: f64 = 5e-2;
 
-/// Held-out samples that are wanted, and the same of solvers that cannot start at the solution: as many refits are made, each
-/// without a tenth.
+/// Held-out samples that are wanted, and the same of solvers that cannot start at the solution: as many refits are
+/// made, each without a tenth.
 const WANTED: usize = 5000;
 const WANTED_COLD: usize = 2000;
 const MAX_REFITS: usize = 10;
@@ -35,20 +35,20 @@ pub(super) fn n_held_out(n: usize, k: usize) -> usize {
     MAX_HELD_OUT.min(n / 10).max((2 * k).min(n / 2))
 }
 
-/// Samples that a fit does not see: rows, each with the share of its weight that is held out.
+/// Held-out samples: rows, each with the share of its weight that is held out.
 pub(super) struct HeldOut(Vec<(usize, f64)>);
 
 impl HeldOut {
-    /// Disjoint random sets of about `size` samples each, in which every class has its share, as in the population. Of each
-    /// class rows that are to be `spared`, the bases, come last. A row may stand for several independent samples, which are
-    /// held out one by one.
+    /// Disjoint random sets of about `size` samples each, in which every class has its share, as in the population. Of
+    /// each class rows that are to be `spared`, the bases, come last. A row may stand for several independent samples,
+    /// which are held out one by one.
     pub fn sets(
-        samples: Chosen<'_>,
+        samples: LabeledSamples<'_>,
         spared: impl Fn(usize) -> bool,
         (size, n_sets): (usize, usize),
         seed: u64,
     ) -> Vec<Self> {
-        let Chosen { labels, weights, units } = samples;
+        let LabeledSamples { labels, weights, units } = samples;
         let n_copies = |row: usize| (count(weights[row], units[row]) as usize).min(MAX_HELD_OUT);
         let (codes, n_classes) = labels.strata();
         let mut by_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
@@ -64,15 +64,15 @@ impl HeldOut {
         let n: usize = by_class.iter().map(Vec::len).sum();
         let shares: Vec<f64> = by_class.iter().map(|rows| (rows.len() * size) as f64 / n.max(1) as f64).collect();
         let mut draw = || {
-            let mut held = Vec::with_capacity(size + n_classes);
+            let mut held_out = Vec::with_capacity(size + n_classes);
             for (rows, share) in by_class.iter_mut().zip(&shares) {
                 // Rounded at random, so that rare classes have their share on average.
                 let n_drawn = share.floor() as usize + usize::from(rng.random::<f64>() < share.fract());
-                held.extend(rows.split_off(rows.len().saturating_sub(n_drawn)));
+                held_out.extend(rows.split_off(rows.len().saturating_sub(n_drawn)));
             }
-            held.sort_unstable();
+            held_out.sort_unstable();
             let share = |same: &[usize]| (same[0], same.len() as f64 / n_copies(same[0]) as f64);
-            HeldOut(held.chunk_by(|a, b| a == b).map(share).collect())
+            HeldOut(held_out.chunk_by(|a, b| a == b).map(share).collect())
         };
         (0..n_sets).map(|_| draw()).filter(|set| !set.0.is_empty()).collect()
     }
@@ -96,14 +96,14 @@ impl HeldOut {
     }
 }
 
-/// What the fit on all samples knows.
+/// The fit on all samples.
 pub(super) struct FitOnAll<'a> {
     pub phi: &'a Vectors,
-    pub samples: Chosen<'a>,
+    pub samples: LabeledSamples<'a>,
     /// C times their weights.
     pub costs: &'a [f64],
-    /// For each row of φ the features that compare with it, if it is a basis: a sample's similarity to itself is not that of
-    /// a new sample, so that these are left out with it.
+    /// For each row of φ the features that compare with it, if it is a basis: a sample's similarity to itself is not
+    /// that of a new sample, so that these are excluded with it.
     pub own_features: &'a dyn Fn(usize) -> Vec<usize>,
     /// Rows that are bases.
     pub is_basis: &'a dyn Fn(usize) -> bool,
@@ -116,9 +116,9 @@ fn is_warm(solver: &Solver) -> bool {
     matches!(solver.loss, AnyLoss::Smooth(_)) && solver.penalty == Penalty::L2
 }
 
-/// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth. Where
-/// bases must be held out, the features that compare with them are too. Fewer, or none, if time is up. A refit starts at the
-/// solution on all, and takes about as long as a few of its steps.
+/// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth.
+/// Where bases must be held out, the features that compare with them are too. Fewer, or none, if time is up. A refit
+/// starts at the solution on all, and takes about as long as a few of its steps.
 ///
 /// # Errors
 /// As for the fit on all samples.
@@ -127,44 +127,44 @@ pub(super) fn held_out_scores(
     solver: &Solver,
     seed: u64,
     monitor: &Monitor<'_>,
-) -> Result<UnseenScores> {
+) -> Result<HeldOutScores> {
     let FitOnAll { phi, samples, costs, own_features, is_basis, start } = all;
-    let mut scores = UnseenScores::default();
+    let mut scores = HeldOutScores::default();
     let (tol, wanted) = if is_warm(solver) { (TOL, WANTED) } else { (COLD_TOL, WANTED_COLD) };
     let n_refits = (wanted / costs.len().max(1)).clamp(1, MAX_REFITS);
     let (size, quiet) = (n_held_out(costs.len(), samples.labels.classes().len()), monitor.without_progress());
-    for held in HeldOut::sets(*samples, is_basis, (size, n_refits), seed) {
+    for held_out in HeldOut::sets(*samples, is_basis, (size, n_refits), seed) {
         if monitor.ask().is_err() {
             break;
         }
-        let features: Vec<usize> = held.whole_rows().flat_map(own_features).collect();
+        let features: Vec<usize> = held_out.whole_rows().flat_map(own_features).collect();
         let without = (!features.is_empty()).then(|| without_features(phi, &features));
         let phi = without.as_ref().unwrap_or(phi);
-        let rest = held.rest(costs.to_vec());
+        let rest = held_out.rest(costs.to_vec());
         let solution = solver.starting_at(start.clone(), tol).solve(phi, samples.labels, &rest, &quiet)?;
         if monitor.ask().is_err() {
             break;
         }
         let rows = Block::of(phi)?;
-        scores.extend(judge(rows, *samples, &held, (&solution.weights, &solution.intercepts)).scores);
+        scores.extend(judge(rows, *samples, &held_out, (&solution.weights, &solution.intercepts)).scores);
     }
     Ok(scores)
 }
 
 /// A copy of the rows in which some features are 0.
 fn without_features(phi: &Vectors, features: &[usize]) -> Vectors {
-    let mut is_left_out = vec![false; phi.n_cols()];
-    features.iter().for_each(|&feature| is_left_out[feature] = true);
+    let mut is_excluded = vec![false; phi.n_cols()];
+    features.iter().for_each(|&feature| is_excluded[feature] = true);
     let mut phi = phi.clone();
     match &mut phi {
         Vectors::Dense(matrix) => {
-            for row in matrix.values.chunks_mut(is_left_out.len().max(1)) {
-                row.iter_mut().zip(&is_left_out).filter(|(_, out)| **out).for_each(|(x, _)| *x = 0.0);
+            for row in matrix.values.chunks_mut(is_excluded.len().max(1)) {
+                row.iter_mut().zip(&is_excluded).filter(|(_, out)| **out).for_each(|(x, _)| *x = 0.0);
             }
         }
         Vectors::Sparse(matrix) => {
             let entries = matrix.values.iter_mut().zip(&matrix.indices);
-            entries.filter(|(_, column)| is_left_out[**column as usize]).for_each(|(x, _)| *x = 0.0);
+            entries.filter(|(_, column)| is_excluded[**column as usize]).for_each(|(x, _)| *x = 0.0);
         }
     }
     phi
@@ -175,21 +175,21 @@ pub(super) struct Judged {
     /// Their mean squared hinge, over samples and problems.
     pub squared_hinge: f64,
     /// Their decision values.
-    pub scores: UnseenScores,
+    pub scores: HeldOutScores,
 }
 
 /// Judges weights and intercepts by samples that were held out.
 pub(super) fn judge(
     rows: Block<'_>,
-    samples: Chosen<'_>,
-    held: &HeldOut,
+    samples: LabeledSamples<'_>,
+    held_out: &HeldOut,
     (all_weights, intercepts): (&[f32], &[f64]),
 ) -> Judged {
-    let Chosen { labels, weights, units } = samples;
+    let LabeledSamples { labels, weights, units } = samples;
     let (targets, d) = (OneVsRest::of(labels), rows.n_features());
     let (mut hinge, mut total) = (0.0, 0.0);
-    let mut unseen = UnseenScores::default();
-    for &(row, share) in &held.0 {
+    let mut found = HeldOutScores::default();
+    for &(row, share) in &held_out.0 {
         let of = |(problem, intercept): (usize, &f64)| rows.dot(row, &all_weights[problem * d..][..d]) + intercept;
         let scores: Vec<f64> = intercepts.iter().enumerate().map(of).collect();
         let slack = |(problem, score): (usize, &f64)| {
@@ -198,9 +198,9 @@ pub(super) fn judge(
         let weight = share * weights[row];
         total += weight * targets.mean_weight(row);
         hinge += weight * scores.iter().enumerate().map(slack).sum::<f64>() / scores.len() as f64;
-        unseen.push(scores, labels.codes()[row], weight, (share * count(weights[row], units[row])).max(1.0));
+        found.push(scores, labels.codes()[row], weight, (share * count(weights[row], units[row])).max(1.0));
     }
-    Judged { squared_hinge: hinge / total, scores: unseen }
+    Judged { squared_hinge: hinge / total, scores: found }
 }
 
 #[cfg(test)]
@@ -212,11 +212,11 @@ mod tests {
     fn sets_are_disjoint_and_have_the_classes_of_the_population() {
         let labels = Labels::new((0..4000).map(|i| i64::from(i % 10 == 0)));
         let ones = vec![1.0; 4000];
-        let samples = Chosen { labels: &labels, weights: &ones, units: &ones };
+        let samples = LabeledSamples { labels: &labels, weights: &ones, units: &ones };
         // All but 40 of the rare class are bases.
         let is_basis = |row: usize| row.is_multiple_of(10) && row >= 400;
         let sets = HeldOut::sets(samples, is_basis, (400, 3), 7);
-        let mut seen = vec![false; 4000];
+        let mut drawn = vec![false; 4000];
         for (at, set) in sets.iter().enumerate() {
             assert!((398..=402).contains(&set.len()));
             let rare = set.0.iter().filter(|(row, _)| row.is_multiple_of(10));
@@ -224,7 +224,7 @@ mod tests {
             // Bases are held out only when there are no others left.
             assert_eq!(rare.filter(|(row, _)| is_basis(*row)).count(), if at == 0 { 0 } else { 40 });
             set.0.iter().for_each(|&(row, share)| {
-                assert!(!std::mem::replace(&mut seen[row], true) && share == 1.0);
+                assert!(!std::mem::replace(&mut drawn[row], true) && share == 1.0);
             });
         }
     }
@@ -233,7 +233,7 @@ mod tests {
     fn classes_of_one_sample_are_held_out_as_often_as_others() {
         let labels = Labels::new((0..300).map(|i| i64::from(i / 2)));
         let ones = vec![1.0; 300];
-        let samples = Chosen { labels: &labels, weights: &ones, units: &ones };
+        let samples = LabeledSamples { labels: &labels, weights: &ones, units: &ones };
         let n: usize = (0..40).map(|seed| HeldOut::sets(samples, |_| false, (30, 1), seed)[0].len()).sum();
         assert!((1100..1300).contains(&n), "{n} of 1200");
     }
@@ -242,12 +242,12 @@ mod tests {
     fn independent_copies_are_held_out_in_part() {
         let labels = Labels::new([0, 1]);
         let (weights, units) = ([60.0, 40.0], [1.0, 1.0]);
-        let samples = Chosen { labels: &labels, weights: &weights, units: &units };
+        let samples = LabeledSamples { labels: &labels, weights: &weights, units: &units };
         let set = &HeldOut::sets(samples, |_| false, (10, 1), 3)[0];
         let rest = set.rest(weights.to_vec());
         assert!((rest[0] - 54.0).abs() < 1e-9 && (rest[1] - 36.0).abs() < 1e-9, "{rest:?}");
         // A weight that is no number of copies is held out whole.
-        let whole = Chosen { units: &weights, ..samples };
+        let whole = LabeledSamples { units: &weights, ..samples };
         let sets = HeldOut::sets(whole, |_| false, (1, 2), 3);
         assert!(sets.iter().all(|set| set.0.iter().all(|(_, share)| *share == 1.0)));
     }

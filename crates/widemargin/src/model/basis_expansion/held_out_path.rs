@@ -1,30 +1,30 @@
-//! C by samples that a fit does not see, for sparse features of many samples: their leave-one-out in closed form would take
-//! a factorization of the size of the features, of which there may be tens of thousands, and C on a few samples of rare
-//! features says less about all.
+//! C by held-out samples, for sparse features of many samples: their leave-one-out in closed form would take a
+//! factorization of the size of the features, possibly tens of thousands, and C on a few samples of rare features says
+//! less about all.
 //!
-//! A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the last
-//! and to a loose gap. The error there is the estimate too: it is the least of a few.
+//! A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the
+//! last and to a loose gap. The error there is the estimate too: it is the least of a few.
 
-use super::choose_c::{Chosen, ChosenC, Unseen};
+use super::choose_c::{LabeledSamples, SelectedC, Validation};
 use super::held_out::{HeldOut, Judged, judge};
 use super::solver::Solver;
 use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use crate::problem::{Block, Intercept};
 use crate::solve::EstimateMethod;
 use crate::solve::thin_plate::PathPoint;
 
 /// Samples held out, at most.
-const MOST: usize = 4000;
+const MAX_HELD_OUT: usize = 4000;
 
 /// The relative duality gap of the path.
 const TOL: f64 = 3e-2;
 
-/// The ends of the path, in half decades from where it begins, and λ there where no search has told: in units of the mean
-/// squared norm of the centered features.
+/// The ends of the path, in half decades from where it begins, and λ there if no search has determined it: in units of
+/// the mean squared norm of the centered features.
 const WIDEST: i32 = 6;
 const BEGIN: f64 = 1.0;
 
@@ -32,21 +32,22 @@ const BEGIN: f64 = 1.0;
 ///
 /// # Errors
 /// As for the fit on all samples.
-pub(super) fn choose_on_held_out(
+pub(super) fn select_on_held_out(
     phi: &Vectors,
-    samples: Chosen<'_>,
+    samples: LabeledSamples<'_>,
     near: Option<f64>,
     solver: &Solver,
     monitor: &Monitor<'_>,
-) -> Result<Option<ChosenC>> {
-    let Chosen { labels, weights, .. } = samples;
-    let held = HeldOut::sets(samples, |_| false, (MOST.min(weights.len() / 5), 1), solver.seed).into_iter().next();
+) -> Result<Option<SelectedC>> {
+    let LabeledSamples { labels, weights, .. } = samples;
+    let held_out =
+        HeldOut::sets(samples, |_| false, (MAX_HELD_OUT.min(weights.len() / 5), 1), solver.seed).into_iter().next();
     let unit = mean_square(phi, weights, solver.intercept)?;
-    let Some(held) = held.filter(|_| unit > 0.0) else { return Ok(None) };
+    let Some(held_out) = held_out.filter(|_| unit > 0.0) else { return Ok(None) };
     let (begin, quiet) = (near.unwrap_or(BEGIN), monitor.without_progress());
     let mut path: Vec<(PathPoint, f64)> = Vec::new();
     let mut best: Option<(usize, Start)> = None;
-    let mut unseen = UnseenScores::default();
+    let mut validation = HeldOutScores::default();
     // Toward larger C first: each point begins at the solution of the last.
     for direction in [1, -1] {
         let mut start = best.as_ref().map(|(_, start)| start.clone());
@@ -56,11 +57,11 @@ pub(super) fn choose_on_held_out(
             }
             let lambda = begin * 10f64.powf(-0.5 * f64::from(direction * step));
             let c = 0.5 / (lambda * unit);
-            let costs = held.rest(weights.iter().map(|weight| c * weight).collect());
+            let costs = held_out.rest(weights.iter().map(|weight| c * weight).collect());
             let at = Solver { start: start.take(), tol: TOL.max(solver.tol), ..solver.clone() };
             let solution = at.solve(phi, labels, &costs, &quiet)?;
             let solved = (&solution.weights[..], &solution.intercepts[..]);
-            let Judged { squared_hinge, scores } = judge(Block::of(phi)?, samples, &held, solved);
+            let Judged { squared_hinge, scores } = judge(Block::of(phi)?, samples, &held_out, solved);
             let report = &solution.report;
             path.push((
                 PathPoint {
@@ -83,21 +84,21 @@ pub(super) fn choose_on_held_out(
                 break;
             }
             best = Some((path.len() - 1, solved.clone()));
-            unseen = scores;
+            validation = scores;
             start = Some(solved);
         }
-        // What is better than where the path began lies on one side of it.
+        // Values better than the start of the path lie on one side of it.
         if best.as_ref().is_some_and(|(at, _)| *at > 0) {
             break;
         }
     }
     let Some((at, start)) = best else { return Ok(None) };
     let c = path[at].0.c;
-    let note = format!("C was selected by {} samples that were held out", held.len());
+    let note = format!("C was selected by {} samples that were held out", held_out.len());
     let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    let unseen = Some(Unseen { scores: unseen, method: EstimateMethod::HeldOut, fold_sums: Vec::new() });
-    Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), unseen }))
+    let validation = Some(Validation { scores: validation, method: EstimateMethod::HeldOut, fold_sums: Vec::new() });
+    Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
 }
 
 /// The mean squared norm of the features, centered where the intercept is free.

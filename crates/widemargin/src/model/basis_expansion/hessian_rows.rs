@@ -1,4 +1,4 @@
-//! The rows of which Newton's method computes its Hessian where it would cost too much to read all of them: those whose
+//! The rows from which Newton's method computes its Hessian if reading all of them costs too much: those whose
 //! features stay in memory, or are brought from other machines.
 
 use rand::{RngExt, SeedableRng};
@@ -9,24 +9,24 @@ use crate::data::Labels;
 /// This many rows of every class are chosen before the rest is shared by size, so that rare classes are represented.
 const FEW: usize = 64;
 
-/// Of rows that other machines hold: so many for each feature, in so many bytes, and at most a quarter of all; a
-/// direction from fewer than so many for each feature is not worth its while.
-const ROWS_A_FEATURE: usize = 32;
-const MOST_BYTES: usize = 1 << 28;
-const LEAST_A_FEATURE: usize = 4;
+/// Of rows on other machines: this number per feature, within these bytes, and at most a quarter of all; a direction
+/// from fewer than [`MIN_PER_FEATURE`] is not worth its cost.
+const ROWS_PER_FEATURE: usize = 32;
+const MAX_BYTES: usize = 1 << 28;
+const MIN_PER_FEATURE: usize = 4;
 
 /// The rows to bring from other machines, the same ones every time; `None` where the rows with a weight are fewer than
 /// `fewest`, or too few to be worth it.
 pub fn brought_rows(labels: &Labels, weights: &[f64], n_features: usize, fewest: usize) -> Option<Vec<usize>> {
     let n_present = weights.iter().filter(|weight| **weight > 0.0).count();
-    let of_memory = MOST_BYTES / (size_of::<f32>() * n_features.max(1));
-    let n_wanted = (ROWS_A_FEATURE * n_features).min(of_memory).min(n_present / 4);
-    let is_worth_it = n_present >= fewest && n_wanted >= LEAST_A_FEATURE * n_features;
+    let of_memory = MAX_BYTES / (size_of::<f32>() * n_features.max(1));
+    let n_wanted = (ROWS_PER_FEATURE * n_features).min(of_memory).min(n_present / 4);
+    let is_worth_it = n_present >= fewest && n_wanted >= MIN_PER_FEATURE * n_features;
     is_worth_it.then(|| choose_hessian_rows(labels, weights, n_wanted, 0))
 }
 
-/// Chooses about `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum; all
-/// where as many are wanted as there are.
+/// Chooses about `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum;
+/// all where as many are wanted as there are.
 pub fn choose_hessian_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
     choose_of_classes(labels, weights, n_wanted, FEW, seed)
 }
@@ -66,8 +66,8 @@ pub(in crate::model) fn choose_of_classes(
     rows
 }
 
-/// The classes of some rows, and their costs, scaled so that each class has the total cost of all its samples. Of several
-/// labels their sets, scaled so that the samples whose rarest label is the same have their total cost.
+/// The classes of some rows, and their costs, scaled so that each class has the total cost of all its samples. For
+/// multilabel targets their sets, scaled so that the samples whose rarest label is the same have their total cost.
 pub fn stand_ins(rows: &[usize], labels: &Labels, costs: &[f64]) -> (Vec<u32>, Vec<f64>) {
     let strata = labels.as_strata();
     let of_row = |row: usize| strata.codes()[row] as usize;

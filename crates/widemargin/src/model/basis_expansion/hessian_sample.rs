@@ -63,7 +63,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
             }
             self.tell("similarity", &rows);
         }
-        self.pieces.kept = keeps.then_some(self.resources.scratch);
+        self.pieces.cache = keeps.then_some(self.resources.scratch);
         clock.end("similarity")?;
 
         let Some(affine) = affine else { return Ok((self.pieces, hessian_sample)) };
@@ -81,8 +81,8 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                     for rows in self.ranges() {
                         self.monitor.go_on("normalize")?;
                         piece.resize(rows.len() * width, 0.0);
-                        // The maps are not known yet: what is read or computed is raw.
-                        match self.pieces.kept {
+                        // The maps are not known yet: these features are raw.
+                        match self.pieces.cache {
                             Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
                             None => self.pieces.make(rows.clone(), &mut piece)?,
                         }
@@ -98,8 +98,8 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
             }
         };
         // By now both were timed for all rows, at the disk's own speed if the file does not fit in memory.
-        if self.pieces.read.seconds_a_row() > self.pieces.made.seconds_a_row() && self.pieces.read.is_known() {
-            self.pieces.kept = None;
+        if self.pieces.read.seconds_per_row() > self.pieces.made.seconds_per_row() && self.pieces.read.is_known() {
+            self.pieces.cache = None;
         }
         self.pieces = self.pieces.normalized(affine.maps(&mean, &spread, total)?);
         let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
@@ -110,7 +110,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
     }
 
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'a, S> {
-        let (n, step) = (self.plan.n_rows, self.plan.rows_a_piece);
+        let (n, step) = (self.plan.n_rows, self.plan.piece_rows);
         (0..n).step_by(step).map(move |from| from..(from + step).min(n))
     }
 
@@ -136,7 +136,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         }
         let mut back = vec![0.0; piece.len()];
         self.pieces.read(scratch, rows, &mut back)?;
-        Ok(self.pieces.read.seconds_a_row() < self.pieces.made.seconds_a_row())
+        Ok(self.pieces.read.seconds_per_row() < self.pieces.made.seconds_per_row())
     }
 
     /// Adds sums over some weighted rows, chunk by chunk in order.

@@ -1,10 +1,10 @@
 //! Weights of similarities, one factor each, by leave-one-out in closed form (`weight=auto` in a spec).
 //!
 //! A linear SVM on features w_m φ_m has the Gram matrix Σ w_m² K_m: one scale a similarity says how much it counts. The
-//! loss is minimized over powers of √2, one weight at a time, in steps that get smaller; each value costs a path of C, or
-//! one fit where C is given.
+//! loss is minimized over powers of √2, one weight at a time, in steps that get smaller; each value costs a path of C,
+//! or one fit at a fixed C.
 
-use super::choose_c::{Chosen, Sampled};
+use super::choose_c::{LabeledSamples, Sampled};
 use super::expand::scale_columns;
 use crate::data::DenseView;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Block, Intercept};
 use crate::similarity::Similarity;
-use crate::solve::thin_plate::GivenPath;
+use crate::solve::thin_plate::PathOptions;
 
 /// Samples on which weights are learned.
 const SAMPLES_TO_WEIGH: usize = 1500;
@@ -22,7 +22,7 @@ const SAMPLES_TO_WEIGH: usize = 1500;
 const STEPS: [f64; 3] = [2.0, 1.0, 0.5];
 
 /// The largest and, with a minus, the smallest power of 2.
-const MOST: f64 = 6.0;
+const MAX_POWER: f64 = 6.0;
 
 /// A weight must lower the loss by this fraction to be worth it.
 const GAIN: f64 = 1e-3;
@@ -33,9 +33,9 @@ pub(super) fn unweighted<S: Similarity>(similarity: &S) -> Vec<usize> {
 }
 
 /// The problem for which weights are learned.
-pub(super) struct Asked<'a> {
-    pub samples: Chosen<'a>,
-    /// C if it is given.
+pub(super) struct WeightTask<'a> {
+    pub samples: LabeledSamples<'a>,
+    /// C if it is fixed.
     pub c: Option<f64>,
     pub intercept: Intercept,
     pub seed: u64,
@@ -49,7 +49,7 @@ pub(super) struct Asked<'a> {
 pub(super) fn learn_weights<S: Similarity>(
     expansion: &mut BasisExpansion<S>,
     phi: &mut [f32],
-    asked: &Asked<'_>,
+    task: &WeightTask<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<Option<String>> {
     let open = unweighted(expansion.similarity());
@@ -58,9 +58,9 @@ pub(super) fn learn_weights<S: Similarity>(
     }
     let width = expansion.n_features();
     let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
-    let view = DenseView::new(phi, asked.samples.labels.len(), width)?;
-    let sampled = Sampled::new(view.into(), asked.samples, SAMPLES_TO_WEIGH, asked.seed)?;
-    let pool = Pool::new(asked.threads)?;
+    let view = DenseView::new(phi, task.samples.labels.len(), width)?;
+    let sampled = Sampled::new(view.into(), task.samples, SAMPLES_TO_WEIGH, task.seed)?;
+    let pool = Pool::new(task.threads)?;
     let loss = |powers: &[f64]| -> Result<f64> {
         let Block::Dense(rows) = sampled.phi()? else { return Ok(f64::INFINITY) };
         let mut scaled = rows.values().to_vec();
@@ -70,8 +70,8 @@ pub(super) fn learn_weights<S: Similarity>(
         let point = sampled
             .fit(
                 DenseView::new(&scaled, sampled.n_rows(), width)?.into(),
-                GivenPath { c: asked.c, ..GivenPath::default() },
-                asked.intercept,
+                PathOptions { c: task.c, ..PathOptions::default() },
+                task.intercept,
                 &pool,
                 &monitor.without_progress(),
             )?
@@ -83,12 +83,12 @@ pub(super) fn learn_weights<S: Similarity>(
     let mut powers = vec![0.0; open.len()];
     let mut least = loss(&powers)?;
     // Where C is chosen too, a common factor changes nothing.
-    let first = usize::from(asked.c.is_none() && open.len() == expansion.similarity().n_parts());
+    let first = usize::from(task.c.is_none() && open.len() == expansion.similarity().n_parts());
     for step in STEPS {
         for at in first..open.len() {
             for direction in [step, -step] {
                 let before = powers[at];
-                while (powers[at] + direction).abs() <= MOST {
+                while (powers[at] + direction).abs() <= MAX_POWER {
                     powers[at] += direction;
                     let met = loss(&powers)?;
                     if met >= least * (1.0 - GAIN) {
@@ -106,11 +106,11 @@ pub(super) fn learn_weights<S: Similarity>(
     let of = if sampled.is_part() { format!(" on {} of the samples", sampled.n_rows()) } else { String::new() };
     drop(sampled);
     let ranges: Vec<_> = open.iter().map(|&part| columns(part)).collect();
-    let mut told = Vec::new();
+    let mut weights = Vec::new();
     for ((&part, power), columns) in open.iter().zip(&powers).zip(ranges) {
         scale_columns(phi, width, columns, power.exp2());
-        told.push(format!("{:.3} for {}", power.exp2(), expansion.similarity().part(part)));
+        weights.push(format!("{:.3} for {}", power.exp2(), expansion.similarity().part(part)));
         expansion.weigh(part, power.exp2())?;
     }
-    Ok(Some(format!("weights of similarities were learned{of}: {}", told.join(", "))))
+    Ok(Some(format!("weights of similarities were learned{of}: {}", weights.join(", "))))
 }

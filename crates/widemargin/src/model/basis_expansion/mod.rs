@@ -39,6 +39,6 @@ pub(super) use hessian_rows::choose_of_classes;
 pub use hessian_rows::{brought_rows, stand_ins};
 pub use model::BasisExpansionSvc;
 pub use one_class::{BasisExpansionOneClass, BasisExpansionOneClassParams};
-pub use one_class_of_parts::OneClassFacts;
+pub use one_class_of_parts::OneClassMetadata;
 pub use regressor::{BasisExpansionRegressor, BasisExpansionRegressorParams};
-pub use regressor_solution::RegressorFacts;
+pub use regressor_solution::RegressorMetadata;

@@ -24,10 +24,10 @@ pub struct BasisExpansionSvc<S: Similarity> {
     pub(crate) expansion: BasisExpansion<S>,
     /// How the bases were selected.
     pub(crate) basis: String,
-    /// Their training rows; empty if the bases were given.
+    /// Their training rows; empty for explicit bases.
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) c: f64,
-    /// By descending λ; empty if C was given.
+    /// By descending λ; empty for a fixed C.
     pub(crate) path: Vec<PathPoint>,
     pub(crate) loss: AnyLoss,
     pub(crate) penalty: Penalty,
@@ -155,10 +155,10 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         let phi = self.expansion.transform_with(samples, threads, monitor)?;
         let targets = OneVsRest::of(&labels);
         let default = LinearDualSettings { threads, ..LinearDualSettings::default() };
-        let settings = training.map_or(default, |told| LinearDualSettings {
-            tol: told.tol,
-            max_epochs: told.max_iter,
-            seed: told.seed,
+        let settings = training.map_or(default, |training| LinearDualSettings {
+            tol: training.tol,
+            max_epochs: training.max_iter,
+            seed: training.seed,
             ..default
         });
         let alphas = linear_dual::solve(phi.view()?, targets, &costs, self.intercept, &settings, monitor)?.alphas;
@@ -172,7 +172,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.squared_norms().into_iter().map(f64::sqrt).collect()
     }
 
-    /// ‖w‖² of each two-class problem, of which the papers' margin is the reciprocal (eq. 8 and 10).
+    /// ‖w‖² of each two-class problem, the reciprocal of the papers' margin (eq. 8 and 10).
     pub fn squared_norms(&self) -> Vec<f64> {
         let d = self.expansion.n_features();
         let squared = |k: usize| self.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
@@ -189,13 +189,13 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Some(expansion.squares_of_bases(&self.weights).into_iter().map(f64::sqrt).collect())
     }
 
-    /// The norm over all problems and parts of the weights on the similarity to each basis, whatever the normalization: of
-    /// Mw, where features are φ = Mᵀs. Empty where samples bring their similarities, or features only.
+    /// The norm over all problems and parts of the weights on the similarity to each basis, for any normalization:
+    /// of Mw, where features are φ = Mᵀs. Empty where samples bring their similarities, or features only.
     pub fn weights_of_similarities(&self) -> Vec<f64> {
         self.expansion.norms_of_bases(&self.weights, self.intercepts.len())
     }
 
-    /// The point of the path that was taken; none if C was given.
+    /// The selected point of the path; none for a fixed C.
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.path.iter().find(|point| point.c == self.c)
     }
@@ -212,10 +212,10 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self
     }
 
-    /// The same model with the same bases, held in another way.
+    /// The same model with the same bases, stored in another way.
     ///
     /// # Errors
-    /// What the similarity meets.
+    /// An error of the similarity.
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
         Ok(BasisExpansionSvc { expansion: self.expansion.with_bases(bases)?, ..self })
     }
@@ -225,7 +225,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         expansion: &BasisExpansion<S>;
         /// How the bases were selected.
         basis: &str;
-        /// The training row of each basis; empty if the bases were given.
+        /// The training row of each basis; empty for explicit bases.
         basis_rows: &[usize];
     }
 
@@ -241,9 +241,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         weights: &[f32];
         /// The intercepts, one per problem.
         intercepts: &[f64];
-        /// The weight C of the losses, given or selected.
+        /// The weight C of the losses, fixed or selected.
         copy c: f64;
-        /// The results at every C that was tried, by descending λ; empty if C was given.
+        /// The results at every evaluated C, by descending λ; empty for a fixed C.
         path: &[PathPoint];
         /// The loss.
         copy loss: AnyLoss;

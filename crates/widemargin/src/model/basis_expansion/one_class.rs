@@ -1,14 +1,14 @@
-//! One class on a basis expansion: samples that are unlike those of the training, by any similarity.
+//! Outlier detection on a basis expansion, by any similarity.
 //!
-//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on these features
-//! w minimizes Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean square s of a feature: ridge regression of the constant 1 without an
-//! intercept ([`FeatureRidge`]), the least squares one-class machine in the primal. A sample like none of the training has
-//! similarities, and a score w·φ(x), of about 0.
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on
+//! these features w minimizes Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean square s of a feature: ridge regression of
+//! the constant 1 without an intercept ([`FeatureRidge`]), the least squares one-class machine in the primal. A sample
+//! like none of the training has similarities, and a score w·φ(x), of about 0.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::expand::{Expander, Learned};
+use super::expand::{Expander, TrainingSamples};
 use super::learn_weights::unweighted;
 use super::products::precise_products;
 use super::regressor_solution::of_closed_form;
@@ -29,18 +29,18 @@ use crate::similarity::Similarity;
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, Spectrum};
 use crate::solve::{Report, Stage};
 
-/// The most bases, if their number is not given.
+/// The largest default number of bases.
 const USUAL_BASES: usize = 500;
 
 /// Of fewer distinct samples than this, which all set the threshold, all are bases.
 const FEW: usize = 20;
 
-/// The number of bases, if it is not given, of so many distinct samples.
+/// The default number of bases for this number of distinct samples.
 fn usual_bases(n: usize) -> usize {
     if n < FEW { n.max(1) } else { (n / 2).min(USUAL_BASES) }
 }
 
-/// Parameters of a model of one class on a basis expansion, with their defaults.
+/// Parameters of an outlier detector on a basis expansion, with their defaults.
 #[derive(Clone)]
 pub struct BasisExpansionOneClassParams<S: Similarity> {
     expander: Expander<S>,
@@ -50,15 +50,16 @@ pub struct BasisExpansionOneClassParams<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansionOneClassParams<S> {
-    /// The defaults for a similarity: 500 bases evenly spaced, and at most half of the samples, so that the other half sets the
-    /// threshold (of fewer than 20 all); `nystroem` normalization, quantile 0.05, shrinkage 0.01, one thread per core.
+    /// The defaults for a similarity: 500 bases evenly spaced, and at most half of the samples, so that the other half
+    /// sets the threshold (of fewer than 20 all); `nystroem` normalization, quantile 0.05, shrinkage 0.01, one thread
+    /// per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionOneClassParams {
             expander: Expander {
                 similarity,
                 n_basis: None,
                 basis: BasisChoice::default(),
-                given: None,
+                explicit: None,
                 normalization: Normalization::Nystroem(NegativeEigenvalues::Clip),
                 cut: NystroemCut::PreciseMillionth,
                 seed: 0,
@@ -69,25 +70,25 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         }
     }
 
-    /// The same parameters for another similarity; bases that were given are forgotten.
+    /// The same parameters for another similarity; explicit bases are dropped.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionOneClassParams<T> {
         let BasisExpansionOneClassParams { expander, quantile, shrinkage, threads } = self;
         BasisExpansionOneClassParams { expander: expander.with_similarity(similarity), quantile, shrinkage, threads }
     }
 
     setters! {
-        /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 500, and at most half
-        /// of the distinct samples, or all of fewer than 20.)
+        /// How many bases. Where there are fewer samples, all are used, with a note in the report. (By default 500, and
+        /// at most half of the distinct samples, or all of fewer than 20.)
         n_basis: usize => expander.n_basis = Some(n_basis);
         /// How bases are selected among the training samples.
         basis: BasisChoice => expander.basis = basis;
-        /// Bases given explicitly, in place of training samples.
-        bases: S::Samples => expander.given = Some(bases);
-        /// How the similarities are normalized. One that centers the features leaves nothing by which samples without
-        /// similarities are told.
+        /// Explicit bases, in place of training samples.
+        bases: S::Samples => expander.explicit = Some(bases);
+        /// How the similarities are normalized. With one that centers the features, samples without similarities cannot
+        /// be detected.
         normalization: Normalization => expander.normalization = normalization;
-        /// The share of samples like the training ones that is expected to be taken for outliers, above 0 and below 1: the
-        /// quantile of left-out scores that is the threshold.
+        /// The share of samples like the training ones that are expected to be classified as outliers, above 0 and
+        /// below 1: the threshold is this quantile of the leave-one-out scores.
         quantile: f64;
         /// κ of the penalty, above 0. Little follows the samples closely, much averages similarities to them.
         shrinkage: f64;
@@ -123,15 +124,16 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
     ///
-    /// The left-out score of a sample is that of the fit without one copy of it, with the same bases and the same normalization:
-    /// exact. Samples that are bases do not count for the threshold, since their similarity to themselves is not that of a new
-    /// sample; where the others are fewer than 20, all count. If a time limit does not allow a fit on
-    /// all samples, the model is of as many as it allows, which the report says, and there are no left-out scores.
+    /// The leave-one-out score of a sample is that of the fit without one copy of it, with the same bases and the same
+    /// normalization: exact. Samples that are bases do not count for the threshold, since their similarity to
+    /// themselves is not that of a new sample; where the others are fewer than 20, all count. If a time limit does not
+    /// allow a fit on all samples, the model is of as many as it allows, as noted in the report, and there are no
+    /// leave-one-out scores.
     ///
     /// # Errors
-    /// Invalid parameters or samples, each saying which and what is expected; [`Error::Memory`] if the features do not fit;
-    /// [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a fit on few
-    /// samples.
+    /// Invalid parameters or samples, with their names and the expected values; [`Error::Memory`] if the features do
+    /// not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a
+    /// fit on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -153,7 +155,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
             let mut model = params.fit_rows(&Picked { source: samples, rows }, Some(&of_rows), monitor)?;
             model.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
             // Those of the other samples would take as long as a fit on all.
-            model.left_out_scores = Vec::new();
+            model.loo_scores = Vec::new();
             Ok(model)
         };
         fit_within_limit(size, monitor, |n| draw_rows(&weights, n, seed), fit, |model| &mut model.report)
@@ -184,8 +186,9 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
         self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
         let codes = vec![0; weights.len()];
-        let learned = Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
-        let made = self.expander.fit(&learned, &mut clock)?;
+        let training =
+            TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
+        let made = self.expander.fit(&training, &mut clock)?;
 
         let ones = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
         let units = one_copy(weights);
@@ -195,36 +198,36 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let lambda = penalty(solver.ridge().spectrum(), made.phi.n_cols(), self.shrinkage);
         let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
         clock.end_solved("solve")?;
-        let left_out = left_out_scores(solver.ridge().left_out_values_with(lambda, monitor)?.into_values());
+        let loo_values = loo_scores(solver.ridge().loo_values_with(lambda, monitor)?.into_values());
         // A copy of a basis is as similar to it as a new sample that equals it will be.
         let mut others = weights.clone();
         for place in made.chosen.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
             others[place] = (weights[place] - units[place]).max(0.0);
         }
-        let threshold = threshold(&left_out, weights, &others, self.quantile);
+        let threshold = threshold(&loo_values, weights, &others, self.quantile);
         clock.end("leave-one-out")?;
 
-        let found = Found { weights: w, threshold, left_out_scores: Vec::new() };
-        let facts = (made.basis, made.chosen.rows, seed);
+        let found = Found { weights: w, threshold, loo_scores: Vec::new() };
+        let metadata = (made.basis, made.chosen.rows, seed);
         let numbers = (self.quantile, self.shrinkage);
         let mut model =
-            BasisExpansionOneClass::of(made.expansion, found, numbers, facts, (weights.len(), clock.stages));
+            BasisExpansionOneClass::of(made.expansion, found, numbers, metadata, (weights.len(), clock.stages));
         model.report.warnings.extend(made.chosen.warning);
         let absent: Vec<usize> = (0..n).filter(|&row| distinct.places[row] == ABSENT).collect();
-        // Those without weight are left out as they are.
+        // Samples without weight were not part of the fit.
         let mut of_absent = match absent.is_empty() {
             true => Vec::new(),
             false => model.score_samples_with(&samples.select(&absent)?, threads, &monitor.without_progress())?,
         }
         .into_iter();
-        let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { left_out.get(place).copied() };
-        model.left_out_scores = distinct.places.iter().filter_map(score).collect();
+        let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { loo_values.get(place).copied() };
+        model.loo_scores = distinct.places.iter().filter_map(score).collect();
         Ok(model)
     }
 }
 
-/// The weight of one copy of each sample. There are no labels to tell repeated draws from weights: where every sample has a
-/// weight above 1, the smallest is taken for a unit of weights.
+/// The weight of one copy of each sample. Without labels, repeated draws cannot be distinguished from weights: where
+/// every sample has a weight above 1, the smallest is the unit of weights.
 pub(super) fn one_copy(weights: &[f64]) -> Vec<f64> {
     let unit = weights.iter().copied().filter(|weight| *weight > 0.0).fold(f64::INFINITY, f64::min).max(1.0);
     weights.iter().map(|weight| weight.min(unit)).collect()
@@ -244,7 +247,7 @@ pub(super) fn check_numbers(quantile: f64, shrinkage: f64) -> Result<()> {
 /// Refuses a single sample, without which nothing is left.
 pub(super) fn check_number(n: usize, total_weight: f64) -> Result<()> {
     if n < 2 && total_weight < 2.0 {
-        let expected = "at least 2 samples: the threshold is that of samples that are left out";
+        let expected = "at least 2 samples: the threshold is a quantile of leave-one-out scores";
         return Err(Error::parameter("n_samples", n, expected));
     }
     Ok(())
@@ -255,8 +258,8 @@ pub(super) fn penalty(spectrum: &Spectrum, n_features: usize, shrinkage: f64) ->
     shrinkage * spectrum.total_weight() * spectrum.unit() / n_features.max(1) as f64
 }
 
-/// Left-out values as scores: that of a sample of which the others say nothing is 0.
-pub(super) fn left_out_scores(mut values: Vec<f64>) -> Vec<f64> {
+/// Leave-one-out decision values as scores: 0 if the other samples do not determine it.
+pub(super) fn loo_scores(mut values: Vec<f64>) -> Vec<f64> {
     values.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
     values
 }
@@ -276,23 +279,22 @@ impl<S: Similarity> fmt::Debug for BasisExpansionOneClassParams<S> {
 pub(super) struct Found {
     pub weights: Vec<f64>,
     pub threshold: f64,
-    pub left_out_scores: Vec<f64>,
+    pub loo_scores: Vec<f64>,
 }
 
-/// A model of one class on a basis expansion: it tells samples that are unlike those of the training. It stores its bases, and
-/// compares samples with these only.
+/// An outlier detector on a basis expansion. It stores its bases, and compares samples with these only.
 #[derive(Clone)]
 pub struct BasisExpansionOneClass<S: Similarity> {
     pub(crate) expansion: BasisExpansion<S>,
     /// How the bases were selected.
     pub(crate) basis: String,
-    /// Their training rows; empty if the bases were given.
+    /// Their training rows; empty for explicit bases.
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) quantile: f64,
     pub(crate) shrinkage: f64,
     pub(crate) weights: Vec<f64>,
     pub(crate) threshold: f64,
-    pub(crate) left_out_scores: Vec<f64>,
+    pub(crate) loo_scores: Vec<f64>,
     pub(crate) report: Report,
     /// The weights over the largest of them in the form used for prediction, computed on first use.
     pub(crate) decision: OnceLock<Decision>,
@@ -303,7 +305,8 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
 
-    /// Of a solution by this quantile and shrinkage, for so many samples; how the bases were selected, their rows and the seed of it.
+    /// From a solution with this quantile and shrinkage; the selection of the bases, their rows and the seed; and the
+    /// number of samples.
     pub(super) fn of(
         expansion: BasisExpansion<S>,
         found: Found,
@@ -311,7 +314,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         (basis, basis_rows, seed): (String, Vec<usize>, u64),
         (n, stages): (usize, Vec<Stage>),
     ) -> Self {
-        let Found { weights, threshold, left_out_scores } = found;
+        let Found { weights, threshold, loo_scores } = found;
         let mut report = of_closed_form(weights.iter().map(|weight| weight * weight).sum(), n, 1, stages);
         let (notes, warnings) = expansion.remarks();
         report.notes.extend(notes);
@@ -324,7 +327,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
             shrinkage,
             weights,
             threshold,
-            left_out_scores,
+            loo_scores,
             report,
             decision: OnceLock::new(),
             origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
@@ -378,10 +381,10 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         self
     }
 
-    /// The same model with the same bases, held in another way.
+    /// The same model with the same bases, stored in another way.
     ///
     /// # Errors
-    /// What the similarity meets.
+    /// An error of the similarity.
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
         Ok(BasisExpansionOneClass { expansion: self.expansion.with_bases(bases)?, ..self })
     }
@@ -396,7 +399,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         expansion: &BasisExpansion<S>;
         /// How the bases were selected.
         basis: &str;
-        /// The training row of each basis; empty if the bases were given.
+        /// The training row of each basis; empty for explicit bases.
         basis_rows: &[usize];
         /// The weights, one per feature.
         weights: &[f64];
@@ -406,8 +409,9 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         copy shrinkage: f64;
         /// The score below which samples are outliers.
         copy threshold: f64;
-        /// The score of each training sample by a fit without one copy of it; of a base too, with its similarity to itself.
-        left_out_scores: &[f64];
+        /// The score of each training sample by a fit without one copy of it; of a base too, with its similarity to
+        /// itself.
+        loo_scores: &[f64];
         /// The report of the fit.
         report: &Report;
     }

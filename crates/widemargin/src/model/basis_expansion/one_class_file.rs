@@ -1,4 +1,4 @@
-//! The model of one class on a basis expansion in a model file.
+//! The outlier detector on a basis expansion in a model file.
 
 use std::sync::OnceLock;
 
@@ -37,11 +37,8 @@ expansion_file_methods!(BasisExpansionOneClass);
 
 impl<S: Similarity> BasisExpansionOneClass<S> {
     fn own_arrays(&self) -> [Array<'_>; 2] {
-        let scores = &self.left_out_scores;
-        [
-            array("weights", vec![self.weights.len()], &self.weights),
-            array("left_out_scores", vec![scores.len()], scores),
-        ]
+        let scores = &self.loo_scores;
+        [array("weights", vec![self.weights.len()], &self.weights), array("loo_scores", vec![scores.len()], scores)]
     }
 
     fn header_with(&self, expansion: ExpansionHeader) -> Result<String> {
@@ -58,7 +55,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
             quantile: self.quantile,
             shrinkage: self.shrinkage,
             threshold: self.threshold,
-            n_samples: self.left_out_scores.len(),
+            n_samples: self.loo_scores.len(),
             report: self.report.clone(),
             origin: self.origin.clone(),
         })
@@ -69,12 +66,12 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         expansion: impl FnOnce(&ExpansionHeader, &Reader<'_>) -> Result<BasisExpansion<S>>,
     ) -> Result<Self> {
         let header: Header = reader.parse()?;
-        let retold = |error: Error| reader.wrong(error.to_string());
-        check_numbers(header.quantile, header.shrinkage).map_err(retold)?;
-        header.origin.check(header.expansion.n_features()).map_err(retold)?;
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        check_numbers(header.quantile, header.shrinkage).map_err(file_error)?;
+        header.origin.check(header.expansion.n_features()).map_err(file_error)?;
         let expansion = expansion(&header.expansion, reader)?;
         let weights = reader.tensor("weights", &[expansion.n_features()])?;
-        let left_out_scores = reader.tensor("left_out_scores", &[header.n_samples])?;
+        let loo_scores = reader.tensor("loo_scores", &[header.n_samples])?;
         Ok(BasisExpansionOneClass {
             expansion,
             basis: header.basis,
@@ -83,7 +80,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
             shrinkage: header.shrinkage,
             weights,
             threshold: header.threshold,
-            left_out_scores,
+            loo_scores,
             report: header.report,
             decision: OnceLock::new(),
             origin: header.origin,

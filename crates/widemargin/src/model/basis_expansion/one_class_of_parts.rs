@@ -1,8 +1,6 @@
-//! One class on features that others hold: of other machines.
+//! Outlier detection on features that are on other machines.
 
-use super::one_class::{
-    BasisExpansionOneClass, Found, check_number, check_numbers, left_out_scores, one_copy, penalty,
-};
+use super::one_class::{BasisExpansionOneClass, Found, check_number, check_numbers, loo_scores, one_copy, penalty};
 use super::threshold::threshold;
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
@@ -14,12 +12,12 @@ use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
 
-/// What the model of such a fit is told beside its solution.
+/// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
-pub struct OneClassFacts {
+pub struct OneClassMetadata {
     /// How the bases were selected.
     pub basis: String,
-    /// Their training rows; empty if the bases were given.
+    /// Their training rows; empty for explicit bases.
     pub basis_rows: Vec<usize>,
     /// The share of samples like the training ones that is expected below the threshold.
     pub quantile: f64,
@@ -32,35 +30,35 @@ pub struct OneClassFacts {
 }
 
 impl<S: Similarity> BasisExpansionOneClass<S> {
-    /// Trains on the features of an expansion; `targets` has the number 1 and the weight of each of the same rows, without an
-    /// intercept. The left-out score of every row is brought here. Equal samples are not merged: of copies of a basis only the
-    /// row that is the basis does not count for the threshold.
+    /// Trains on the features of an expansion; `targets` has the number 1 and the weight of each of the same rows,
+    /// without an intercept. The leave-one-out score of every row is collected here. Equal samples are not merged: of
+    /// copies of a basis only the row that is the basis does not count for the threshold.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or more features than their
-    /// products can be added up of; [`Error::NotFinite`](crate::Error::NotFinite); what the rows meet;
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or too many
+    /// features for the sums of their products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn of_parts(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,
-        facts: OneClassFacts,
+        metadata: OneClassMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let OneClassFacts { basis, basis_rows, quantile, shrinkage, seed, mut stages } = facts;
+        let OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed, mut stages } = metadata;
         check_numbers(quantile, shrinkage)?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
         let ridge = PartedRidge::new(rows, 1, targets.total(), monitor)?;
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
-        let left_out = left_out_scores(ridge.left_out_values(rows, lambda, monitor)?);
+        let loo_values = loo_scores(ridge.loo_values(rows, lambda, monitor)?);
         let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
-        basis_rows.iter().filter(|row| **row < left_out.len()).for_each(|&row| others[row] -= copies[row]);
-        let threshold = threshold(&left_out, targets.weights(), &others, quantile);
+        basis_rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
+        let threshold = threshold(&loo_values, targets.weights(), &others, quantile);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let found = Found { weights, threshold, left_out_scores: left_out };
-        let facts = (basis, basis_rows, seed);
-        Ok(BasisExpansionOneClass::of(expansion, found, (quantile, shrinkage), facts, (targets.n_present(), stages)))
+        let found = Found { weights, threshold, loo_scores: loo_values };
+        let metadata = (basis, basis_rows, seed);
+        Ok(BasisExpansionOneClass::of(expansion, found, (quantile, shrinkage), metadata, (targets.n_present(), stages)))
     }
 }

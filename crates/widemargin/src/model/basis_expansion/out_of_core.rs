@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
-use super::choose_c::{Chosen, ChosenC, choose_c};
+use super::choose_c::{LabeledSamples, SelectedC, choose_c};
 use super::feature_pieces::FeaturePieces;
 use super::held_out::{HeldOut, TOL as HELD_OUT_TOL, judge, n_held_out};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
-use super::learn_weights::{Asked, learn_weights};
+use super::learn_weights::{WeightTask, learn_weights};
 use super::start::Start;
 use super::wanted_bases::Wanted;
 use crate::data::{About, DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
@@ -27,7 +27,7 @@ use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice, 
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use crate::problem::{
     AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
 };
@@ -80,7 +80,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
-        let (parameters, asked) = (self.told(), self.training());
+        let (parameters, training) = (self.identity(), self.training());
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
 
@@ -88,8 +88,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut similarity = expander.similarity;
         similarity.fit(&training)?;
         clock.end("descriptor")?;
-        let wanted =
-            Wanted { given: expander.given, choice: &expander.basis, n_basis: expander.n_basis, seed: expander.seed };
+        let wanted = Wanted {
+            explicit: expander.explicit,
+            choice: &expander.basis,
+            n_basis: expander.n_basis,
+            seed: expander.seed,
+        };
         let (bases, chosen) = wanted.bases(&similarity, labels, &training)?;
         clock.end("bases")?;
         let expansion =
@@ -113,19 +117,19 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
         let of_part = labels.select(&hessian_sample.rows);
-        let samples = Chosen { labels: &of_part, weights: &part, units: &part };
+        let samples = LabeledSamples { labels: &of_part, weights: &part, units: &part };
         let (seed, threads, intercept) = (expander.seed, self.threads, self.intercept);
-        let asked_for = Asked { samples, c: self.c.given(), intercept, seed, threads };
-        let weighed = learn_weights(&mut pieces.expansion, &mut hessian_sample.phi, &asked_for, monitor)?;
+        let task = WeightTask { samples, c: self.c.value(), intercept, seed, threads };
+        let weighed = learn_weights(&mut pieces.expansion, &mut hessian_sample.phi, &task, monitor)?;
         if weighed.is_some() {
             clock.end("weights")?;
             if !pieces.expansion.normalization().is_learned() {
-                // What was kept are features without the weights.
-                pieces.kept = None;
+                // The cached features are without the weights.
+                pieces.cache = None;
             }
         }
         let mut chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC::given(c),
+            CChoice::Value(c) => SelectedC::fixed(c),
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
                 let kind = (self.loss, intercept);
@@ -142,7 +146,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (solution, note) = blocks.solve(&settings, start, false, monitor)?;
         clock.end_solved("solve")?;
 
-        let scores = blocks.unseen_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
+        let scores = blocks.held_out_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
         clock.end("hold out")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
@@ -151,9 +155,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (notes, warnings) = pieces.expansion.remarks();
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(chosen.warning));
-        let given = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
-        let calibration = assess(&mut report, &scores, labels, &given, EstimateMethod::HeldOut);
-        let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
+        let plain_weights = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
+        let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
+        let basis = if chosen.rows.is_empty() { "explicit".into() } else { expander.basis.to_string() };
         let parts = Assembled {
             basis,
             basis_rows: chosen.rows,
@@ -161,13 +165,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
             path: chosen_c.path,
             loss: self.loss,
             intercept: self.intercept,
-            several_labels: labels.is_several(),
+            multilabel: labels.is_several(),
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             intercepts: solution.intercepts,
             report,
         };
-        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(asked).with_calibration(calibration))
+        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(training).with_calibration(calibration))
     }
 }
 
@@ -185,7 +189,7 @@ struct Blocks<'a, S: Similarity> {
 impl<S: Similarity> Blocks<'_, S> {
     /// The decision values of some of the resident rows, which are no bases, from a fit without them that starts at the
     /// solution: a few more passes. None if time is up.
-    fn unseen_scores(
+    fn held_out_scores(
         &self,
         solution: &NewtonSolution,
         bases: &[usize],
@@ -193,7 +197,7 @@ impl<S: Similarity> Blocks<'_, S> {
         settings: &NewtonSettings,
         seed: u64,
         monitor: &Monitor<'_>,
-    ) -> Result<UnseenScores> {
+    ) -> Result<HeldOutScores> {
         let (rows, n_classes) = (&self.hessian_sample.rows, self.labels.classes().len());
         let labels = self.labels.of_rows(rows);
         let bases: HashSet<usize> = bases.iter().copied().collect();
@@ -202,11 +206,11 @@ impl<S: Similarity> Blocks<'_, S> {
         let mixes = expansion.features_of_basis(0).is_empty();
         let is_judged = |row: usize| mixes || !bases.contains(&row);
         let of_rows: Vec<f64> = rows.iter().map(|&row| if is_judged(row) { weights[row] } else { 0.0 }).collect();
-        let samples = Chosen { labels: &labels, weights: &of_rows, units: &of_rows };
+        let samples = LabeledSamples { labels: &labels, weights: &of_rows, units: &of_rows };
         let size = n_held_out(rows.len(), n_classes);
-        let held = HeldOut::sets(samples, |at| bases.contains(&rows[at]), (size, 1), seed).into_iter().next();
-        let Some(held) = held.filter(|_| monitor.ask().is_ok()) else { return Ok(UnseenScores::default()) };
-        let rest = held.rest(of_rows.clone());
+        let held_out = HeldOut::sets(samples, |at| bases.contains(&rows[at]), (size, 1), seed).into_iter().next();
+        let Some(held_out) = held_out.filter(|_| monitor.ask().is_ok()) else { return Ok(HeldOutScores::default()) };
+        let rest = held_out.rest(of_rows.clone());
         let mut costs = self.problem.costs.to_vec();
         for (&row, rest) in rows.iter().zip(&rest) {
             if *rest == 0.0 && is_judged(row) {
@@ -220,11 +224,11 @@ impl<S: Similarity> Blocks<'_, S> {
         let start = NewtonStart { weights: &solution.weights, intercepts: &solution.intercepts };
         let (solution, _) = without.solve(&settings, Some(start), true, &monitor.without_progress())?;
         if monitor.ask().is_err() {
-            return Ok(UnseenScores::default());
+            return Ok(HeldOutScores::default());
         }
         let d = self.pieces.expansion.n_features();
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, rows.len(), d)?);
-        Ok(judge(phi, samples, &held, (&solution.weights, &solution.intercepts)).scores)
+        Ok(judge(phi, samples, &held_out, (&solution.weights, &solution.intercepts)).scores)
     }
 
     /// The model, and a summary of the solve; a second one starts at the solution of the first.
@@ -248,8 +252,8 @@ impl<S: Similarity> Blocks<'_, S> {
             None => {
                 let first = newton::solve(&mut of_resident, settings, start, monitor)?;
                 if self.plan.is_whole() {
-                    let held = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
-                    return Ok((first, format!("all features were held in memory: {held:.0} MB")));
+                    let megabytes = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
+                    return Ok((first, format!("all features were in memory: {megabytes:.0} MB")));
                 }
                 (first.weights, first.intercepts)
             }
@@ -258,10 +262,10 @@ impl<S: Similarity> Blocks<'_, S> {
         drop(of_resident);
 
         let room = Room {
-            rows_a_piece: self.plan.rows_a_piece,
-            n_held: self.plan.n_held,
+            piece_rows: self.plan.piece_rows,
+            n_cached: self.plan.n_cached,
             scratch: self.resources.scratch,
-            // After the features, whether they are cached or not: caching may have been given up late.
+            // After the features, whether they are cached or not: caching may have been abandoned late.
             first_byte: 4 * n as u64 * d as u64,
         };
         let all = FeaturePasses::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
@@ -276,8 +280,9 @@ impl<S: Similarity> Blocks<'_, S> {
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
         let n_passes = objective.into_parts().0.inner.n_passes();
         // Whether features were cached depends on the speed of the disk, and does not belong to the model.
-        let n_held = self.hessian_sample.rows.len();
-        let note = format!("{n_passes} passes of the solver; the features of {n_held} of {n} samples stayed in memory");
+        let n_resident = self.hessian_sample.rows.len();
+        let note =
+            format!("{n_passes} passes of the solver; the features of {n_resident} of {n} samples stayed in memory");
         Ok((solution, note))
     }
 }

@@ -1,9 +1,10 @@
 //! Regression on a basis expansion of data larger than memory.
 //!
-//! A first pass computes all features to learn the center of the normalization, a second one its scale; where not all of them
-//! stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes are the fit by the
-//! squared loss ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products, and the left-out residuals at
-//! all C. Other losses take two passes a step of Newton's method ([`PartedRows`](crate::solve::residuals)).
+//! A first pass computes all features to learn the center of the normalization, a second one its scale; where not all
+//! of them stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes
+//! are the fit by the squared loss ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products,
+//! and the leave-one-out residuals at all C. Other losses take two passes a step of Newton's method
+//! ([`PartedRows`](crate::solve::residuals)).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_sample::{HessianSample, Learner};
-use super::regressor_solution::RegressorFacts;
+use super::regressor_solution::RegressorMetadata;
 use super::wanted_bases::Wanted;
 use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};
@@ -31,29 +32,31 @@ use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
 
-/// Squares of the features that are held at once, beside those of chunks of rows: the products, their eigenvectors, the
-/// rotation and its copies.
+/// Squares of the features that are in memory at once, in addition to those of chunks of rows: the products, their
+/// eigenvectors, the rotation and its copies.
 const SQUARES: usize = 6;
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
-    /// Trains on data larger than memory, with at most `resources.memory` bytes for features, their products and what the solver
-    /// keeps of each sample, plus targets and weights (24 bytes per sample and 8 per output) and the similarity's own memory.
+    /// Trains on data larger than memory, with at most `resources.memory` bytes for features, their products and the
+    /// solver's state of each sample, plus targets and weights (24 bytes per sample and 8 per output) and the
+    /// similarity's own memory.
     ///
-    /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding (of a loss that is not
-    /// squared, to the tolerance of its solver), with its estimates of the error; bases are stored in the order of the samples,
-    /// and equal samples are not merged. The folds of the quantile loss are drawn among all samples, not among those that differ,
-    /// which may choose another C.
+    /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding (of a loss that is
+    /// not squared, to the tolerance of its solver), with its estimates of the error; bases are stored in the order of
+    /// the samples, and equal samples are not merged. The folds of the quantile loss are drawn among all samples, not
+    /// among those that differ, which may choose another C.
     ///
-    /// The squared loss takes three passes over the features. Another loss takes two for each Newton step and four more at each
-    /// C, for each output: hundreds where C and ε are chosen.
+    /// The squared loss takes three passes over the features. Another loss takes two for each Newton step and four more
+    /// at each C, for each output: hundreds where C and ε are chosen.
     ///
-    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With a loss that
-    /// is not squared only the bases, the normalization and the mean of the features are taken up: the answers of the solver's
-    /// passes have a number for each sample, and are not stored.
+    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With a
+    /// loss that is not squared only the bases, the normalization and the mean of the features are resumed: the answers
+    /// of the solver's passes have a number for each sample, and are not stored.
     ///
     /// # Errors
-    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the number
-    /// of bases; [`Error::Checkpoint`] for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
+    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the
+    /// number of bases; [`Error::Checkpoint`] for a checkpoint of other data or parameters; [`Error::Io`] of scratch
+    /// and checkpoint.
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -69,14 +72,14 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let mut clock = Clock::start(monitor);
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
-        let parameters = self.told(&targets);
+        let parameters = self.identity(&targets);
         let (c, loss, threads, expander) = (self.c, self.loss, self.threads, self.expander);
         let mut similarity = expander.similarity;
         similarity.fit(&training)?;
         clock.end("descriptor")?;
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
-        let (given, choice, seed) = (expander.given, &expander.basis, expander.seed);
-        let wanted = Wanted { given, choice, n_basis: expander.n_basis, seed };
+        let (explicit, choice, seed) = (expander.explicit, &expander.basis, expander.seed);
+        let wanted = Wanted { explicit, choice, n_basis: expander.n_basis, seed };
         let (bases, chosen) = wanted.bases(&similarity, &all_alike, &training)?;
         clock.end("bases")?;
         let expansion =
@@ -100,27 +103,27 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let stays = if plan.is_whole() { present } else { Vec::new() };
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
         let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
-        let (pieces, held) = learner.learn(stays, &mut clock)?;
+        let (pieces, stored) = learner.learn(stays, &mut clock)?;
         let expansion = pieces.expansion.clone();
-        let of_held = plan.is_whole().then(|| targets.present());
-        let of_rows = of_held.as_ref().unwrap_or(&targets);
+        let of_stored = plan.is_whole().then(|| targets.present());
+        let of_rows = of_stored.as_ref().unwrap_or(&targets);
         let rows = FeaturesInPasses {
             targets: of_rows,
-            held: plan.is_whole().then_some(held),
-            rows_a_piece: plan.rows_a_piece,
+            stored: plan.is_whole().then_some(stored),
+            piece_rows: plan.piece_rows,
             pieces,
             pool: &pool,
         };
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
-        let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
-        let facts = RegressorFacts { basis, basis_rows: chosen.rows, c, loss, seed, stages: clock.stages };
-        let mut model = BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, facts, monitor)?;
+        let basis = if chosen.rows.is_empty() { "explicit".into() } else { expander.basis.to_string() };
+        let metadata = RegressorMetadata { basis, basis_rows: chosen.rows, c, loss, seed, stages: clock.stages };
+        let mut model = BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, metadata, monitor)?;
         model.report.warnings.extend(chosen.warning);
         Ok(model)
     }
 
-    /// All parameters that affect the result, and what identifies the targets.
-    fn told(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
+    /// All parameters that affect the result, and the identity of the targets.
+    fn identity(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
         let expander = &self.expander;
         let (epsilon, quantile) = match self.loss {
             RegressionLoss::Squared => (None, None),
@@ -133,7 +136,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             ("similarity", expander.similarity.spec()),
             ("n_basis", expander.n_basis.map_or_else(|| "default".into(), |n| n.to_string())),
             ("basis", expander.basis.to_string()),
-            ("bases", if expander.given.is_some() { "given" } else { "none" }.into()),
+            ("bases", if expander.explicit.is_some() { "explicit" } else { "none" }.into()),
             ("normalization", expander.normalization.to_string()),
             ("C", self.c.to_string()),
             ("loss", self.loss.name().into()),
@@ -146,13 +149,13 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     }
 }
 
-/// Rows of normalized features with their targets: held, or a piece at a time.
+/// Rows of normalized features with their targets: in memory, or a piece at a time.
 struct FeaturesInPasses<'a, S: Similarity> {
     pieces: FeaturePieces<'a, S>,
-    /// Of the rows that `targets` is of, if they are all held.
-    held: Option<HessianSample>,
+    /// The features of the rows of `targets`, if they are all in memory.
+    stored: Option<HessianSample>,
     targets: &'a PartedTargets,
-    rows_a_piece: usize,
+    piece_rows: usize,
     pool: &'a Pool,
 }
 
@@ -188,13 +191,13 @@ impl<S: Similarity> Executor for FeaturesInPasses<'_, S> {
 
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let (mut total, n) = (None, self.targets.weights().len());
-        if let Some(held) = &self.held {
-            self.add(query, &mut total, (0..n, &held.phi), monitor)?;
+        if let Some(stored) = &self.stored {
+            self.add(query, &mut total, (0..n, &stored.phi), monitor)?;
             return total.ok_or(Error::NoSamples(""));
         }
         let mut phi = Vec::new();
-        for first in (0..n).step_by(self.rows_a_piece) {
-            let rows = first..(first + self.rows_a_piece).min(n);
+        for first in (0..n).step_by(self.piece_rows) {
+            let rows = first..(first + self.piece_rows).min(n);
             monitor.go_on("solve")?;
             phi.resize(rows.len() * self.pieces.n_features(), 0.0);
             self.pieces.fill(rows.clone(), &mut phi)?;

@@ -11,11 +11,11 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::similarity::Similarity;
 
-/// w·φ(x) of each sample, samples × problems: from the form of the weights in which that is less work, if there is one, else
-/// from the weights, `[problem][feature]`.
+/// w·φ(x) of each sample, samples × problems: from the form of the weights in which that is less work, if there is one,
+/// else from the weights, `[problem][feature]`.
 ///
-/// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The monitor receives progress and may
-/// cancel.
+/// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The monitor receives progress and
+/// may cancel.
 ///
 /// # Errors
 /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair; [`Error::Cancelled`].
@@ -30,13 +30,13 @@ pub(super) fn products<S: Similarity>(
     let n = samples.n_samples();
     Scores::check_memory(n, k)?;
     let mut values = vec![0.0f32; n * k];
-    let a_chunk = expansion.rows_a_chunk();
-    let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();
-    let pool = Pool::new(if n <= a_chunk { 1 } else { threads })?;
+    let chunk_rows = expansion.rows_a_chunk();
+    let mut chunks: Vec<&mut [f32]> = values.chunks_mut(chunk_rows * k).collect();
+    let pool = Pool::new(if n <= chunk_rows { 1 } else { threads })?;
     let count = RowCount::new(monitor, "predict", n);
     let work = |at: usize, out: &mut &mut [f32]| {
         count.go_on()?;
-        let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
+        let rows = at * chunk_rows..((at + 1) * chunk_rows).min(n);
         let chunk = || expansion.read(samples, rows.clone());
         match decision {
             Some(Decision::Folded(folded)) => {
@@ -59,8 +59,8 @@ pub(super) fn products<S: Similarity>(
     Ok(values)
 }
 
-/// The same of weights in double precision, `[output][feature]`: each output's are divided by the largest of them, so that they are
-/// within single precision. The form of the weights that is used is computed once.
+/// The same of weights in double precision, `[output][feature]`: each output's are divided by the largest of them, so
+/// that they are within single precision. The form of the weights that is used is computed once.
 pub(super) fn precise_products<S: Similarity>(
     expansion: &BasisExpansion<S>,
     (once, weights): (&OnceLock<Decision>, &[f64]),

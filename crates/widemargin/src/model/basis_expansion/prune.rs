@@ -1,24 +1,24 @@
-//! Fewer bases: those that weigh least are left out, a part at a time, and the rest is fitted again (recursive
+//! Fewer bases: those with the smallest weights are removed, a part at a time, and the rest is fitted again (recursive
 //! elimination: Guyon, Weston, Barnhill & Vapnik, *Gene Selection for Cancer Classification using Support Vector
 //! Machines*, 2002).
 //!
-//! An L1 penalty that leaves few bases is so strong that each class keeps those that suit it alone: fitted again without
-//! it, the 8 to 170 bases that it kept of a thousand on three tasks were .5 to 12 points worse than as many evenly spaced
-//! ones, where elimination is .8 to 6.5 points better (`benchmarks/sparse_bases`).
+//! An L1 penalty that leaves few bases is so strong that each class keeps those that suit it alone: fitted again
+//! without it, the 8 to 170 remaining bases of a thousand on three tasks were .5 to 12 points worse than as many evenly
+//! spaced ones, where elimination is .8 to 6.5 points better (`benchmarks/sparse_bases`).
 
 use crate::expansion::BasisExpansion;
 use crate::similarity::Similarity;
 
-/// The part of the bases that is kept from one fit to the next: all fits together take twice the time of the first.
+/// The part of the bases that remains from one fit to the next: all fits together take twice the time of the first.
 const KEPT: f64 = 0.7;
 
-/// How many of `n` bases are kept after a fit.
+/// The number of `n` bases that remain after a fit.
 pub(super) fn next_size(n: usize, most: usize) -> usize {
     ((n as f64 * KEPT) as usize).clamp(most.min(n), n)
 }
 
 /// The `most` bases with the largest weights over all problems and parts, ascending; weights are `[problem][feature]`.
-pub(super) fn heaviest<S: Similarity>(expansion: &BasisExpansion<S>, weights: &[f32], most: usize) -> Vec<usize> {
+pub(super) fn most_important<S: Similarity>(expansion: &BasisExpansion<S>, weights: &[f32], most: usize) -> Vec<usize> {
     let sums = expansion.squares_of_bases(weights);
     let mut order: Vec<usize> = (0..sums.len()).collect();
     // In a tie the first.

@@ -1,17 +1,17 @@
 //! Regression on a basis expansion: for any similarity at the cost of a linear one.
 //!
-//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on these
-//! features the squared loss is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and other losses by
-//! Newton's method ([`residuals`]). With the squared loss, a Nyström map of a positive definite kernel and all samples as
-//! bases this is kernel ridge regression.
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on
+//! these features the squared loss is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
+//! other losses by Newton's method ([`residuals`]). With the squared loss, a Nyström map of a positive definite kernel
+//! and all samples as bases this is kernel ridge regression.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::expand::{Expander, Learned};
+use super::expand::{Expander, TrainingSamples};
 use super::learn_weights::unweighted;
 use super::products::precise_products;
-use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_closed_form};
+use super::regressor_solution::{RegressorMetadata, Solution, by_residuals, of_closed_form};
 use crate::basis::BasisChoice;
 use crate::data::{ABSENT, About, DenseMatrix, Distinct, Given, Picked, Source, Targets, Vectors};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::linalg::factor::Matrix;
 use crate::macros::getters;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings, tells_origin};
-use crate::model::regression_path::{Chosen, RegressionPoint, StandardTargets};
+use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
 use crate::model::within_limit::fit_within_limit;
 use crate::model::{CChoice, LossPoint, draw_rows};
 use crate::monitor::Monitor;
@@ -42,15 +42,15 @@ pub struct BasisExpansionRegressorParams<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
-    /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, the squared loss, C by leave-one-out,
-    /// an unpenalized intercept, one thread per core.
+    /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, the squared loss, C by
+    /// leave-one-out, an unpenalized intercept, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionRegressorParams {
             expander: Expander {
                 similarity,
                 n_basis: None,
                 basis: BasisChoice::default(),
-                given: None,
+                explicit: None,
                 normalization: Normalization::MeanNorm,
                 cut: NystroemCut::Rounding,
                 seed: 0,
@@ -62,15 +62,15 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         }
     }
 
-    /// The same parameters for another similarity; bases that were given are forgotten.
+    /// The same parameters for another similarity; explicit bases are dropped.
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionRegressorParams<T> {
         let BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads } = self;
         let expander = expander.with_similarity(similarity);
         BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads }
     }
 
-    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
-    /// where there are fewer samples.)
+    /// How many bases. Where there are fewer samples, all are used, with a note in the report. (By default 1,000, or
+    /// all where there are fewer samples.)
     pub fn n_basis(mut self, n_basis: usize) -> Self {
         self.expander.n_basis = Some(n_basis);
         self
@@ -82,9 +82,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// Bases given explicitly, in place of training samples.
+    /// Explicit bases, in place of training samples.
     pub fn bases(mut self, bases: S::Samples) -> Self {
-        self.expander.given = Some(bases);
+        self.expander.explicit = Some(bases);
         self
     }
 
@@ -94,9 +94,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self
     }
 
-    /// The weight C of the losses in ½‖w‖² + C Σ loss(y − f): a number above 0, or [`CChoice::Auto`], the C with the least
-    /// estimated loss of other samples (of several outputs, the largest mean R², or D² of a loss that is not squared). The
-    /// estimate is leave-one-out, for the quantile loss five folds.
+    /// The weight C of the losses in ½‖w‖² + C Σ loss(y − f): a number above 0, or [`CChoice::Auto`], the C with the
+    /// least estimated loss of other samples (of several outputs, the largest mean R², or D² of a loss that is not
+    /// squared). The estimate is leave-one-out, for the quantile loss five folds.
     pub fn c(mut self, c: impl Into<CChoice>) -> Self {
         self.c = c.into();
         self
@@ -160,17 +160,17 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
     ///
-    /// The leave-one-out errors in the model are for the features of the fit: of refits without one copy of each sample, with
-    /// the same bases and the same normalization. They are exact for the squared loss, and one Newton step from the solution
-    /// for Huber's and the squared ε-insensitive loss: exact where a refit moves no other sample over a corner of the loss. Of
-    /// the quantile loss the model has the loss of refits without one of five folds, which share the features too. A time limit
-    /// ends the choice of C and the solution of these losses early; if it does not allow a fit on all samples, the model is
-    /// of as many as it allows, which the report says.
+    /// The leave-one-out errors in the model are for the features of the fit: of refits without one copy of each
+    /// sample, with the same bases and the same normalization. They are exact for the squared loss, and one Newton step
+    /// from the solution for Huber's and the squared ε-insensitive loss: exact where a refit moves no other sample over
+    /// a corner of the loss. Of the quantile loss the model has the loss of refits without one of five folds, which
+    /// share the features too. A time limit ends the choice of C and the solution of these losses early; if it does not
+    /// allow a fit on all samples, the model is of as many as it allows, as noted in the report.
     ///
     /// # Errors
-    /// Invalid parameters, targets or samples, each saying which and what is expected; [`Error::Memory`] if the features
-    /// do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed before a fit
-    /// on few samples.
+    /// Invalid parameters, targets or samples, with their names and the expected values; [`Error::Memory`] if the
+    /// features do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed
+    /// before a fit on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -206,9 +206,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         Some(BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads })
     }
 
-    /// The same by the squared loss, with what each of the caller's samples gets from the fit without it, samples ×
-    /// outputs; of samples without weight the targets.
-    pub(crate) fn fit_left_out(
+    /// The same by the squared loss, with the leave-one-out decision values of the caller's samples, samples × outputs;
+    /// of samples without weight the targets.
+    pub(crate) fn fit_leave_one_out(
         self,
         samples: &dyn Source<Samples = S::Samples>,
         targets: &Targets,
@@ -239,15 +239,16 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         clock.end("merge")?;
 
         let (seed, threads, codes) = (self.expander.seed, self.threads, vec![0; weights.len()]);
-        let learned = Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
-        let made = self.expander.fit(&learned, &mut clock)?;
+        let training =
+            TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
+        let made = self.expander.fit(&training, &mut clock)?;
 
         let standard = StandardTargets::new(&targets, weights, self.has_intercept)?;
         let units = distinct.removed_weights(weights);
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
         let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };
-        let (solution, left_out) = match self.loss {
+        let (solution, loo_values) = match self.loss {
             RegressionLoss::Squared => problem.squared(fitted, self.c, leaves_out, monitor)?,
             loss => {
                 let samples = residuals::Samples {
@@ -258,12 +259,12 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                     units: &fitted.units,
                     has_intercept: self.has_intercept,
                 };
-                let choice = residuals::Choice { loss, c: self.c.given(), seed };
+                let choice = residuals::Choice { loss, c: self.c.value(), seed };
                 (by_residuals(samples, choice, &standard, &pool, monitor)?, Matrix::zeros(0, all.n_outputs()))
             }
         };
         clock.end_solved("solve")?;
-        let facts = RegressorFacts {
+        let metadata = RegressorMetadata {
             basis: made.basis,
             basis_rows: made.chosen.rows,
             c: self.c,
@@ -276,25 +277,31 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             made.expansion,
             (solution, &standard),
             self.has_intercept,
-            facts,
+            metadata,
             warning,
         );
-        let of_callers = left_out_of_callers(&left_out, &distinct.places, all, &standard);
+        let of_callers = loo_values_of_callers(&loo_values, &distinct.places, all, &standard);
         Ok((model, of_callers))
     }
 }
 
-/// The left-out values of the caller's samples, from those of distinct samples and standard targets; none of none.
-fn left_out_of_callers(left_out: &Matrix, places: &[usize], targets: &Targets, standard: &StandardTargets) -> Matrix {
-    if left_out.n_rows() == 0 {
-        return left_out.clone();
+/// The leave-one-out decision values of the caller's samples, from those of distinct samples and standard targets; none
+/// from none.
+fn loo_values_of_callers(
+    loo_values: &Matrix,
+    places: &[usize],
+    targets: &Targets,
+    standard: &StandardTargets,
+) -> Matrix {
+    if loo_values.n_rows() == 0 {
+        return loo_values.clone();
     }
-    let mut values = Matrix::zeros(targets.len(), left_out.n_cols());
-    for output in 0..left_out.n_cols() {
+    let mut values = Matrix::zeros(targets.len(), loo_values.n_cols());
+    for output in 0..loo_values.n_cols() {
         let (mean, scale) = (standard.means[output], standard.scales[output]);
         for (row, &place) in places.iter().enumerate() {
             let value =
-                if place == ABSENT { targets.row(row)[output] } else { mean + scale * left_out.at(place, output) };
+                if place == ABSENT { targets.row(row)[output] } else { mean + scale * loo_values.at(place, output) };
             values.set(row, output, value);
         }
     }
@@ -310,7 +317,7 @@ struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    /// By the squared loss, with the left-out values of the samples if they are asked for.
+    /// By the squared loss, with the leave-one-out decision values of the samples if they are requested.
     fn squared(
         &self,
         fitted: Fitted,
@@ -320,11 +327,11 @@ impl Problem<'_> {
     ) -> Result<(Solution, Matrix)> {
         let n = fitted.weights.len();
         let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted, self.pool, monitor)?;
-        let chosen = Chosen::of(solver.ridge(), self.standard, c, monitor)?;
+        let chosen = RegressionSelection::of(solver.ridge(), self.standard, c, monitor)?;
         let FeatureSolution { weights, intercepts } = solver.solution(chosen.lambda)?;
         let k = intercepts.len();
-        let left_out = match leaves_out {
-            true => solver.ridge().left_out_values_with(chosen.lambda, monitor)?,
+        let loo_values = match leaves_out {
+            true => solver.ridge().loo_values_with(chosen.lambda, monitor)?,
             false => Matrix::zeros(0, k),
         };
         let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
@@ -339,7 +346,7 @@ impl Problem<'_> {
             loss_path: Vec::new(),
             report: Box::new(report),
         };
-        Ok((solution, left_out))
+        Ok((solution, loo_values))
     }
 }
 
@@ -360,7 +367,7 @@ pub struct BasisExpansionRegressor<S: Similarity> {
     pub(crate) expansion: BasisExpansion<S>,
     /// How the bases were selected.
     pub(crate) basis: String,
-    /// Their training rows; empty if the bases were given.
+    /// Their training rows; empty for explicit bases.
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) c: f64,
     pub(crate) path: Vec<RegressionPoint>,
@@ -382,15 +389,15 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
 
-    /// With the unit of the targets given back to a solution; `warning` is of the bases.
+    /// From a solution, in the unit of the targets; `warning` is of the bases.
     pub(super) fn of_solution(
         expansion: BasisExpansion<S>,
         (mut solution, standard): (Solution, &StandardTargets),
         has_intercept: bool,
-        facts: RegressorFacts,
+        metadata: RegressorMetadata,
         warning: Option<String>,
     ) -> Self {
-        let RegressorFacts { basis, basis_rows, loss, seed, stages, .. } = facts;
+        let RegressorMetadata { basis, basis_rows, loss, seed, stages, .. } = metadata;
         standard.restore(&mut solution.weights, &mut solution.intercepts);
         let mut report = (solution.report)(stages);
         let (notes, warnings) = expansion.remarks();
@@ -453,10 +460,10 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         self
     }
 
-    /// The same model with the same bases, held in another way.
+    /// The same model with the same bases, stored in another way.
     ///
     /// # Errors
-    /// What the similarity meets.
+    /// An error of the similarity.
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
         Ok(BasisExpansionRegressor { expansion: self.expansion.with_bases(bases)?, ..self })
     }
@@ -476,23 +483,23 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         expansion: &BasisExpansion<S>;
         /// How the bases were selected.
         basis: &str;
-        /// The training row of each basis; empty if the bases were given.
+        /// The training row of each basis; empty for explicit bases.
         basis_rows: &[usize];
         /// The weights, `[output][feature]`.
         weights: &[f64];
         /// The intercepts, one per output.
         intercepts: &[f64];
-        /// The weight C of the losses, given or selected.
+        /// The weight C of the losses, fixed or selected.
         copy c: f64;
-        /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone. Of the squared
-        /// loss only.
+        /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the
+        /// squared loss only.
         path: &[RegressionPoint];
-        /// The loss, as it was asked for.
+        /// The requested loss.
         copy loss: RegressionLoss;
-        /// ε of each output, given or chosen, in the unit of its targets; empty for losses that have none.
+        /// ε of each output, fixed or selected, in the unit of its targets; empty for losses that have none.
         epsilons: &[f64];
-        /// What is expected of other samples at each C that was tried, by ascending C; of the C that was given alone. Of losses
-        /// that are not squared.
+        /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For
+        /// losses that are not squared.
         loss_path: &[LossPoint];
         /// Whether there is an intercept.
         copy has_intercept: bool;

@@ -48,7 +48,7 @@ pub(crate) struct Header {
 const SQUARED: &str = "squared-error";
 
 impl Header {
-    /// The loss, whose ε is given where all outputs have the same.
+    /// The loss, with ε if it is the same for all outputs.
     fn loss(&self) -> Result<RegressionLoss> {
         let name = if self.loss == SQUARED { RegressionLoss::Squared.name() } else { &self.loss };
         let of_all = self.epsilon.first().copied().filter(|first| self.epsilon.iter().all(|epsilon| epsilon == first));
@@ -104,12 +104,12 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         expansion: impl FnOnce(&ExpansionHeader, &Reader<'_>) -> Result<BasisExpansion<S>>,
     ) -> Result<Self> {
         let header: Header = reader.parse()?;
-        let retold = |error: Error| reader.wrong(error.to_string());
+        let file_error = |error: Error| reader.wrong(error.to_string());
         if header.n_outputs == 0 {
             return Err(reader.wrong("0 outputs cannot be".into()));
         }
-        let loss = header.loss().map_err(retold)?;
-        header.origin.check(header.expansion.n_features()).map_err(retold)?;
+        let loss = header.loss().map_err(file_error)?;
+        header.origin.check(header.expansion.n_features()).map_err(file_error)?;
         let has_intercept = match header.intercept.as_str() {
             "free" => true,
             "none" => false,

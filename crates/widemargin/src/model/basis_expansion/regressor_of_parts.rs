@@ -1,11 +1,11 @@
 //! Regression on features that others hold: of other machines, or read in passes.
 
 use super::regressor::BasisExpansionRegressor;
-use super::regressor_solution::{RegressorFacts, Solution, by_residuals, of_closed_form};
+use super::regressor_solution::{RegressorMetadata, Solution, by_residuals, of_closed_form};
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
-use crate::model::{CChoice, ChosenRegression, PartedTargets};
+use crate::model::{CChoice, PartedTargets, RegressionSelection};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Executor;
@@ -16,37 +16,39 @@ use crate::solve::residuals::{self, PartedRows};
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// Trains on the features of an expansion, with the standardized targets of the same rows. Equal samples are not merged.
+    /// Trains on the features of an expansion, with the standardized targets of the same rows. Equal samples are not
+    /// merged.
     ///
-    /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine. Other
-    /// losses are minimized by Newton's method: two queries a step and four more at each C, hundreds in all where C and ε are
-    /// chosen, each with a number for each row or an answer of so many. Their estimates of the error are those of one machine,
-    /// except that the folds of the quantile loss are drawn among all samples, not among those that differ, which may choose
-    /// another C.
+    /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine.
+    /// Other losses are minimized by Newton's method: two queries a step and four more at each C, hundreds in all if C
+    /// and ε are selected, each with a number for each row in the query or the answer. Their estimates of the error are
+    /// those of one machine, except that the folds of the quantile loss are drawn among all samples, not among those
+    /// that differ, which may choose another C.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C or loss, or more features than their products can be added up
-    /// of; [`Error::NotFinite`](crate::Error::NotFinite); what the rows meet; [`Error::Cancelled`](crate::Error::Cancelled).
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C or loss, or too many features for the sums of their
+    /// products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn of_parts(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,
-        mut facts: RegressorFacts,
+        mut metadata: RegressorMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        facts.c.check()?;
-        facts.loss.check()?;
+        metadata.c.check()?;
+        metadata.loss.check()?;
         let started = Instant::now();
-        let solution = match facts.loss {
-            RegressionLoss::Squared => squared(targets, rows, facts.c, monitor)?,
+        let solution = match metadata.loss {
+            RegressionLoss::Squared => squared(targets, rows, metadata.c, monitor)?,
             loss => {
-                let choice = residuals::Choice { loss, c: facts.c.given(), seed: facts.seed };
+                let choice = residuals::Choice { loss, c: metadata.c.value(), seed: metadata.seed };
                 of_residuals(targets, rows, choice, monitor)?
             }
         };
-        facts.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        metadata.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let solution = (solution, &targets.standard);
-        Ok(BasisExpansionRegressor::of_solution(expansion, solution, targets.has_intercept, facts, None))
+        Ok(BasisExpansionRegressor::of_solution(expansion, solution, targets.has_intercept, metadata, None))
     }
 }
 
@@ -59,9 +61,9 @@ fn squared(
 ) -> Result<Solution> {
     let (standard, k) = (&targets.standard, targets.n_outputs());
     let ridge = PartedRidge::new(rows, k, targets.total(), monitor)?;
-    let lambdas = ChosenRegression::lambdas(c, ridge.spectrum());
-    let told = ridge.left_out(rows, &lambdas, monitor)?;
-    let chosen = ChosenRegression::best(c, standard, &told)?;
+    let lambdas = RegressionSelection::lambdas(c, ridge.spectrum());
+    let points = ridge.leave_one_out(rows, &lambdas, monitor)?;
+    let chosen = RegressionSelection::best(c, standard, &points)?;
     let FeatureSolution { weights, intercepts } = ridge.solution(chosen.lambda);
     let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
     let n = targets.n_present();

@@ -1,4 +1,4 @@
-//! What a regression found, before it becomes a model.
+//! The solution of a regression, before it becomes a model.
 
 use crate::error::Result;
 use crate::model::regression_path::{RegressionPoint, StandardTargets};
@@ -9,14 +9,14 @@ use crate::problem::RegressionLoss;
 use crate::solve::residuals;
 use crate::solve::{Report, Stage, Status};
 
-/// What the model of such a fit is told beside its solution.
+/// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
-pub struct RegressorFacts {
+pub struct RegressorMetadata {
     /// How the bases were selected.
     pub basis: String,
-    /// Their training rows; empty if the bases were given.
+    /// Their training rows; empty for explicit bases.
     pub basis_rows: Vec<usize>,
-    /// The weight of the losses, given or to be selected.
+    /// The weight of the losses, fixed or to be selected.
     pub c: CChoice,
     /// The loss.
     pub loss: RegressionLoss,
@@ -26,7 +26,7 @@ pub struct RegressorFacts {
     pub stages: Vec<Stage>,
 }
 
-/// A solution for the standard targets, and what is told of it.
+/// A solution for the standard targets, and its report.
 pub(super) struct Solution {
     pub weights: Vec<f64>,
     pub intercepts: Vec<f64>,
@@ -38,7 +38,8 @@ pub(super) struct Solution {
     pub report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
 }
 
-/// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the weights.
+/// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the
+/// weights.
 pub(super) fn of_closed_form(norms: f64, n: usize, k: usize, stages: Vec<Stage>) -> Report {
     let half = vec![0.5 * norms / k as f64; k];
     let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];

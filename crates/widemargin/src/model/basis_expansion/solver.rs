@@ -9,7 +9,7 @@ use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Pena
 use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
-use crate::solve::sparse_dual::{MOST_EPOCHS, SparseDual, SparseDualSolution};
+use crate::solve::sparse_dual::{MAX_EPOCHS, SparseDual, SparseDualSolution};
 use crate::solve::{Report, Status};
 
 /// The linear SVM on the features.
@@ -78,7 +78,7 @@ impl Solver {
         let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
         let mut descended = None;
         if let (Vectors::Sparse(rows), SmoothLoss::SquaredHinge) = (phi, loss)
-            && self.max_iter.is_none_or(|most| most >= MOST_EPOCHS)
+            && self.max_iter.is_none_or(|most| most >= MAX_EPOCHS)
             && targets.is_even()
         {
             match self.descend(rows, targets, costs, monitor)? {

@@ -1,4 +1,4 @@
-//! The threshold of a model of one class, from left-out scores.
+//! The threshold of an outlier detector, from leave-one-out scores.
 
 /// Where fewer samples than this are no bases, by weight, all set the threshold.
 const FEWEST: f64 = 20.0;
@@ -6,8 +6,8 @@ const FEWEST: f64 = 20.0;
 /// Parts of a sample that are rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The score that a new one is below with this probability, from the left-out scores of samples that are no bases, of which
-/// `others` has the weights: of n of them, by weight, the (n + 1)·share-th.
+/// The score that a new one is below with this probability, from the leave-one-out scores of samples that are no bases,
+/// with weights `others`: of n of them, by weight, the (n + 1)·share-th.
 pub(super) fn threshold(scores: &[f64], weights: &[f64], others: &[f64], share: f64) -> f64 {
     let with = |weights: &[f64]| {
         let pairs = scores.iter().copied().zip(weights.iter().copied());

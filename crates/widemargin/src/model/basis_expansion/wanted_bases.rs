@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::expand::{Learned, bases_of, choose_distinct};
+use super::expand::{TrainingSamples, bases_of, choose_distinct};
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{Distinct, Given, Labels, Samples, Training};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::similarity::Similarity;
 
 /// The bases requested.
 pub(super) struct Wanted<'a, T> {
-    pub given: Option<T>,
+    pub explicit: Option<T>,
     pub choice: &'a BasisChoice,
     pub n_basis: Option<usize>,
     pub seed: u64,
@@ -22,13 +22,13 @@ impl<T: Samples> Wanted<'_, T> {
     where
         S: Similarity<Samples = T>,
     {
-        if let Some(given) = self.given {
-            if given.is_empty() {
+        if let Some(explicit) = self.explicit {
+            if explicit.is_empty() {
                 let expected = "at least one sample".into();
                 return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
             }
-            let given = given.about(training.samples.needed_offsets(training.weights)?.as_ref());
-            return Ok((given, Bases { rows: Vec::new(), warning: None }));
+            let explicit = explicit.about(training.samples.needed_offsets(training.weights)?.as_ref());
+            return Ok((explicit, Bases { rows: Vec::new(), warning: None }));
         }
         let mut chosen = if similarity.brings_columns() {
             Bases { rows: vec![0], warning: None }
@@ -38,33 +38,40 @@ impl<T: Samples> Wanted<'_, T> {
             if self.choice.is_by_position() {
                 basis::choose(self.choice, n_basis, &codes, n_classes, self.seed, similarity, training)?
             } else {
-                // The bases of a fit in memory, whatever the order of the samples: a pass over their content.
+                // The bases of a fit in memory, independent of the order of the samples: a pass over their content.
                 let Training { samples, weights, threads, monitor } = *training;
                 let given = Given { codes: labels.codes(), weights: Some(weights), effective: weights };
                 let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, threads, monitor)?;
                 let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
                 let weights = &distinct.weights;
-                let learned =
-                    Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes, threads, monitor };
-                choose_distinct(self.choice, n_basis, self.seed, similarity, &learned)?
+                let training = TrainingSamples {
+                    samples,
+                    distinct: &distinct,
+                    weights,
+                    codes: &codes,
+                    n_classes,
+                    threads,
+                    monitor,
+                };
+                choose_distinct(self.choice, n_basis, self.seed, similarity, &training)?
             }
         };
-        let is_given = matches!(self.choice, BasisChoice::Given(_));
-        if !is_given {
+        let is_row_list = matches!(self.choice, BasisChoice::Given(_));
+        if !is_row_list {
             chosen.rows.sort_unstable();
         }
         let bases = training.samples.select(&chosen.rows)?;
         basis::check_sound(similarity, &bases, &chosen.rows)?;
-        if is_given {
+        if is_row_list {
             return Ok((bases, chosen));
         }
-        let mut seen = HashSet::new();
-        let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| seen.insert(print));
-        let kept: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();
-        if kept.len() == chosen.rows.len() {
+        let mut fingerprints = HashSet::new();
+        let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| fingerprints.insert(print));
+        let distinct_rows: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();
+        if distinct_rows.len() == chosen.rows.len() {
             return Ok((bases, chosen));
         }
-        chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
-        Ok((Samples::select(&bases, &kept), chosen))
+        chosen.rows = distinct_rows.iter().map(|&at| chosen.rows[at]).collect();
+        Ok((Samples::select(&bases, &distinct_rows), chosen))
     }
 }

@@ -16,7 +16,7 @@ use crate::solve::Report;
 /// since that is where a negative value is found.
 ///
 /// # Errors
-/// Invalid parameters; what the samples meet, such as [`Error::Value`] for a value that is negative or not finite.
+/// Invalid parameters; an error of the samples, such as [`Error::Value`] for a value that is negative or not finite.
 pub fn scale_and_reduce(
     samples: &mut impl Executor<Of = SampleRows>,
     params: &PowerMeanParams,
@@ -30,7 +30,7 @@ pub fn scale_and_reduce(
     Ok((scaling, params.map(&values, &counts)?))
 }
 
-/// What a power mean SVM is made of.
+/// The parts of a power mean SVM.
 #[derive(Clone, Debug)]
 pub struct PowerMeanParts {
     /// The reduced kernel.
@@ -43,8 +43,8 @@ pub struct PowerMeanParts {
     pub scaling: Option<FeatureMax>,
     /// Number of features of the training samples.
     pub n_features: usize,
-    /// Whether samples have several labels, which are the classes.
-    pub several_labels: bool,
+    /// Whether the targets are multilabel; the labels then are the classes.
+    pub multilabel: bool,
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// `[problem][feature * n_nodes + node]`, the weights of a linear model on
@@ -60,8 +60,8 @@ impl PowerMeanSvc {
     /// # Errors
     /// [`Error::Shape`] if weights, factors, features and classes are inconsistent.
     pub fn assembled(parts: PowerMeanParts) -> Result<Self> {
-        let PowerMeanParts { map, loss, c, scaling, n_features, several_labels, classes, weights, report } = parts;
-        let origin = Origin { several_labels, ..Origin::default() };
+        let PowerMeanParts { map, loss, c, scaling, n_features, multilabel, classes, weights, report } = parts;
+        let origin = Origin { multilabel, ..Origin::default() };
         let (d, k) = (n_features * map.n_nodes(), origin.n_problems(classes.len()));
         let n_factors = scaling.as_ref().map_or(n_features, |scaling| scaling.factors().len());
         if weights.len() != k * d || n_factors != n_features {

@@ -6,8 +6,8 @@
 //! best, since the loss is often flat to the right, where the solver takes longer. C keeps its meaning with the number
 //! of samples: it is the weight of each.
 //!
-//! For n samples a candidate takes about 9 n³ flops and, for each feature, the square of the number of samples that have
-//! it.
+//! For n samples a candidate takes about 9 n³ flops and, for each feature, the square of the number of samples that
+//! have it.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::similarity::{AdditiveKernel, ScalarKernel};
-use crate::solve::least_squares::{LeastSquares, LeftOut, path};
+use crate::solve::least_squares::{LeastSquares, LeaveOneOut, path};
 use crate::solve::thin_plate::Problems;
 
 /// Samples on which C is chosen.
@@ -31,23 +31,23 @@ pub(super) const SAMPLES: usize = 1000;
 /// Those of them on which kernels are compared: their losses on the same samples differ much less than either is known.
 const COMPARED: usize = 500;
 
-/// What is tried for p: the first is taken whose loss is near the least. −1 is rarely far from the best, and the more
-/// negative p is, the more nodes it needs.
+/// The candidates for p: the first one whose loss is near the least is selected. −1 is rarely far from the best, and
+/// the more negative p is, the more nodes it needs.
 const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
 
 /// The loss of the p chosen may be this much larger than the least.
 const NEAR_P: f64 = 0.05;
 
-/// What is tried for the number of nodes.
+/// The candidates for the number of nodes.
 const NODES: [usize; 6] = [3, 4, 6, 8, 12, MAX_NODES];
 
-/// What a reduced kernel may lose of the exact one's loss.
-const LOST: f64 = 0.005;
+/// The largest relative increase of the loss by a reduced kernel.
+const MAX_LOSS_INCREASE: f64 = 0.005;
 
 /// The loss of the C chosen may be this much larger than the least of its path.
 const NEAR: f64 = 0.02;
 
-/// What was chosen of a power mean SVM, and how.
+/// The selected parameters of a power mean SVM, and their selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerMeanChoice {
     /// The names of the parameters that were chosen: `kernel`, `nodes`, `C`.
@@ -62,7 +62,7 @@ pub struct PowerMeanChoice {
     pub path: Vec<TriedC>,
 }
 
-/// A kernel that was tried.
+/// A candidate kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TriedKernel {
     /// Its spec.
@@ -84,7 +84,7 @@ pub struct TriedKernel {
     pub problem: Option<String>,
 }
 
-/// A C that was tried.
+/// A candidate C.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TriedC {
     /// C.
@@ -94,7 +94,7 @@ pub struct TriedC {
     pub loo_squared_hinge: f64,
     /// The share of the samples that are misclassified when left out.
     pub loo_error: f64,
-    /// The same of each of several labels; empty for classes.
+    /// The same of each label, if multilabel; empty for classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
 }
@@ -114,19 +114,21 @@ pub(super) struct Sample<'a> {
 }
 
 impl PowerMeanParams {
-    /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most 100
-    /// classes.
+    /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most
+    /// 100 classes.
     pub fn rows_to_choose_on(&self, labels: &Labels, weights: &[f64]) -> Vec<usize> {
-        // Labels that weigh samples differently are decomposed one by one: in all as long as all at once of more samples.
+        // Labels that weigh samples differently are decomposed one by one: in all as long as all at once of more
+        // samples.
         let targets = OneVsRest::of(labels);
         let most =
             if targets.is_even() { SAMPLES } else { (SAMPLES as f64 / (targets.n_problems() as f64).cbrt()) as usize };
         choose_rows(labels, weights, most.min(weights.len()), self.seed)
     }
 
-    /// The parameters with what was chosen in place of `auto`, and what was tried, on samples whose rows are elsewhere:
-    /// `samples` has those with these `numbers` among all, of which `labels` has the classes, `weights` the effective
-    /// weights and `units` the part of each that leave-one-out removes. Features are multiplied by the `factors`.
+    /// The parameters with the selected values in place of `auto`, and the candidates, on samples whose rows are
+    /// elsewhere: `samples` has those with these `numbers` among all; of all samples `labels` has the classes,
+    /// `weights` the effective weights and `units` the part of each that leave-one-out removes. Features are multiplied
+    /// by the `factors`.
     ///
     /// Where nothing is to be chosen, or the hinge or the polynomial keeps it from being chosen, nothing is tried.
     ///
@@ -183,7 +185,7 @@ impl PowerMeanParams {
         if self.auto.c {
             let path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
             params.c = near_best(&path);
-            let one = |at: &LeftOut| TriedC {
+            let one = |at: &LeaveOneOut| TriedC {
                 c: at.c,
                 loo_squared_hinge: at.squared_hinge,
                 loo_error: at.error,
@@ -198,8 +200,8 @@ impl PowerMeanParams {
 }
 
 impl PowerMeanChoice {
-    /// What was chosen, in a line.
-    pub(super) fn told(&self, params: &PowerMeanParams) -> String {
+    /// The selected values, in a line.
+    pub(super) fn summary(&self, params: &PowerMeanParams) -> String {
         let value = |name: &String| match name.as_str() {
             "kernel" => format!("kernel {}", params.kernel),
             "nodes" => format!("{} nodes", params.n_nodes),
@@ -218,16 +220,16 @@ impl PowerMeanChoice {
 }
 
 /// The smallest C whose loss is next to the least.
-fn near_best(path: &[LeftOut]) -> f64 {
+fn near_best(path: &[LeaveOneOut]) -> f64 {
     let least = path.iter().map(|at| at.squared_hinge).fold(f64::INFINITY, f64::min);
-    let is_near = |at: &&LeftOut| at.squared_hinge <= least * (1.0 + NEAR);
+    let is_near = |at: &&LeaveOneOut| at.squared_hinge <= least * (1.0 + NEAR);
     path.iter().find(is_near).map_or(f64::NAN, |at| at.c)
 }
 
 /// The losses of a kernel at some values of C, or why there are none.
-type Losses = std::result::Result<Vec<LeftOut>, String>;
+type Losses = std::result::Result<Vec<LeaveOneOut>, String>;
 
-/// Some of the samples with what is known of them.
+/// Some of the samples with their labels and weights.
 struct Part {
     labels: Labels,
     weights: Vec<f64>,
@@ -253,7 +255,7 @@ struct Search<'a> {
     columns: &'a Columns,
     /// The mean of k(x, x), the unit of 1/C; of a kernel of one's own it is another each time.
     unit: Option<f64>,
-    /// C if it is given.
+    /// C if it is fixed.
     c: Option<f64>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
@@ -285,7 +287,7 @@ impl<'a> Search<'a> {
         let beyond = "its values are beyond double precision";
         let machine = LeastSquares::new(gram, &self.problems).ok_or(beyond)?;
         let losses = match self.c {
-            Some(c) => vec![machine.left_out(c)],
+            Some(c) => vec![machine.leave_one_out(c)],
             None => path(&machine, self.unit.unwrap_or_else(|| machine.unit())),
         };
         let all = losses.iter().all(|at| at.squared_hinge.is_finite());
@@ -311,7 +313,8 @@ impl<'a> Search<'a> {
         params.map(&self.columns.values, &self.columns.counts)
     }
 
-    /// The first power mean whose loss is near the least: of the exact kernels where nodes are chosen too, else of the reduced ones.
+    /// The first power mean whose loss is near the least: of the exact kernels where nodes are chosen too, else of the
+    /// reduced ones.
     fn best_kernel(&mut self, params: &PowerMeanParams, is_exact: bool) -> Result<ScalarKernel> {
         let all = POWERS.map(|p| AdditiveKernel::PowerMean { p });
         let found = self.pool.try_map(all.len(), |at| {
@@ -359,19 +362,21 @@ impl<'a> Search<'a> {
             if let Some(loss) = self.note(&params.kernel, Some(map.n_nodes()), &losses) {
                 found.push((n_nodes, loss));
             }
-            // With fewer nodes than were asked for, there are no more to be had.
-            if map.n_nodes() < n_nodes || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + LOST)) {
+            // With fewer nodes than requested, there are no more.
+            if map.n_nodes() < n_nodes
+                || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + MAX_LOSS_INCREASE))
+            {
                 break;
             }
         }
         self.tell(2);
         let least = found.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
-        let enough = found.iter().find(|(_, loss)| *loss <= least * (1.0 + LOST));
+        let enough = found.iter().find(|(_, loss)| *loss <= least * (1.0 + MAX_LOSS_INCREASE));
         enough.map(|(n_nodes, _)| *n_nodes).ok_or_else(|| self.nothing("nodes"))
     }
 
     /// The path of C of the kernel as it will be fitted.
-    fn path(&self, params: &PowerMeanParams) -> Result<Vec<LeftOut>> {
+    fn path(&self, params: &PowerMeanParams) -> Result<Vec<LeaveOneOut>> {
         self.monitor.go_on("choose")?;
         let map = self.map(params)?;
         let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));

@@ -30,7 +30,7 @@ pub(crate) struct Header {
     scaled: bool,
     classes: Vec<Label>,
     report: Report,
-    /// What was chosen; none where everything was given.
+    /// The selected parameters; none if nothing was automatic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     choice: Option<PowerMeanChoice>,
     #[serde(flatten)]
@@ -88,13 +88,13 @@ impl PowerMeanSvc {
             let (classes, nodes) = (header.classes.len(), header.n_nodes);
             return Err(reader.wrong(format!("{classes} classes and {nodes} nodes cannot be")));
         }
-        let retold = |error: Error| reader.wrong(error.to_string());
-        header.origin.check(Some(header.n_features)).map_err(retold)?;
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(header.n_features)).map_err(file_error)?;
         if let Some(problem) = header.origin.problem(header.classes.len()) {
             return Err(reader.wrong(problem));
         }
         let kernel = match header.n_tabulated {
-            None => ReducedKernel::BuiltIn(header.kernel.parse().map_err(retold)?),
+            None => ReducedKernel::BuiltIn(header.kernel.parse().map_err(file_error)?),
             Some(n) => {
                 let (values, flat) =
                     (reader.tensor("tabulated", &[n])?, reader.tensor("table", &[header.n_nodes + 1, n])?);
@@ -103,15 +103,15 @@ impl PowerMeanSvc {
             }
         };
         let nodes: Vec<f64> = reader.tensor("nodes", &[header.n_nodes])?;
-        let approximation = header.approximation.parse().map_err(retold)?;
-        let map = AdditiveMap::reduced(approximation, kernel, &nodes).map_err(retold)?;
+        let approximation = header.approximation.parse().map_err(file_error)?;
+        let map = AdditiveMap::reduced(approximation, kernel, &nodes).map_err(file_error)?;
         if map.nodes() != nodes {
             return Err(reader.wrong("its nodes are not independent".into()));
         }
         let factors: Vec<f64> = reader.tensor("factors", &[if header.scaled { header.n_features } else { 0 }])?;
         let mut model = PowerMeanSvc {
             map,
-            loss: header.loss.parse().map_err(retold)?,
+            loss: header.loss.parse().map_err(file_error)?,
             c: header.c,
             scaling: header.scaled.then(|| FeatureMax::from_factors(factors)),
             n_features: header.n_features,

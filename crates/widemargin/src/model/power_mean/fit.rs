@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 
 use super::choose::{PowerMeanChoice, SAMPLES, Sample};
+use super::held_out::{held_out_ranges, held_out_scores};
 use super::params::PowerMeanParams;
-use super::unseen::{held_out_ranges, unseen_scores};
 use crate::data::{
     Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
@@ -32,7 +32,7 @@ use crate::solve::{EstimateMethod, Report, Stage};
 const CHOICE_TIME: f64 = 0.5;
 
 /// Rows scored at a time by one thread.
-const ROWS_A_CHUNK: usize = 1024;
+const CHUNK_ROWS: usize = 1024;
 
 impl PowerMeanParams {
     /// Trains on samples and their labels.
@@ -46,11 +46,11 @@ impl PowerMeanParams {
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
     /// the order of the samples does not matter: all bit for bit.
     ///
-    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
-    /// allow a fit on all samples, the model is of as many as it allows, which the report says.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does
+    /// not allow a fit on all samples, the model is of as many as it allows, as noted in the report.
     ///
     /// # Errors
-    /// Invalid parameters, shapes, values or labels, each saying which and what is expected; [`Error::Memory`] if
+    /// Invalid parameters, shapes, values or labels, with their names and the expected values; [`Error::Memory`] if
     /// features × nodes × problems do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if
     /// its time limit passed before a fit on few samples.
     pub fn fit_with(
@@ -78,8 +78,8 @@ impl PowerMeanParams {
                 let preset = self.without_choice();
                 let mut model = preset.fit_with(samples, labels, sample_weight, monitor)?;
                 let PowerMeanParams { kernel, n_nodes, c, .. } = preset;
-                let taken = format!("kernel {kernel}, {n_nodes} nodes and C = {c} were used without a choice");
-                model.report.warnings.push(format!("{taken}, for which the time limit is too short"));
+                let used = format!("kernel {kernel}, {n_nodes} nodes and C = {c} were used without a choice");
+                model.report.warnings.push(format!("{used}, for which the time limit is too short"));
                 Ok(model)
             }
             fitted => fitted,
@@ -99,11 +99,11 @@ impl PowerMeanParams {
         let mut clock = Clock::start(monitor);
 
         // Samples of weight 0 are ignored everywhere, including the scaling.
-        let kept: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
+        let present: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
         let scaling = if self.scale {
-            Some(FeatureMax::fit(samples, &kept)?)
+            Some(FeatureMax::fit(samples, &present)?)
         } else {
-            largest_values(samples, &kept)?;
+            largest_values(samples, &present)?;
             None
         };
         clock.end("scale")?;
@@ -150,7 +150,7 @@ impl PowerMeanParams {
             clock.end_solved("newton")?;
         }
 
-        let scores = unseen_scores(&solution, &held_out, labels.codes(), &weights);
+        let scores = held_out_scores(&solution, &held_out, labels.codes(), &weights);
         let mut report = report(&solution, clock.stages, &params);
         let calibration = assess(&mut report, &scores, &labels, &distinct.weights, EstimateMethod::HeldOut);
         let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
@@ -223,7 +223,7 @@ pub struct PowerMeanSvc {
     pub(crate) weights: Vec<f32>,
     pub(crate) report: Report,
     pub(crate) origin: Origin,
-    /// What was chosen, if something was.
+    /// The selected parameters, if any were automatic.
     pub(crate) choice: Option<PowerMeanChoice>,
 }
 
@@ -247,11 +247,11 @@ impl PowerMeanSvc {
         check_width(samples, self.n_features)?;
         let (n, k) = (samples.n_rows(), self.n_problems());
         Scores::check_memory(n, k)?;
-        let pool = par::Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let pool = par::Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
         let count = RowCount::new(monitor, "predict", n);
         let chunk = |at: usize| {
             count.go_on()?;
-            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let rows = at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n);
             let mut values = vec![0.0; rows.len() * k];
             let mut memory = Memory::new(&self.map);
             for (row, scores) in rows.clone().zip(values.chunks_exact_mut(k)) {
@@ -260,7 +260,7 @@ impl PowerMeanSvc {
             count.add(rows.len());
             Ok::<_, Error>(values)
         };
-        Ok(Scores::new(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat(), k))
+        Ok(Scores::new(pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?.concat(), k))
     }
 
     /// The predicted label of each sample.
@@ -291,14 +291,14 @@ impl PowerMeanSvc {
         self.scaling.as_ref()
     }
 
-    /// With what was chosen elsewhere, which is noted in the report.
+    /// With the selection of another fit, which is noted in the report.
     pub fn with_choice(mut self, params: &PowerMeanParams, choice: PowerMeanChoice) -> Self {
-        self.report.notes.push(choice.told(params));
+        self.report.notes.push(choice.summary(params));
         self.choice = Some(choice);
         self
     }
 
-    /// What was chosen and what was tried for it; none where everything was given.
+    /// The selected parameters and their candidates; none if nothing was automatic.
     pub fn choice(&self) -> Option<&PowerMeanChoice> {
         self.choice.as_ref()
     }
@@ -341,7 +341,8 @@ impl PowerMeanSvc {
         })
     }
 
-    /// The columns of a row that are not 0, their values, and what each adds to the decision values: read(x_j) · a_j.
+    /// The columns of a row that are not 0, their values, and their contributions to the decision values: read(x_j) ·
+    /// a_j.
     pub(crate) fn contributions(&self, samples: &impl Rows, row: usize) -> Result<Vec<(usize, f64, Vec<f64>)>> {
         let (m, k) = (self.map.n_nodes(), self.n_problems());
         let (mut memory, mut all) = (Memory::new(&self.map), Vec::new());
@@ -393,7 +394,7 @@ struct Memory<'a> {
 
 impl<'a> Memory<'a> {
     /// With more distinct values than this they hardly repeat.
-    const MOST: usize = 1 << 14;
+    const MAX_CODES: usize = 1 << 14;
 
     fn new(map: &'a AdditiveMap) -> Self {
         Memory { map, codes: ValueCodes::new(), table: Vec::new(), last: [0.0; MAX_NODES] }
@@ -414,7 +415,7 @@ impl<'a> Memory<'a> {
         let mut read = [0.0; MAX_NODES];
         self.map.read(x.into(), &mut read);
         self.last = read.map(|r| r as f32);
-        if self.codes.len() < Self::MOST {
+        if self.codes.len() < Self::MAX_CODES {
             self.codes.insert(x);
             self.table.extend_from_slice(&self.last[..m]);
         }

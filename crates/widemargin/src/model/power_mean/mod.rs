@@ -4,12 +4,12 @@ mod assembled;
 mod choose;
 pub(super) mod file;
 mod fit;
-mod left_out;
+mod held_out;
+mod leave_one_out;
 mod out_of_core;
 mod params;
 mod primal;
 mod sample_gram;
-mod unseen;
 
 pub use assembled::{PowerMeanParts, scale_and_reduce};
 pub use choose::{PowerMeanChoice, TriedC, TriedKernel};

@@ -76,31 +76,31 @@ impl PowerMeanParams {
         PowerMeanParams { kernel: kernel.into(), auto: Auto { p: false, ..self.auto }, ..self }
     }
 
-    /// Has the kernel chosen among power means: the first p of −1, −½, −2, 0, −4, −8 and −∞ whose leave-one-out loss is
-    /// within a twentieth of the least.
+    /// Selects the kernel among power means: the first p of −1, −½, −2, 0, −4, −8 and −∞ whose leave-one-out loss is
+    /// within 5 % of the least.
     ///
-    /// What is chosen is chosen on at most 1,000 of the samples, by leave-one-out of least squares in closed form, whose
-    /// decision values are judged by the squared hinge. With the hinge, or with the polynomial, nothing is chosen:
+    /// Parameters are selected on at most 1,000 of the samples, by leave-one-out of least squares in closed form, whose
+    /// decision values are judged by the squared hinge. With the hinge, or with the polynomial, nothing is selected:
     /// p is −1, C 0.01, and there are three nodes.
     pub fn choose_p(self) -> Self {
         let kernel = AdditiveKernel::PowerMean { p: -1.0 }.into();
         PowerMeanParams { kernel, auto: Auto { p: true, ..self.auto }, ..self }
     }
 
-    /// Has the number of nodes chosen, from 3 to 16: the fewest with which the reduced kernel has next to the leave-one-out
-    /// loss of the exact one. See [`PowerMeanParams::choose_p`].
+    /// Has the number of nodes chosen, from 3 to 16: the fewest with which the reduced kernel has next to the
+    /// leave-one-out loss of the exact one. See [`PowerMeanParams::choose_p`].
     pub fn choose_n_nodes(self) -> Self {
         PowerMeanParams { n_nodes: 3, nodes: None, auto: Auto { n_nodes: true, ..self.auto }, ..self }
     }
 
     /// The weight C of the losses in ½‖f‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the smallest C whose
-    /// leave-one-out loss is within a fiftieth of the least. See [`PowerMeanParams::choose_p`].
+    /// leave-one-out loss is within 2 % of the least. See [`PowerMeanParams::choose_p`].
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         let c = c.into();
-        PowerMeanParams { c: c.given().unwrap_or(0.01), auto: Auto { c: c == CChoice::Auto, ..self.auto }, ..self }
+        PowerMeanParams { c: c.value().unwrap_or(0.01), auto: Auto { c: c == CChoice::Auto, ..self.auto }, ..self }
     }
 
-    /// C, if it is given or has been chosen; otherwise what stands for it.
+    /// C, if it is fixed or has been selected; otherwise its placeholder.
     pub fn cost(&self) -> f64 {
         self.c
     }
@@ -122,8 +122,8 @@ impl PowerMeanParams {
         approximation: Approximation;
     }
 
-    /// Sets the number of nodes: 1 to [`MAX_NODES`] for Nyström, chosen by the data; at least 2 for the polynomial, whose
-    /// degree is one less, at [`polynomial_nodes`].
+    /// Sets the number of nodes: 1 to [`MAX_NODES`] for Nyström, chosen by the data; at least 2 for the polynomial,
+    /// whose degree is one less, at [`polynomial_nodes`].
     pub fn n_nodes(self, n_nodes: usize) -> Self {
         PowerMeanParams { n_nodes, nodes: None, auto: Auto { n_nodes: false, ..self.auto }, ..self }
     }
@@ -139,8 +139,8 @@ impl PowerMeanParams {
         scale: bool;
         /// The class weights.
         class_weight: ClassWeight;
-        /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single precision,
-        /// so that a gap below about 1e-5 may not be reached.
+        /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single
+        /// precision, so that a gap below about 1e-5 may not be reached.
         tol: f64;
         /// The maximum number of passes over the samples.
         max_epochs: u32;
@@ -198,7 +198,7 @@ impl PowerMeanParams {
         }
     }
 
-    /// The reduced kernel for values with the given counts.
+    /// The reduced kernel for values with these counts.
     pub(crate) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
         let nodes = match self.approximation {
             Approximation::Polynomial if self.nodes.is_none() => Some(polynomial_nodes(self.n_nodes)),

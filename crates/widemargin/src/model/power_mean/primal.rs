@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::left_out::SolvedRows;
+use super::leave_one_out::SolvedRows;
 use crate::error::{Error, Result};
 use crate::expansion::{explicit, explicit_bytes};
 use crate::model::PowerMeanParams;
@@ -40,14 +40,14 @@ const HELD_OUT_TOL: f64 = 1e-1;
 
 /// Explicit φ(x) takes 8 bytes per coordinate: above this size, descent continues alone. As u64, since in the 32 bits
 /// of WebAssembly it would be 0.
-const MOST_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 
 impl PowerMeanParams {
     /// The settings of the descent, with fewer epochs if Newton's method can take over.
     pub(crate) fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
-            && explicit_bytes(problem.rows, problem.map) as u64 <= MOST_BYTES;
+            && explicit_bytes(problem.rows, problem.map) as u64 <= MAX_BYTES;
         if !able {
             return settings;
         }
@@ -61,8 +61,8 @@ impl PowerMeanParams {
         epochs < self.max_epochs && problem.rows.n_nonzero() > 0 && solution.status.contains(&Status::IterationLimit)
     }
 
-    /// Solves the problems, starting from the weights of `solution`; the rows held out are left out in closed form, or where that
-    /// is slow by a fit without each range.
+    /// Solves the problems, starting from the weights of `solution`; the decision values of held-out rows are by
+    /// leave-one-out in closed form, or if that is slow by a fit without each range.
     ///
     /// # Errors
     /// [`Error::TooShort`] if a time limit passed, which leaves `solution` as it was.
@@ -99,9 +99,9 @@ impl PowerMeanParams {
             costs: problem.costs,
             weights: &solved.weights,
         };
-        let left_out = solved_rows.left_out(held_out, &Pool::new(self.threads)?)?;
-        let ranges = if left_out.is_some() { &[] } else { held_out };
-        solution.held_out = left_out.unwrap_or_else(|| vec![Vec::new(); n_problems]);
+        let loo_values = solved_rows.leave_one_out(held_out, &Pool::new(self.threads)?)?;
+        let ranges = if loo_values.is_some() { &[] } else { held_out };
+        solution.held_out = loo_values.unwrap_or_else(|| vec![Vec::new(); n_problems]);
         for range in ranges {
             let mut costs = problem.costs.to_vec();
             costs[range.clone()].fill(0.0);
@@ -129,8 +129,8 @@ impl PowerMeanParams {
     }
 }
 
-/// Epochs of descent before Newton's method: with many coordinates, as many as take the time of its steps, each of
-/// which factors a matrix of size coordinates² or does comparable work.
+/// Epochs of descent before Newton's method: with many coordinates, as many as take the time of its steps, since each
+/// step factors a matrix of size coordinates² or does comparable work.
 fn patience(n_coordinates: usize, n_rows: usize, n_nonzero: usize) -> u32 {
     if n_coordinates.saturating_mul(FEW) <= n_rows {
         return EPOCHS;

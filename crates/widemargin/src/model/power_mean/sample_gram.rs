@@ -1,14 +1,14 @@
 //! An additive kernel between some samples, exact or reduced.
 //!
-//! Features are visited one by one: the kernel is computed between a feature's distinct values, u² numbers, and added up
-//! for all pairs of the m samples that have the feature, m²/2 additions. Memory is that of the samples' non-zeros and of
-//! the matrix, whatever the number of features.
+//! Features are visited one by one: the kernel is computed between a feature's distinct values, u² numbers, and added
+//! up for all pairs of the m samples that have the feature, m²/2 additions. Memory is that of the samples' non-zeros
+//! and of the matrix, independent of the number of features.
 
 use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry, MAX_NODES};
 use crate::linalg::factor::Matrix;
 use crate::similarity::AdditiveKernel;
 
-/// What is summed over features.
+/// The terms that are summed over features.
 #[derive(Clone, Copy)]
 pub(super) enum Scalar<'a> {
     Exact(AdditiveKernel),

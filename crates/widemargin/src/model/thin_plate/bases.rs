@@ -22,7 +22,7 @@ pub const SAMPLES_PER_BASIS: usize = 25;
 const CANDIDATES: usize = 32;
 
 /// Samples assigned at a time by one thread.
-const ROWS_A_CHUNK: usize = 256;
+const CHUNK_ROWS: usize = 256;
 
 /// How bases are selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl FromStr for ThinPlateBasis {
             "kmedoids" => Ok(ThinPlateBasis::KMedoids),
             _ => Err(Error::UnknownName {
                 what: "choice of bases",
-                given: name.to_owned(),
+                name: name.to_owned(),
                 expected: "known are index, random, kmeans, kmedoids".into(),
             }),
         }
@@ -92,28 +92,28 @@ pub(crate) fn choose(
     let first = first_of_equals(samples, n_features);
     let mut order: Vec<usize> = (0..first.len()).filter(|&i| first[i] == i).collect();
     if choice == ThinPlateBasis::Index {
-        let mut taken = vec![false; first.len()];
-        order = first_come.iter().map(|&i| first[i]).filter(|&i| !std::mem::replace(&mut taken[i], true)).collect();
+        let mut chosen = vec![false; first.len()];
+        order = first_come.iter().map(|&i| first[i]).filter(|&i| !std::mem::replace(&mut chosen[i], true)).collect();
     } else {
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     }
-    let taken = &order[..n_basis.min(order.len())];
+    let chosen = &order[..n_basis.min(order.len())];
     let centers: Vec<f64> =
-        taken.iter().flat_map(|&i| &samples[i * n_features..(i + 1) * n_features]).copied().collect();
+        chosen.iter().flat_map(|&i| &samples[i * n_features..(i + 1) * n_features]).copied().collect();
     let drawn = matches!(choice, ThinPlateBasis::Index | ThinPlateBasis::Random);
-    if drawn || taken.len() == order.len() {
-        return Ok((centers, taken.to_vec()));
+    if drawn || chosen.len() == order.len() {
+        return Ok((centers, chosen.to_vec()));
     }
-    let seen: Vec<usize> = if weights.len() <= SAMPLES_PER_BASIS * n_basis {
+    let samples_used: Vec<usize> = if weights.len() <= SAMPLES_PER_BASIS * n_basis {
         (0..weights.len()).collect()
     } else {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5eed);
         (0..SAMPLES_PER_BASIS * n_basis).map(|_| rng.random_range(0..weights.len())).collect()
     };
-    let clustering = Clustering { seen: &seen, samples, n_features, weights, pool };
+    let clustering = Clustering { samples_used: &samples_used, samples, n_features, weights, pool };
     match choice {
         ThinPlateBasis::KMedoids => {
-            let medoids = clustering.k_medoids(taken.to_vec())?;
+            let medoids = clustering.k_medoids(chosen.to_vec())?;
             Ok((clustering.places(&medoids), medoids))
         }
         _ => Ok((clustering.k_means(centers)?, Vec::new())),
@@ -123,7 +123,7 @@ pub(crate) fn choose(
 /// Samples to be clustered.
 struct Clustering<'a> {
     /// The samples used.
-    seen: &'a [usize],
+    samples_used: &'a [usize],
     /// Row-major.
     samples: &'a [f64],
     n_features: usize,
@@ -145,12 +145,12 @@ impl Clustering<'_> {
     fn owners(&self, centers: &[f64]) -> Result<Vec<usize>> {
         let k = centers.len() / self.n_features;
         let nearest = |chunk: usize| {
-            let rows = &self.seen[chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(self.seen.len())];
+            let rows = &self.samples_used[chunk * CHUNK_ROWS..((chunk + 1) * CHUNK_ROWS).min(self.samples_used.len())];
             let mut block = vec![0.0; rows.len() * k];
             squared_distances(&self.places(rows), centers, self.n_features, &mut block);
             Ok::<_, Error>(block.chunks_exact(k).map(least).collect::<Vec<usize>>())
         };
-        Ok(self.pool.try_map(self.seen.len().div_ceil(ROWS_A_CHUNK), nearest)?.concat())
+        Ok(self.pool.try_map(self.samples_used.len().div_ceil(CHUNK_ROWS), nearest)?.concat())
     }
 
     /// Moves each center to the mean of its samples, if it has any.
@@ -158,7 +158,7 @@ impl Clustering<'_> {
         let d = self.n_features;
         let mut sums = vec![0.0; centers.len()];
         let mut totals = vec![0.0; centers.len() / d];
-        for (&i, &owner) in self.seen.iter().zip(owners) {
+        for (&i, &owner) in self.samples_used.iter().zip(owners) {
             totals[owner] += self.weights[i];
             let sum = &mut sums[owner * d..(owner + 1) * d];
             sum.iter_mut().zip(self.row(i)).for_each(|(sum, x)| *sum += self.weights[i] * x);
@@ -169,7 +169,7 @@ impl Clustering<'_> {
         }
     }
 
-    /// Lloyd's algorithm from the given centers.
+    /// Lloyd's algorithm from these centers.
     fn k_means(&self, mut centers: Vec<f64>) -> Result<Vec<f64>> {
         for _ in 0..PASSES {
             let owners = self.owners(&centers)?;
@@ -178,14 +178,14 @@ impl Clustering<'_> {
         Ok(centers)
     }
 
-    /// Lloyd's algorithm with medoids, from the given samples.
+    /// Lloyd's algorithm with medoids, from these samples.
     fn k_medoids(&self, mut medoids: Vec<usize>) -> Result<Vec<usize>> {
         for _ in 0..PASSES {
             let mut centers = self.places(&medoids);
             let owners = self.owners(&centers)?;
             self.recenter(&mut centers, &owners);
             let mut members = vec![Vec::new(); medoids.len()];
-            for (&i, &owner) in self.seen.iter().zip(&owners) {
+            for (&i, &owner) in self.samples_used.iter().zip(&owners) {
                 members[owner].push(i);
             }
             let medoid = |at: usize| {
@@ -274,9 +274,15 @@ mod tests {
         let samples: Vec<f64> = (0..300).map(|i| f64::from(i % 3) * 100.0 + f64::from(i) * 1e-3).collect();
         let weights = vec![1.0; 300];
         let start = vec![0.0, 100.1, 199.0];
-        let seen: Vec<usize> = (0..300).collect();
+        let samples_used: Vec<usize> = (0..300).collect();
         let pool = Pool::new(1).unwrap();
-        let clustering = Clustering { seen: &seen, samples: &samples, n_features: 1, weights: &weights, pool: &pool };
+        let clustering = Clustering {
+            samples_used: &samples_used,
+            samples: &samples,
+            n_features: 1,
+            weights: &weights,
+            pool: &pool,
+        };
         let centers = clustering.k_means(start).unwrap();
         for (center, truth) in centers.iter().zip([0.1485, 100.1495, 200.1505]) {
             assert!((center - truth).abs() < 1e-9, "{center}");

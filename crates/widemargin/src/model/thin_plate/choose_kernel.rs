@@ -1,10 +1,10 @@
 //! The kernel with the least leave-one-out loss.
 //!
 //! Each kernel is solved on at most a thousand samples, exactly, along the path of C, on columns scaled as suits the
-//! first; the least mean leave-one-out squared hinge in closed form is its loss. Refits confirm the estimates of the best
-//! alone. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
+//! first; the least mean leave-one-out squared hinge in closed form is its loss. Refits confirm the estimates of the
+//! best alone. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
 
-use super::fit::{Fit, Taken};
+use super::fit::{Fit, PreparedSamples};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use crate::data::{About, AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
@@ -20,15 +20,15 @@ const SAMPLES: usize = 1000;
 /// The part of the time limit for the comparison, if a fit on more samples follows.
 const TIME: f64 = 0.5;
 
-/// What was found of a kernel.
+/// The results of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedThinPlate {
     /// The kernel.
     pub kernel: ConditionalKernel,
     /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
     pub loss: std::result::Result<f64, String>,
-    /// The share of the samples that are misclassified when left out, there; it assumes, as the loss does, that no other
-    /// sample then crosses the margin.
+    /// The share of the samples that are misclassified when left out, there; it assumes, as the loss does, that no
+    /// other sample then crosses the margin.
     pub error: Option<f64>,
     /// The number of samples.
     pub n_samples: usize,
@@ -37,12 +37,12 @@ pub struct TriedThinPlate {
 }
 
 impl ThinPlateParams {
-    /// Trains with the best of some kernels, by leave-one-out on at most 1,000 samples; with what was found of each. C must
-    /// be [`CChoice::Auto`].
+    /// Trains with the best of some kernels, by leave-one-out on at most 1,000 samples; with the results of each. C
+    /// must be [`CChoice::Auto`].
     ///
     /// # Errors
-    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] if C is given, or if no kernel could be fitted, with the
-    /// reasons.
+    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] if C is fixed, or if no kernel could be fitted, with
+    /// the reasons.
     pub fn fit_best(
         &self,
         kernels: &[ConditionalKernel],
@@ -55,9 +55,9 @@ impl ThinPlateParams {
         // Where all samples are compared by the exact solver, they are solved on for the model.
         let is_same = !some.is_part && self.n_basis.is_none() && !self.per_class;
         let (mut model, Comparison { tried, note, .. }) = if is_same {
-            self.on_scaled(samples, labels, sample_weight, &monitor.with_strict_limit(), |fit, taken| {
-                let best = fit.best_of(kernels, &taken, monitor)?;
-                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, taken.near(best.near))?, best))
+            self.on_scaled(samples, labels, sample_weight, &monitor.with_strict_limit(), |fit, prepared| {
+                let best = fit.best_of(kernels, &prepared, monitor)?;
+                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, prepared.near(best.near))?, best))
             })?
         } else {
             let best = self.compared_on_some(kernels, &some, &VectorSource(samples), labels, sample_weight, monitor)?;
@@ -67,7 +67,7 @@ impl ThinPlateParams {
         Ok((model, tried))
     }
 
-    /// The best of some kernels on at most 1,000 samples, and what to tell of it.
+    /// The best of some kernels on at most 1,000 samples, and a note for the report.
     ///
     /// # Errors
     /// As for [`ThinPlateParams::fit_best`].
@@ -101,8 +101,9 @@ impl ThinPlateParams {
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
         let exact = ThinPlateParams { n_basis: None, per_class: false, ..self.clone() };
         let limited = &monitor.with_part_of_time(TIME).with_strict_limit();
-        let best = exact
-            .on_scaled(&view, &labels, weights.as_deref(), limited, |fit, taken| fit.best_of(kernels, &taken, limited));
+        let best = exact.on_scaled(&view, &labels, weights.as_deref(), limited, |fit, prepared| {
+            fit.best_of(kernels, &prepared, limited)
+        });
         match best {
             Err(Error::TooShort { .. }) if monitor.ask().is_ok() => Ok(Comparison::cut(kernels)),
             best => best,
@@ -110,14 +111,14 @@ impl ThinPlateParams {
     }
 }
 
-/// What was found of some kernels.
+/// The results of some kernels.
 pub(super) struct Comparison {
     /// The kernel with the least leave-one-out loss.
     kernel: ConditionalKernel,
     /// λ there, in scale-free units.
     near: f64,
     tried: Vec<TriedThinPlate>,
-    /// What to tell.
+    /// A note for the report.
     note: String,
 }
 
@@ -131,11 +132,11 @@ impl Comparison {
 }
 
 impl Fit<'_, '_> {
-    /// The kernel with the least leave-one-out loss on the rows taken, without refits.
+    /// The kernel with the least leave-one-out loss on the prepared rows, without refits.
     fn best_of(
         &mut self,
         kernels: &[ConditionalKernel],
-        taken: &Taken<'_>,
+        prepared: &PreparedSamples<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Comparison> {
         let n_samples = self.problems.weights.len();
@@ -146,17 +147,17 @@ impl Fit<'_, '_> {
         for &kernel in kernels {
             let start = Instant::now();
             // λ of another kernel says little: without errors in training it may be any small one.
-            let near = taken.near.filter(|_| kernel == self.params.kernel);
+            let near = prepared.near.filter(|_| kernel == self.params.kernel);
             let params = ThinPlateParams { confirms: false, near, ..self.params.clone() }.kernel(kernel);
             let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
-            let found = fit.space(taken.rows).and_then(|space| fit.exact(taken.rows, space));
+            let found = fit.space(prepared.rows).and_then(|space| fit.exact(prepared.rows, space));
             let (loss, error) = match found {
                 Err(Error::TooShort { .. }) if best.is_some() => break,
                 Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
                 Err(error) => {
-                    let told = error.to_string();
+                    let message = error.to_string();
                     problem = problem.or(Some(error));
-                    (Err(told), None)
+                    (Err(message), None)
                 }
                 Ok(attempt) => {
                     let point = attempt.point();
@@ -179,12 +180,13 @@ impl Fit<'_, '_> {
                 let needs = 2.0 * (before + tried.iter().map(|tried| tried.seconds).sum::<f64>());
                 return Err(Error::TooShort { stage: "path", needs });
             }
-            // What one kernel meets, such as too little memory, the other does too.
+            // Errors of one kernel, such as too little memory, occur with the other too.
             if let (Some(error), true) = (problem, all_alike(&tried)) {
                 return Err(error);
             }
-            let reason =
-                |one: &TriedThinPlate| format!("{}: {}", one.kernel, one.loss.as_ref().err().map_or("", |told| told));
+            let reason = |one: &TriedThinPlate| {
+                format!("{}: {}", one.kernel, one.loss.as_ref().err().map_or("", |message| message))
+            };
             let reasons: Vec<String> = tried.iter().map(reason).collect();
             let expected = format!("a kernel that can be fitted: {}", reasons.join("; "));
             return Err(Error::parameter("kernel", "auto", expected));
@@ -193,8 +195,8 @@ impl Fit<'_, '_> {
             Ok(loss) => format!("{} {loss:.4}", one.kernel),
             Err(problem) => format!("{} failed: {problem}", one.kernel),
         };
-        let told: Vec<String> = tried.iter().map(one).collect();
-        let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {}", told.join(", "));
+        let losses: Vec<String> = tried.iter().map(one).collect();
+        let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {}", losses.join(", "));
         Ok(Comparison { kernel, near: lambda, tried, note })
     }
 }
@@ -213,7 +215,11 @@ impl Compared {
         params.check()?;
         labels.check(n_samples)?;
         if params.c != CChoice::Auto {
-            return Err(Error::parameter("kernel", "auto", "a kernel where C is given: losses at one C say nothing"));
+            return Err(Error::parameter(
+                "kernel",
+                "auto",
+                "a kernel if C is fixed: losses at one C are not comparable",
+            ));
         }
         let weights = effective_weights(labels, sample_weight, &params.class_weight)?;
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;

@@ -1,10 +1,10 @@
-//! What was selected for one class, where C is selected for each class by itself.
+//! The selection for one class, if C is selected for each class.
 
 use serde::{Deserialize, Serialize};
 
 use crate::solve::thin_plate::{PathPoint, Polynomials};
 
-/// What was selected for one class.
+/// The selection for one class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassPath {
     /// C of the class's problem.
@@ -15,7 +15,7 @@ pub struct ClassPath {
     /// How the polynomials were treated.
     #[serde(with = "named")]
     pub polynomials: Polynomials,
-    /// The results at every C that was tried, by descending λ.
+    /// The results at every evaluated C, by descending λ.
     pub path: Vec<PathPoint>,
 }
 

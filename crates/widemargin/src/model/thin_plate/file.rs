@@ -26,7 +26,7 @@ pub(crate) struct Header {
     rank: usize,
     n_features: usize,
     n_bases: usize,
-    n_left_out: usize,
+    n_loo_values: usize,
     standardized: bool,
     classes: Vec<Label>,
     path: Vec<PathPoint>,
@@ -60,7 +60,7 @@ impl ThinPlateSvc {
             rank: self.rank,
             n_features: self.n_features,
             n_bases: self.n_bases(),
-            n_left_out: self.left_out.len() / self.n_problems(),
+            n_loo_values: self.loo_values.len() / self.n_problems(),
             standardized: self.scale.is_some(),
             classes: self.classes.clone(),
             path: self.path.clone(),
@@ -74,7 +74,7 @@ impl ThinPlateSvc {
     pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
         let k = self.n_problems();
         let mut arrays = self.spline().arrays();
-        arrays.push(array("left_out", vec![k, self.left_out.len() / k], &self.left_out));
+        arrays.push(array("loo_values", vec![k, self.loo_values.len() / k], &self.loo_values));
         arrays
     }
 
@@ -88,19 +88,19 @@ impl ThinPlateSvc {
             );
             return Err(reader.wrong(problem));
         }
-        let retold = |error: Error| reader.wrong(error.to_string());
-        header.origin.check(Some(n_features)).map_err(retold)?;
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(n_features)).map_err(file_error)?;
         if let Some(problem) = header.origin.problem(classes) {
             return Err(reader.wrong(problem));
         }
         if !(header.per_class.is_empty() || header.per_class.len() == classes) {
             return Err(reader.wrong(format!("{} values of C for {classes} classes", header.per_class.len())));
         }
-        let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
+        let kernel: ConditionalKernel = header.kernel.parse().map_err(file_error)?;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
         let center = reader.tensor("center", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(kernel.degree(), center, factors).map_err(retold)?;
+        let space = PolynomialSpace::new(kernel.degree(), center, factors).map_err(file_error)?;
         let k = header.origin.n_problems(classes);
         let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
         Ok(ThinPlateSvc {
@@ -108,11 +108,11 @@ impl ThinPlateSvc {
             bases: reader.tensor("bases", &[n_bases, n_features])?,
             coefficients: reader.tensor("coefficients", &[k, n_bases])?,
             polynomial: reader.tensor("polynomial", &[k, space.len()])?,
-            left_out: reader.tensor("left_out", &[k, header.n_left_out])?,
+            loo_values: reader.tensor("loo_values", &[k, header.n_loo_values])?,
             kernel,
             c: header.c,
             lambda: header.lambda,
-            polynomials: header.polynomials.parse().map_err(retold)?,
+            polynomials: header.polynomials.parse().map_err(file_error)?,
             rank: header.rank,
             n_features,
             classes: header.classes,

@@ -10,7 +10,7 @@ use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
-use super::remote::ModelFacts;
+use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints};
@@ -22,11 +22,11 @@ use crate::model::within_limit::{Size, fit_within_limit};
 use crate::model::{CChoice, choose_rows, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{OneVsRest, UnseenScores, count};
+use crate::problem::{HeldOutScores, OneVsRest, count};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, LOWEST, Means, PathPoint, Polynomials, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
-    Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
+    BLOCK, BlockStorage, FitSettings, Fitted, LOWEST, PathPoint, Polynomials, Problems, RowData,
+    SAMPLES_PER_FREE_POLYNOMIAL, Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 
@@ -37,7 +37,8 @@ pub(super) const UNEVEN: f64 = 3.0;
 /// all samples.
 const SAMPLES_TO_DECIDE: usize = 1000;
 
-/// λ, in scale-free units, that say something of other scalings too: where samples are separated, all small ones do alike.
+/// λ, in scale-free units, that say something of other scalings too: where samples are separated, all small ones do
+/// alike.
 const USUAL: std::ops::Range<f64> = 1e-4..10.0;
 
 /// The largest relative gap between the objectives at which a fit counts as solved.
@@ -59,11 +60,11 @@ impl ThinPlateParams {
     /// the order of the samples does not matter (except for
     /// [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for bit.
     ///
-    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does not
-    /// allow a fit on all samples, the model is of as many as it allows, which the report says.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does
+    /// not allow a fit on all samples, the model is of as many as it allows, as noted in the report.
     ///
     /// # Errors
-    /// Invalid parameters, shapes, values or labels, each saying which and what is expected; [`Error::Parameter`] on
+    /// Invalid parameters, shapes, values or labels, with their names and the expected values; [`Error::Parameter`] on
     /// `n_basis`, with the size, if the kernel matrix does not fit in memory; [`Error::Cancelled`] if the monitor
     /// cancelled; [`Error::TooShort`] if its time limit passed before a fit on few samples.
     pub fn fit_with(
@@ -100,17 +101,17 @@ impl ThinPlateParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
-        self.on_scaled(samples, labels, sample_weight, monitor, |fit, taken| self.fitted_classes(fit, taken))
+        self.on_scaled(samples, labels, sample_weight, monitor, |fit, prepared| self.fitted_classes(fit, prepared))
     }
 
-    /// Prepares the problems and the rows, scaled, for what is done with them.
+    /// Prepares the problems and the rows, scaled, for a function.
     pub(super) fn on_scaled<T>(
         &self,
         samples: &impl Rows,
         labels: &Labels,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
-        then: impl FnOnce(&mut Fit<'_, '_>, Taken<'_>) -> Result<T>,
+        then: impl FnOnce(&mut Fit<'_, '_>, PreparedSamples<'_>) -> Result<T>,
     ) -> Result<T> {
         self.check()?;
         labels.check(samples.n_rows())?;
@@ -149,60 +150,61 @@ impl ThinPlateParams {
         if let Some(factors) = &scale {
             scale_rows(&mut rows, factors);
         }
-        let taken = Taken { rows: &rows, scale, training, warnings, near, distinct: &distinct, labels: &labels };
-        then(&mut fit, taken)
+        let prepared =
+            PreparedSamples { rows: &rows, scale, training, warnings, near, distinct: &distinct, labels: &labels };
+        then(&mut fit, prepared)
     }
 
     /// The model of all classes.
-    pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, taken: Taken<'_>) -> Result<ThinPlateSvc> {
+    pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, prepared: PreparedSamples<'_>) -> Result<ThinPlateSvc> {
         let Problems { targets, weights, units } = *fit.problems;
-        let classes = taken.labels.classes();
-        let near = ThinPlateParams { near: taken.near, ..self.clone() };
+        let classes = prepared.labels.classes();
+        let near = ThinPlateParams { near: prepared.near, ..self.clone() };
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.per_class || targets.n_problems() == 1 {
-            let (labels, distinct) = (taken.labels, taken.distinct);
+            let (labels, distinct) = (prepared.labels, prepared.distinct);
             let several = labels.is_several().then_some(targets);
-            let (model, unseen) = near.fitted(&mut fit, taken, classes.to_vec(), several)?;
-            return Ok(unseen.assess(model, fit.problems, labels, &distinct.weights));
+            let (model, validation) = near.fitted(&mut fit, prepared, classes.to_vec(), several)?;
+            return Ok(validation.assess(model, fit.problems, labels, &distinct.weights));
         }
-        if taken.labels.is_several() {
-            let expected = "auto or a number where samples have several labels, which share C";
+        if prepared.labels.is_several() {
+            let expected = "auto or a number for multilabel targets, whose labels share C";
             return Err(Error::parameter("C", "auto-per-class", expected));
         }
-        let (labels, distinct) = (taken.labels, taken.distinct);
+        let (labels, distinct) = (prepared.labels, prepared.distinct);
         let n_classes = targets.n_classes();
-        let (mut models, mut unseen) = (Vec::with_capacity(n_classes), Unseen::default());
+        let (mut models, mut validation) = (Vec::with_capacity(n_classes), Validation::default());
         for class in 0..n_classes as u32 {
             let codes: Vec<u32> = targets.codes().iter().map(|&code| u32::from(code == class)).collect();
             let problems = Problems { targets: OneVsRest::new(&codes, 2), weights, units };
             let mut of_class = Fit { problems: &problems, clock: &mut *fit.clock, ..fit };
             let two = [0, 1].map(Label::Integer).to_vec();
-            let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, None)?;
+            let (model, of_model) = near.fitted(&mut of_class, prepared.clone(), two, None)?;
             models.push(model);
-            unseen.left_out.push(of_model.left_out.into_iter().next().unwrap_or_default());
-            unseen.refitted.push(of_model.refitted.into_iter().next().unwrap_or_default());
-            unseen.units = of_model.units;
+            validation.loo_values.push(of_model.loo_values.into_iter().next().unwrap_or_default());
+            validation.refitted.push(of_model.refitted.into_iter().next().unwrap_or_default());
+            validation.units = of_model.units;
         }
         let model = joined(models, classes).ok_or(Error::NoSamples(""))?;
-        Ok(unseen.assess(model, fit.problems, labels, &distinct.weights))
+        Ok(validation.assess(model, fit.problems, labels, &distinct.weights))
     }
 
-    /// The model of the problems of a fit, and what it knows of unseen samples.
+    /// The model of the problems of a fit, and its held-out scores.
     fn fitted(
         &self,
         fit: &mut Fit<'_, '_>,
-        taken: Taken<'_>,
+        prepared: PreparedSamples<'_>,
         classes: Vec<Label>,
         several: Option<OneVsRest<'_>>,
-    ) -> Result<(ThinPlateSvc, Unseen)> {
-        let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
+    ) -> Result<(ThinPlateSvc, Validation)> {
+        let PreparedSamples { rows, scale, training, mut warnings, distinct, .. } = prepared;
         let (attempt, is_on_bases) = (fit.attempt(rows, fit.space(rows)?)?, fit.n_basis().is_some());
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
         let Attempt { mut fitted, bases, support, space, .. } = attempt;
         let best = &mut fitted.outcome.best;
-        let unseen = Unseen {
-            left_out: std::mem::take(&mut best.left_out),
+        let validation = Validation {
+            loo_values: std::mem::take(&mut best.loo_values),
             refitted: std::mem::take(&mut best.refitted),
             fold_sums: std::mem::take(&mut best.fold_sums),
             units: if is_on_bases {
@@ -211,8 +213,8 @@ impl ThinPlateParams {
                 fit.problems.units.to_vec()
             },
         };
-        let left_out = unseen.left_out.iter().flat_map(|values| distinct.of_present(values)).collect();
-        let facts = ModelFacts {
+        let loo_values = validation.loo_values.iter().flat_map(|values| distinct.of_present(values)).collect();
+        let metadata = ModelMetadata {
             classes,
             total_weight: fit.problems.targets.total(fit.problems.weights),
             several,
@@ -220,12 +222,12 @@ impl ThinPlateParams {
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: fit.clock.stages.clone(),
         };
-        let model = self.model((fitted, bases, space), scale, facts, warnings)?;
-        let origin = Origin { several_labels: model.origin.several_labels, ..Origin::of(training) };
-        Ok((ThinPlateSvc { left_out, origin, ..model }, unseen))
+        let model = self.model((fitted, bases, space), scale, metadata, warnings)?;
+        let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
+        Ok((ThinPlateSvc { loo_values, origin, ..model }, validation))
     }
 
-    /// The model of a fit on bases (row-major) that see the polynomials of a space; without left-out values.
+    /// The model of a fit on bases (row-major) with the polynomials of a space; without leave-one-out decision values.
     ///
     /// # Errors
     /// As for [`ThinPlateParams::report`].
@@ -233,23 +235,23 @@ impl ThinPlateParams {
         &self,
         (fitted, bases, space): (Fitted, Vec<f64>, PolynomialSpace),
         scale: Option<Vec<f64>>,
-        facts: ModelFacts<'_>,
+        metadata: ModelMetadata<'_>,
         warnings: Vec<String>,
     ) -> Result<ThinPlateSvc> {
-        let ModelFacts { classes, total_weight, several, evaluated_on, support, stages } = facts;
+        let ModelMetadata { classes, total_weight, several, evaluated_on, support, stages } = metadata;
         let mut report = self.report(&fitted, stages, total_weight)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
         let some = &fitted.outcome.best.some;
         let calibration = match &several {
-            Some(targets) => Calibration::of(some, *targets, CalibratedOn::LeftOut),
-            None => Calibration::fit(some, classes.len(), CalibratedOn::LeftOut),
+            Some(targets) => Calibration::of(some, *targets, CalibratedOn::LeaveOneOut),
+            None => Calibration::fit(some, classes.len(), CalibratedOn::LeaveOneOut),
         };
         if let Some((labels, weights)) = evaluated_on {
             let n = weights.iter().filter(|weight| **weight > 0.0).count();
             report_folds(&mut report, &fitted.outcome.best.fold_sums, labels, weights, n as f64);
         }
-        let several_labels = several.is_some();
+        let multilabel = several.is_some();
         Ok(ThinPlateSvc {
             kernel: self.kernel,
             c: point.c,
@@ -264,9 +266,9 @@ impl ThinPlateParams {
             coefficients: fitted.alpha.concat(),
             space,
             polynomial: fitted.beta.concat(),
-            left_out: Vec::new(),
+            loo_values: Vec::new(),
             report,
-            origin: Origin { several_labels, ..Origin::of(self.training(true)) }.calibrated(calibration),
+            origin: Origin { multilabel, ..Origin::of(self.training(true)) }.calibrated(calibration),
             path: fitted.outcome.path,
             per_class: Vec::new(),
         })
@@ -287,7 +289,7 @@ impl ThinPlateParams {
     pub(crate) fn settings(&self) -> FitSettings {
         FitSettings {
             polynomials: self.polynomials,
-            c: self.c.given(),
+            c: self.c.value(),
             lowest: LOWEST,
             near: self.near,
             stays: false,
@@ -335,7 +337,7 @@ impl ThinPlateParams {
         report.warnings.extend(warnings(fitted, self.kernel));
         if fitted.why == Some(WhyNotFree::FewSamples) {
             report.notes.push(format!(
-                "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
+                "there are fewer than {SAMPLES_PER_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
                  noise if they were free: {}",
                 fitted.rank,
                 instead(fitted.polynomials),
@@ -366,9 +368,9 @@ pub(crate) struct Fit<'a, 'w> {
     pub clock: &'a mut Clock<'w>,
 }
 
-/// The samples as the problems take them.
+/// The samples as the problems use them.
 #[derive(Clone)]
-pub(super) struct Taken<'a> {
+pub(super) struct PreparedSamples<'a> {
     /// Row-major, scaled.
     pub rows: &'a [f64],
     /// The factors of the columns.
@@ -381,14 +383,14 @@ pub(super) struct Taken<'a> {
     labels: &'a Labels,
 }
 
-impl Taken<'_> {
+impl PreparedSamples<'_> {
     /// The same with C selected near this λ.
     pub fn near(self, lambda: f64) -> Self {
-        Taken { near: Some(lambda), ..self }
+        PreparedSamples { near: Some(lambda), ..self }
     }
 }
 
-/// What is done with the columns.
+/// The scaling of the columns.
 struct Scaled {
     /// The factors of the columns, if they are to be standardized.
     factors: Option<Vec<f64>>,
@@ -410,7 +412,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// What was found at the C selected.
+    /// The results at the selected C.
     pub fn point(&self) -> &PathPoint {
         &self.fitted.outcome.best.point
     }
@@ -442,7 +444,7 @@ impl Fit<'_, '_> {
     /// Whether leave-one-out decides about standardizing the columns.
     pub fn undecided(&self, uneven: f64) -> bool {
         let params = self.params;
-        // Losses at a given C are not comparable: its meaning depends on the scaling.
+        // Losses at a fixed C are not comparable: its meaning depends on the scaling.
         params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
     }
 
@@ -535,7 +537,7 @@ impl Fit<'_, '_> {
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let ones = vec![1.0; bases.len() / n_features];
         let n_blocks = n.div_ceil(BLOCK);
-        let (n_held, free) = needed.held(n_blocks, params.memory_limit);
+        let (n_cached, free) = needed.cached_blocks(n_blocks, params.memory_limit);
         let kernel = params.kernel;
         let feature_map = feature_map_of(
             weighted_gram(kernel, &bases, n_features, &ones, pool)?,
@@ -544,20 +546,21 @@ impl Fit<'_, '_> {
         let source = RowSource::Memory(rows);
         let samples = KernelRows { source, n_features, kernel, bases: &bases, space: &space, roots: &roots };
         let units = units_of_others(problems.units, &support);
-        let facts = RowFacts { targets: problems.targets, roots: &roots, units: &units };
-        let facts = (facts, &space.spreads(kernel.dilation_exponent())[..]);
-        let means = Means { n_held, lifts: true, checkpoint: None };
+        let row_data = RowData { targets: problems.targets, roots: &roots, units: &units };
+        let row_data = (row_data, &space.spreads(kernel.dilation_exponent())[..]);
+        let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
         let (settings, monitor) = (params.settings(), self.clock.monitor);
-        let seen = || self.clock.end("features");
-        let fitted = fit_blocks(&samples, feature_map, facts, &settings, means, (pool, monitor), seen)?;
+        let after_first_pass = || self.clock.end("features");
+        let fitted =
+            fit_blocks(&samples, feature_map, row_data, &settings, storage, (pool, monitor), after_first_pass)?;
         self.clock.end_solved("solve")?;
         let note = free.map(|free| {
             format!(
                 "the features of {n} samples on {n_basis} bases take {} and {} are free: {:.0} % of them \
-                 were held, the others computed anew at every pass, which takes longer (fewer bases would fit)",
+                 were cached, the others recomputed at every pass, which takes longer (fewer bases would fit)",
                 bytes_text(needed.features),
                 bytes_text(free),
-                100.0 * n_held as f64 / n_blocks as f64,
+                100.0 * n_cached as f64 / n_blocks as f64,
             )
         });
         Ok(Attempt { fitted, bases, support, space, note })
@@ -568,11 +571,11 @@ impl Fit<'_, '_> {
 const NO_REFITS: &str = "refits, without each sample or without each fifth of them, were not possible at this C or in this \
                          time; hold some samples back to know it";
 
-/// What a fit knows of samples that it did not see.
+/// Leave-one-out and held-out scores of a fit.
 #[derive(Default)]
-pub(super) struct Unseen {
+pub(super) struct Validation {
     /// The decision value of each distinct sample when it is left out in closed form, by problem.
-    left_out: Vec<Vec<f64>>,
+    loo_values: Vec<Vec<f64>>,
     /// The same by refits, if there were any.
     refitted: Vec<Vec<f64>>,
     /// By refits without each fold, the weight of the wrong and of all samples of each class or label.
@@ -581,19 +584,20 @@ pub(super) struct Unseen {
     units: Vec<f64>,
 }
 
-impl Unseen {
-    /// The model with its probabilities, calibrated on the left-out decision values, and with the estimate of its error.
-    /// `weights` are those of the distinct samples without class weights.
+impl Validation {
+    /// The model with its probabilities, calibrated on the leave-one-out decision values, and with the estimate of its
+    /// error. `weights` are those of the distinct samples without class weights.
     fn assess(self, model: ThinPlateSvc, problems: &Problems<'_>, labels: &Labels, weights: &[f64]) -> ThinPlateSvc {
         let (Problems { targets, weights: effective, .. }, units) = (*problems, &self.units);
-        let scores = |values: &[Vec<f64>]| UnseenScores::of_problems(values, targets.codes(), effective, units);
+        let scores = |values: &[Vec<f64>]| HeldOutScores::of_problems(values, targets.codes(), effective, units);
         let mut model = model;
         let (refitted, population) = (scores(&self.refitted), labels.population(weights));
-        // Where the closed form says nothing, the refits do; folds keep no values, and the calibration is the assumed one.
-        let calibration = if self.left_out.is_empty() {
-            Calibration::of(&refitted, targets, CalibratedOn::LeftOut)
+        // Where the closed form is undetermined, the refits are used; folds store no values, and the calibration is the
+        // assumed one.
+        let calibration = if self.loo_values.is_empty() {
+            Calibration::of(&refitted, targets, CalibratedOn::LeaveOneOut)
         } else {
-            Calibration::of(&scores(&self.left_out), targets, CalibratedOn::LeftOut)
+            Calibration::of(&scores(&self.loo_values), targets, CalibratedOn::LeaveOneOut)
         };
         model.origin = model.origin.calibrated(calibration);
         let exact = ErrorEstimate::of(&refitted, targets, &population, EstimateMethod::LeaveOneOut);
@@ -624,7 +628,8 @@ pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
     alpha.iter().map(one).collect()
 }
 
-/// What leave-one-out removes of each sample where some are bases: nothing of these, unless the others are too few to judge by.
+/// The part of each sample that leave-one-out removes if some are bases: 0 for bases, unless the others are too few for
+/// an estimate.
 pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
     let mut units = units.to_vec();
     if 2 * support.len() < units.len() {
@@ -663,14 +668,14 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     let converged = best.solutions.iter().all(|solution| solution.status == Status::Converged);
     if converged && best.point.loo_error.is_none() {
         warnings.push(
-            "leave-one-out says nothing: the samples inside the margin leave the polynomials open, so that C was not chosen by \
+            "leave-one-out is undetermined: the samples inside the margin leave the polynomials open, so that C was not chosen by \
              it, nor is the error estimated (polynomials = penalized closes them)"
                 .into(),
         );
     }
-    if let Some(asked) = fitted.outcome.raised {
+    if let Some(requested) = fitted.outcome.raised {
         warnings.push(format!(
-            "C is beyond double precision on these samples (λ = {asked:.1e} in units of the kernel's mean diagonal): \
+            "C is beyond double precision on these samples (λ = {requested:.1e} in units of the kernel's mean diagonal): \
              C = {:.3e} was used",
             fitted.outcome.best.point.c,
         ));

@@ -8,9 +8,9 @@ use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 
 /// Rows of the kernel matrix computed at a time by one thread.
-const ROWS_A_CHUNK: usize = 64;
+const CHUNK_ROWS: usize = 64;
 
-/// The given rows, dense, row-major, `n_features` wide.
+/// These rows, dense, row-major, `n_features` wide.
 ///
 /// # Errors
 /// [`Error::Value`] for a non-finite number; [`Error::Memory`] if there are too many columns.
@@ -44,9 +44,9 @@ pub(crate) fn weighted_gram(
 ) -> Result<Matrix> {
     let n = roots.len();
     let mut gram = Matrix::zeros(n, n);
-    let chunks = n.div_ceil(ROWS_A_CHUNK);
-    let rows_of = |chunk: usize| chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(n);
-    // In waves: only the chunks of one wave are held twice, never the whole matrix.
+    let chunks = n.div_ceil(CHUNK_ROWS);
+    let rows_of = |chunk: usize| chunk * CHUNK_ROWS..((chunk + 1) * CHUNK_ROWS).min(n);
+    // In waves: only the chunks of one wave are in memory twice, never the whole matrix.
     let wave = 4 * pool.threads();
     for first in (0..chunks).step_by(wave) {
         let fill = |at: usize| {

@@ -22,8 +22,8 @@ pub use choose_kernel::TriedThinPlate;
 pub use class_path::ClassPath;
 pub use model::ThinPlateSvc;
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
-pub use regressor::{SPLINE_EXACT_UP_TO, SplineFacts, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
+pub use regressor::{SPLINE_EXACT_UP_TO, SplineMetadata, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
 pub use remote::{
-    BasisPlan, ColumnSums, ColumnSumsOf, FirstSumsOf, ModelFacts, SAMPLES_PER_BASIS, SettledPolynomials,
+    BasisPlan, ColumnSums, ColumnSumsOf, FirstSumsOf, ModelMetadata, SAMPLES_PER_BASIS, SettledPolynomials,
     basis_candidates, choose_bases, draw_rows,
 };

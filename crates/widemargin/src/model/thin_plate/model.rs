@@ -2,7 +2,7 @@
 
 use super::class_path::ClassPath;
 use super::kernel_blocks::dense_rows;
-use super::spline::{ROWS_A_CHUNK, Spline};
+use super::spline::{CHUNK_ROWS, Spline};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
@@ -37,10 +37,10 @@ pub struct ThinPlateSvc {
     /// β, problems × monomials.
     pub(crate) polynomial: Vec<f64>,
     /// Problems × training samples of weight above 0.
-    pub(crate) left_out: Vec<f64>,
-    /// Empty where C was selected for each class by itself.
+    pub(crate) loo_values: Vec<f64>,
+    /// Empty if C was selected for each class.
     pub(crate) path: Vec<PathPoint>,
-    /// Of each class, where C was selected for each by itself; else empty.
+    /// One per class, if C was selected for each class; else empty.
     pub(crate) per_class: Vec<ClassPath>,
     pub(crate) report: Report,
     pub(crate) origin: Origin,
@@ -52,7 +52,7 @@ impl ThinPlateSvc {
     /// The model of these rows of all samples.
     pub(super) fn of_picked(mut self, rows: &[usize]) -> Self {
         self.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
-        self.left_out = Vec::new();
+        self.loo_values = Vec::new();
         self
     }
 
@@ -117,12 +117,12 @@ impl ThinPlateSvc {
         &self.report
     }
 
-    /// The results at every C that was tried, by descending λ.
+    /// The results at every evaluated C, by descending λ.
     pub fn path(&self) -> &[PathPoint] {
         &self.path
     }
 
-    /// The point of the path that was taken.
+    /// The selected point of the path.
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.path.iter().find(|point| point.c == self.c)
     }
@@ -147,13 +147,13 @@ impl ThinPlateSvc {
         self.kernel
     }
 
-    /// What was selected for each class, where C was selected for each by itself
+    /// The selection for each class, if C was selected for each class
     /// ([`ThinPlateParams::c_auto_per_class`](crate::model::ThinPlateParams::c_auto_per_class)); else empty.
     pub fn per_class(&self) -> &[ClassPath] {
         &self.per_class
     }
 
-    /// The C of the model, selected or given; the geometric mean of those of [`ThinPlateSvc::per_class`].
+    /// The C of the model, selected or fixed; the geometric mean of those of [`ThinPlateSvc::per_class`].
     pub fn c(&self) -> f64 {
         self.c
     }
@@ -209,8 +209,8 @@ impl ThinPlateSvc {
     /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
     /// samples for a time limit. The error is instead
     /// estimated by refits, in which others may cross: `estimate` of the report.
-    pub fn left_out(&self) -> &[f64] {
-        &self.left_out
+    pub fn loo_values(&self) -> &[f64] {
+        &self.loo_values
     }
 
     /// αᵀΦα of each two-class problem, the squared seminorm of the part of f that is not polynomial; its reciprocal is
@@ -220,9 +220,9 @@ impl ThinPlateSvc {
     /// [`Error::Threads`] if threads cannot be started.
     pub fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
         let (n, d, k) = (self.n_bases(), self.n_features, self.n_problems());
-        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
         let chunk = |at: usize| {
-            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let rows = at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n);
             let mut block = vec![0.0; rows.len() * n];
             self.kernel.block(&self.bases[rows.start * d..rows.end * d], &self.bases, d, &mut block);
             let of_problem = |problem: usize| {
@@ -232,7 +232,7 @@ impl ThinPlateSvc {
             };
             Ok::<_, Error>((0..k).map(of_problem).collect::<Vec<f64>>())
         };
-        let parts = pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?;
+        let parts = pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?;
         // Rounding may leave a little below 0.
         Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
     }
@@ -246,7 +246,7 @@ impl ThinPlateSvc {
         Ok(dense)
     }
 
-    /// A basis with its features as they were given.
+    /// A basis with its original features.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
         self.spline().basis(basis)
     }

@@ -8,7 +8,7 @@ use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::remarks::scaling_warning;
-use super::remote::ModelFacts;
+use super::remote::ModelMetadata;
 use super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, KernelRows, RowSource, Stream, drawn};
 use crate::data::{About, AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::similarity::PolynomialSpace;
-use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_blocks, memory};
+use crate::solve::thin_plate::{BlockStorage, Problems, RowData, feature_map_of, fit_blocks, memory};
 
 impl ThinPlateParams {
     /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some
@@ -32,8 +32,8 @@ impl ThinPlateParams {
     ///
     /// The result equals that of [`ThinPlateParams::fit_with`] on the same bases, up to rounding, with these
     /// differences: duplicate samples are not merged; bases are selected among 25 random samples per basis
-    /// ([`ThinPlateBasis::Index`](super::ThinPlateBasis::Index): the first samples); samples are in single precision, as
-    /// in the source; the model has only the means of the left-out values, not those of single samples.
+    /// ([`ThinPlateBasis::Index`](super::ThinPlateBasis::Index): the first samples); samples are in single precision,
+    /// as in the source; the model has only the means over leave-one-out decision values, not those of single samples.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed λ, and gives the same
     /// model, bit for bit.
@@ -78,7 +78,7 @@ impl ThinPlateParams {
         let mut clock = Clock::start(monitor);
         let (n, d, k) = (stream.n(), stream.n_features, OneVsRest::of(labels).n_problems());
 
-        // Equal samples are not merged here: each is left out with all of its weight.
+        // Equal samples are not merged here: each is excluded with all of its weight.
         let units = weights.clone();
         let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
@@ -142,29 +142,30 @@ impl ThinPlateParams {
         let source = RowSource::Stream(stream, scale.as_deref());
         let rows =
             KernelRows { source, n_features: d, kernel: self.kernel, bases: &bases, space: &space, roots: &roots };
-        let means = Means {
-            n_held: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
+        let storage = BlockStorage {
+            n_cached: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
             lifts: false,
             checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
         };
         let units = units_of_others(&units, &support);
-        let facts = RowFacts { targets, roots: &roots, units: &units };
+        let row_data = RowData { targets, roots: &roots, units: &units };
         let spreads = rows.space.spreads(self.kernel.dilation_exponent());
-        let facts = (facts, &spreads[..]);
-        let seen = || clock.end("features");
-        let fitted = fit_blocks(&rows, feature_map, facts, &self.settings(), means, (&pool, monitor), seen)?;
+        let row_data = (row_data, &spreads[..]);
+        let after_first_pass = || clock.end("features");
+        let fitted =
+            fit_blocks(&rows, feature_map, row_data, &self.settings(), storage, (&pool, monitor), after_first_pass)?;
         clock.end_solved("solve")?;
 
-        let given = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
-        let facts = ModelFacts {
+        let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
+        let metadata = ModelMetadata {
             classes: labels.classes().to_vec(),
             total_weight,
             several,
-            evaluated_on: Some((labels, &given)),
+            evaluated_on: Some((labels, &plain_weights)),
             support: support.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };
-        self.model((fitted, bases, space), scale, facts, warnings)
+        self.model((fitted, bases, space), scale, metadata, warnings)
     }
 
     /// A fingerprint of everything that affects the result.

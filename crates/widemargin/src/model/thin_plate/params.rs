@@ -50,17 +50,17 @@ impl FromStr for Standardize {
             .find(|known| known.to_string() == name)
             .ok_or_else(|| Error::UnknownName {
                 what: "answer to whether to standardize",
-                given: name.to_owned(),
+                name: name.to_owned(),
                 expected: "known are auto, yes, no".into(),
             })
     }
 }
 
-/// What [`ThinPlateParams::kernel_auto`] compares: the two distances that have the constant as their only
+/// The candidates of [`ThinPlateParams::kernel_auto`]: the two distances that have the constant as their only
 /// polynomial, and so no part that many columns can overfit.
 pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
 
-/// Samples of two classes up to which an exact fit takes about a minute: what callers may give to
+/// Samples of two classes up to which an exact fit takes about a minute: a value for
 /// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
 pub const EXACT_UP_TO: usize = 5_000;
 
@@ -71,7 +71,7 @@ pub(crate) const DEFAULT_BASES: usize = 1000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThinPlateParams {
     pub(crate) kernel: ConditionalKernel,
-    /// What the kernel is chosen among, where C is too.
+    /// The candidates for the kernel, if C is automatic too.
     pub(crate) among: Vec<ConditionalKernel>,
     pub(crate) c: CChoice,
     pub(crate) polynomials: Polynomials,
@@ -122,13 +122,13 @@ impl ThinPlateParams {
         ThinPlateParams { kernel, among: Vec::new(), ..self }
     }
 
-    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a C that is given, where losses have no
+    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a fixed C, where losses have no
     /// common scale, [`ConditionalKernel::Distance`].
     pub fn kernel_auto(self) -> Self {
         ThinPlateParams { kernel: ConditionalKernel::Distance, among: AUTO_KERNELS.to_vec(), ..self }
     }
 
-    /// What the kernel is to be chosen among; nothing if it is given, or C is.
+    /// The candidates for the kernel; empty if the kernel or C is fixed.
     pub(crate) fn open_kernels(&self) -> Option<&[ConditionalKernel]> {
         (!self.among.is_empty() && self.c == CChoice::Auto).then_some(&self.among)
     }
@@ -165,16 +165,16 @@ impl ThinPlateParams {
         self.n_basis.is_some()
     }
 
-    /// Where `n_basis` is none and there are more samples than this, 1,000 bases are taken all the same, with
-    /// a warning: for callers whose users have not thought of it. The number is for two classes; of more, each of which has
-    /// a two-class problem of its own, it is divided by the cube root of their number, so that an exact fit takes no longer.
-    /// Without a limit the exact solver refuses what does not fit in memory.
+    /// Where `n_basis` is none and there are more samples than this, 1,000 bases are used nevertheless, with a warning:
+    /// for automatic settings. The number is for two classes; for more, with a two-class problem for each, it is
+    /// divided by the cube root of their number, so that an exact fit takes no longer. Without a limit the exact solver
+    /// refuses samples that do not fit in memory.
     pub fn exact_up_to(self, n_samples: usize) -> Self {
         ThinPlateParams { exact_up_to: n_samples, ..self }
     }
 
-    /// The number of bases of so many two-class problems on `n` samples; none for the exact solver, which takes n³
-    /// operations for each.
+    /// The number of bases for this number of two-class problems on `n` samples; none for the exact solver, which takes
+    /// n³ operations for each.
     pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {
         let is_dear = n as f64 * (n_problems.max(1) as f64).cbrt() > self.exact_up_to as f64;
         let bases = self.n_basis.or(is_dear.then_some(DEFAULT_BASES));
@@ -198,7 +198,7 @@ impl ThinPlateParams {
     }
 
     /// The largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved. The
-    /// last Newton step usually ends at rounding, whatever the tolerance.
+    /// last Newton step usually ends at rounding, for any tolerance.
     pub fn tol(self, tol: f64) -> Self {
         ThinPlateParams { tol, ..self }
     }

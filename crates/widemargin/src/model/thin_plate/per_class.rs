@@ -1,4 +1,4 @@
-//! C for each class by itself: a two-class fit for each class against the others, and one model of all.
+//! C for each class: a two-class fit for each class against the others, and one model of all.
 //!
 //! Walder & Chapelle (section 7) choose λ so for each digit. It takes the time of as many two-class fits as there are
 //! classes, since each treats the polynomials as suits its own problem.
@@ -50,8 +50,8 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         let row = &mut coefficients[problem * n_bases..(problem + 1) * n_bases];
         places.iter().zip(&model.coefficients).for_each(|(&place, alpha)| row[place] += alpha);
     }
-    let is_solved = models.iter().all(|model| !model.left_out.is_empty());
-    let left_out = models.iter().filter(|_| is_solved).flat_map(|model| model.left_out.iter().copied()).collect();
+    let is_solved = models.iter().all(|model| !model.loo_values.is_empty());
+    let loo_values = models.iter().filter(|_| is_solved).flat_map(|model| model.loo_values.iter().copied()).collect();
     let polynomial = models.iter().flat_map(|model| model.polynomial.iter().copied()).collect();
     let first = models.into_iter().next()?;
     Some(ThinPlateSvc {
@@ -62,7 +62,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         support,
         coefficients,
         polynomial,
-        left_out,
+        loo_values,
         path: Vec::new(),
         per_class,
         report,
@@ -95,13 +95,13 @@ fn joined_reports<'a>(
         all.notes.extend(report.notes.iter().map(|note| format!("class {class}: {note}")));
         all.warnings.extend(report.warnings.iter().map(|warning| of_class(warning, class)));
     }
-    let told: Vec<String> =
+    let selected: Vec<String> =
         classes.iter().zip(per_class).map(|(class, one)| format!("{class}: {:.3e}", one.c)).collect();
-    all.notes.push(format!("C for each class by itself: {}", told.join(", ")));
+    all.notes.push(format!("C was selected for each class: {}", selected.join(", ")));
     Some(all)
 }
 
-/// A warning of one class; how it begins says what kind it is.
+/// A warning of one class; its kind is determined by its beginning.
 fn of_class(warning: &str, class: &Label) -> String {
     match warning.strip_prefix("not converged") {
         Some(rest) => format!("not converged for class {class}{rest}"),

@@ -8,13 +8,14 @@ use crate::similarity::ConditionalKernel;
 /// Columns whose spreads differ by more than this factor cause a warning.
 const APART: f64 = 30.0;
 
-/// That bases were taken where the exact solver would take so many bytes, and n³ operations for each problem.
+/// The note that bases were used since the exact solver would take this number of bytes, and n³ operations for each
+/// problem.
 pub(super) fn crowded((n_samples, n_problems): (usize, usize), needed: u64) -> String {
     let of_problems = if n_problems > 1 { format!(" in {n_problems} two-class problems") } else { String::new() };
     let times = n_problems as f64 * (n_samples as f64).powi(3);
     format!(
         "{n_samples} samples{of_problems} are many for the exact solver, which takes {times:.0e} operations a step and {}: \
-         {DEFAULT_BASES} bases were taken (n_basis = none requests the exact solver)",
+         {DEFAULT_BASES} bases were used (n_basis = none requests the exact solver)",
         bytes_text(needed),
     )
 }
@@ -24,12 +25,12 @@ pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: u
     (rank < n_polynomials).then(|| {
         format!(
             "the {n_polynomials} polynomials of {kernel} have rank {rank} on these samples (constant or dependent columns, \
-             or too few samples): the smallest of the equivalent solutions was taken",
+             or too few samples): the smallest of the equivalent solutions was used",
         )
     })
 }
 
-/// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardized) behind
+/// A warning if the columns differ a lot in spread: the scaling, and the losses (unscaled and standardized) behind
 /// the decision.
 pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
     if uneven <= APART {

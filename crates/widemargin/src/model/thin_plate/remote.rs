@@ -29,7 +29,7 @@ use crate::solve::thin_plate::{
 /// Samples that k-means uses per basis.
 pub use super::bases::SAMPLES_PER_BASIS;
 
-/// Of the first so many samples a basis those at different places become bases, for `index`.
+/// The number of first samples per basis among which distinct ones become bases, for `index`.
 const FIRST_SAMPLES_PER_BASIS: usize = 4;
 
 /// Weight, mean and squared deviations of the columns of some samples.
@@ -144,17 +144,17 @@ pub struct SettledPolynomials {
     pub(super) settled: Settled,
 }
 
-/// Facts of a fit that its model stores.
+/// Metadata of a fit that its model stores.
 #[derive(Clone, Debug)]
-pub struct ModelFacts<'a> {
+pub struct ModelMetadata<'a> {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// The sum of the samples' weights, averaged over the problems.
     pub total_weight: f64,
-    /// Where samples have several labels, which are the classes.
+    /// For multilabel targets, whose labels are the classes.
     pub several: Option<OneVsRest<'a>>,
-    /// The labels of the samples and their weights without class weights, by which the error is estimated; none where the
-    /// caller does that.
+    /// The labels of the samples and their weights without class weights, by which the error is estimated; none where
+    /// the caller does that.
     pub evaluated_on: Option<(&'a Labels, &'a [f64])>,
     /// Row of each basis among the samples; empty if bases are means of samples.
     pub support: Vec<u64>,
@@ -189,7 +189,7 @@ impl BasisPlan {
         Ok(BasisPlan { kernel, n_features, bases, columns, degree, space, feature_map })
     }
 
-    /// As bytes, of which another machine makes it.
+    /// As bytes, for another machine.
     ///
     /// # Errors
     /// None that is known.
@@ -206,10 +206,10 @@ impl BasisPlan {
         BasisPlan::of_degree(kernel.parse()?, degree, bases, columns)
     }
 
-    /// What all samples tell of the polynomials, wherever they are.
+    /// Sums over all samples for the polynomials, wherever the samples are.
     ///
     /// # Errors
-    /// What the samples meet.
+    /// An error of the samples.
     pub fn first_sums_of(
         &self,
         samples: &mut impl Executor<Of = SampleRows>,
@@ -261,14 +261,14 @@ impl BasisPlan {
     pub fn settle(
         &self,
         sums: &FirstSums,
-        asked: Polynomials,
+        requested: Polynomials,
         n: usize,
         total: f64,
         separates: bool,
     ) -> Result<SettledPolynomials> {
         let mut settled = Settled::new(sums, &self.feature_map, total)?;
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
-        let (polynomials, why) = settled.settle(asked, n, &spreads, || Ok(separates))?;
+        let (polynomials, why) = settled.settle(requested, n, &spreads, || Ok(separates))?;
         Ok(SettledPolynomials { polynomials, why, settled })
     }
 
@@ -338,7 +338,7 @@ impl BasisPlan {
         params: &ThinPlateParams,
         settled: SettledPolynomials,
         rows: &mut dyn RowSums,
-        facts: ModelFacts<'_>,
+        metadata: ModelMetadata<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
         let SettledPolynomials { polynomials, why, settled } = settled;
@@ -346,10 +346,10 @@ impl BasisPlan {
         let pool = Pool::new(params.threads)?;
         let started = Instant::now();
         let fitted = fit_remote(rows, feature_map, settled, (polynomials, why), &params.settings(), (&pool, monitor))?;
-        let mut facts = facts;
-        facts.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let mut metadata = metadata;
+        metadata.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let warnings = space.warnings();
-        params.model((fitted, bases, space), None, facts, warnings)
+        params.model((fitted, bases, space), None, metadata, warnings)
     }
 }
 
@@ -369,7 +369,8 @@ impl SettledPolynomials {
         self.settled.columns.values()
     }
 
-    /// What is subtracted from the penalized features for each unpenalized one, column-major; may be empty.
+    /// The multiples of each unpenalized feature that are subtracted from the penalized ones, column-major; may be
+    /// empty.
     pub fn cross(&self) -> &[f64] {
         if self.settled.is_free { self.settled.cross.values() } else { &[] }
     }

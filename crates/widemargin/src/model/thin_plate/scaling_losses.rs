@@ -1,4 +1,4 @@
-//! What leave-one-out says of columns as they are and standardized.
+//! The leave-one-out losses of original and of standardized columns.
 
 /// The least leave-one-out loss of a path, and its λ in scale-free units.
 #[derive(Clone, Copy, Debug)]
@@ -7,7 +7,7 @@ pub(crate) struct LeastLoss {
     pub lambda: f64,
 }
 
-/// What leave-one-out says of columns as they are and standardized.
+/// The leave-one-out losses of original and of standardized columns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScalingLosses {
     pub plain: LeastLoss,

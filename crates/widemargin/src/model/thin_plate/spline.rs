@@ -13,7 +13,7 @@ use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 
 /// Rows computed at a time by one thread.
-pub(super) const ROWS_A_CHUNK: usize = 64;
+pub(super) const CHUNK_ROWS: usize = 64;
 
 /// The functions of a model.
 #[derive(Clone, Copy)]
@@ -47,11 +47,11 @@ impl<'a> Spline<'a> {
         check_width(samples, self.n_features)?;
         let (n, k, n_bases) = (samples.n_rows(), self.n_functions, self.n_bases());
         Scores::check_memory(2 * n, k)?;
-        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
         let count = RowCount::new(monitor, "predict", n);
         let chunk = |at: usize| {
             count.go_on()?;
-            let rows: Vec<usize> = (at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n)).collect();
+            let rows: Vec<usize> = (at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n)).collect();
             let mut dense = dense_rows(samples, &rows, self.n_features)?;
             if let Some(factors) = self.scale {
                 scale_rows(&mut dense, factors);
@@ -72,10 +72,10 @@ impl<'a> Spline<'a> {
             count.add(rows.len());
             Ok::<_, Error>(values)
         };
-        Ok(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat())
+        Ok(pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?.concat())
     }
 
-    /// What a model file has of it.
+    /// Its part of a model file.
     pub fn arrays(&self) -> Vec<Array<'a>> {
         let (k, scale) = (self.n_functions, self.scale.unwrap_or_default());
         vec![
@@ -88,7 +88,7 @@ impl<'a> Spline<'a> {
         ]
     }
 
-    /// A basis with its features as they were given.
+    /// A basis with its original features.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
         let row = &self.bases[basis * self.n_features..(basis + 1) * self.n_features];
         match self.scale {

@@ -137,8 +137,8 @@ impl<'a> Stream<'a> {
         Ok((rows, numbers))
     }
 
-    /// Bases, row-major, with columns times `scale`, and the rows of those that are samples: chosen among samples that were
-    /// drawn, but for [`ThinPlateBasis::Index`].
+    /// Bases, row-major, with columns times `scale`, and the rows of those that are samples: chosen among samples that
+    /// were drawn, but for [`ThinPlateBasis::Index`].
     pub(super) fn bases(
         &self,
         among: Drawn<'_>,
@@ -173,7 +173,7 @@ fn fingerprint(row: &[f64]) -> u128 {
 
 fn vectors(samples: AnySamples) -> Result<Vectors> {
     Vectors::from_any(samples).map_err(|other| Error::Kind {
-        given: other.kind(),
+        found: other.kind(),
         method: "the thin plate SVM".into(),
         wanted: "vectors",
     })
@@ -265,7 +265,7 @@ impl ColumnMoments {
 pub(crate) enum RowSource<'a> {
     /// Dense rows in memory, row-major, scaled.
     Memory(&'a [f64]),
-    /// A source, and what its columns are multiplied by.
+    /// A source, and the factors of its columns.
     Stream(Stream<'a>, Option<&'a [f64]>),
 }
 

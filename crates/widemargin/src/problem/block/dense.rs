@@ -48,10 +48,10 @@ pub(super) fn gram(
     }
     // Equally weighted rows need no scaled copy.
     let same = factors.first().copied().filter(|first| factors.iter().all(|f| f == first));
-    let rows_a_panel = (PANEL_BYTES / (4 * d.max(1))).max(256);
+    let panel_rows = (PANEL_BYTES / (4 * d.max(1))).max(256);
     let mut scaled = Vec::new();
-    for from in (0..n).step_by(rows_a_panel) {
-        let rows = from..n.min(from + rows_a_panel);
+    for from in (0..n).step_by(panel_rows) {
+        let rows = from..n.min(from + panel_rows);
         let panel = match same {
             Some(_) => &view.values()[rows.start * d..rows.end * d],
             None => {

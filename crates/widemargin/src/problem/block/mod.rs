@@ -61,7 +61,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The given rows, copied in the given order.
+    /// The rows at these indices, copied in their order.
     ///
     /// # Errors
     /// As for [`Vectors::of`].
@@ -101,8 +101,8 @@ impl Block<'_> {
         }
     }
 
-    /// The number of partial sums, added up afterwards, of rows that are cut into `n_shards`: a sum costs as much as the
-    /// products of as many non-zeros as there are features, of which sparse rows may have few.
+    /// The number of partial sums, added up afterwards, of rows that are cut into `n_shards`: a sum costs as much as
+    /// the products of as many non-zeros as there are features, and sparse rows may have few non-zeros.
     pub(super) fn n_partial_sums(&self, n_shards: usize) -> usize {
         match self {
             Block::Dense(_) => n_shards,
@@ -111,14 +111,14 @@ impl Block<'_> {
     }
 
     /// Number of rows that stay in the second-level cache between [`Block::scores`] and [`Block::add_combination`].
-    pub(super) fn rows_a_panel(&self) -> usize {
+    pub(super) fn panel_rows(&self) -> usize {
         const BYTES: usize = 512 << 10;
         let row = 4 * self.n_values() / self.n_rows().max(1);
         // With fewer than 24 rows, reading and writing the sums would dominate.
         (BYTES / row.max(1)).clamp(24, 256) / 4 * 4
     }
 
-    /// Weights `[problem][feature]` (each `stride` apart) in the order and precision of the products.
+    /// Weights `[problem][feature]` (at intervals of `stride`) in the order and precision of the products.
     pub(super) fn pack(&self, points: &[f64], stride: usize) -> Vec<f32> {
         let d = self.n_features();
         match self {

@@ -75,7 +75,7 @@ pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
     Err(match descriptor_rows().find(|row| row.name == step.name()) {
         Some(row) => {
             let expected = format!("it is a descriptor, and a similarity must follow it, as in {step}/{}", row.usual);
-            Error::UnknownName { what: "similarity", given: step.name().to_owned(), expected }
+            Error::UnknownName { what: "similarity", name: step.name().to_owned(), expected }
         }
         None => Error::unknown("similarity", step.name(), similarity_rows().map(|row| row.name)),
     })
@@ -87,7 +87,7 @@ pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
     }
     Err(if similarity_rows().any(|row| row.name == step.name()) {
         let expected = "it is a similarity, which comes last, after the descriptors".to_owned();
-        Error::UnknownName { what: "descriptor", given: step.name().to_owned(), expected }
+        Error::UnknownName { what: "descriptor", name: step.name().to_owned(), expected }
     } else {
         Error::unknown("descriptor", step.name(), descriptor_rows().map(|row| row.name))
     })

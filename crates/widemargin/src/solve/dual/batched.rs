@@ -54,13 +54,13 @@ pub(super) fn solve(
     }
 }
 
-/// Without the rows held out, the descent goes on for one epoch, and one more for each 12 that it took to the solution: on
-/// problems where it is slow, it is slow here too. Of more than two ranges together one for each 6.
+/// Without the rows held out, the descent goes on for one epoch, and one more for each 12 that it took to the solution:
+/// on problems where it is slow, it is slow here too. Of more than two ranges together one for each 6.
 const SOLVED_EPOCHS_PER_EPOCH: u32 = 6;
 
-/// The decision values of rows from weights learned without them, range by range: a range's share of the weights is taken
-/// away, the rest is scaled, and the descent goes on for a few epochs over the other rows. `Err` is a cancellation; with a
-/// time limit that has passed there are none.
+/// The decision values of rows from weights learned without them, range by range: a range's share of the weights is
+/// removed, the rest is scaled, and the descent goes on for a few epochs over the other rows. `Err` is a cancellation;
+/// with a time limit that has passed there are none.
 pub(super) fn hold_out(
     problem: &DualProblem<'_>,
     tables: &Tables<f32>,
@@ -70,18 +70,18 @@ pub(super) fn hold_out(
     monitor: &Monitor<'_>,
 ) -> Result<(), ()> {
     let frame = frame(problem, Isa::best());
-    let held =
+    let held_out_rows =
         match problem.rows.entries() {
             Entries::Narrow(entries) => Shard { pass: Pass { problem, tables, diagonal, entries }, frame }
                 .hold_out(shard, solved, ranges, monitor),
             Entries::Wide(entries) => Shard { pass: Pass { problem, tables, diagonal, entries }, frame }
                 .hold_out(shard, solved, ranges, monitor),
         };
-    match held {
+    match held_out_rows {
         Err(Stopped::Cancelled) => Err(()),
         Err(Stopped::TimeLimit) => Ok(()),
-        Ok(held) => {
-            solved.iter_mut().zip(held).for_each(|(solved, values)| solved.held_out = values);
+        Ok(held_out_rows) => {
+            solved.iter_mut().zip(held_out_rows).for_each(|(solved, values)| solved.held_out = values);
             Ok(())
         }
     }
@@ -91,7 +91,7 @@ fn frame(problem: &DualProblem<'_>, isa: Isa) -> Frame {
     Frame::new(isa, problem.map, problem.rows.n_features(), problem.targets.n_problems())
 }
 
-/// What is constant during a shard's lifetime.
+/// Constants during a shard's lifetime.
 struct Shard<'a, E> {
     pass: Pass<'a, E>,
     frame: Frame,
@@ -243,7 +243,7 @@ impl<E: Entry> Shard<'_, E> {
             }
             if self.frame.vectors_for(left) < pack.vectors {
                 unpack(&pack, all, &live);
-                let left_out = pack.left_out.iter().map(|&bits| squeeze(bits, lanes.live())).collect();
+                let shrunk = pack.shrunk.iter().map(|&bits| squeeze(bits, lanes.live())).collect();
                 live = live
                     .iter()
                     .enumerate()
@@ -251,7 +251,7 @@ impl<E: Entry> Shard<'_, E> {
                     .map(|(_, &i)| i)
                     .collect();
                 pack = self.pack(all, &live);
-                pack.left_out = left_out;
+                pack.shrunk = shrunk;
                 lanes.pack();
             }
         }
@@ -331,15 +331,15 @@ mod tests {
     }
 
     #[test]
-    fn held_out_rows_have_the_values_of_a_fit_without_them() {
-        let (n, d, classes, held) = (300, 40, 7, 0..60);
+    fn held_out_scores_equal_those_of_a_refit() {
+        let (n, d, classes, held_out_rows) = (300, 40, 7, 0..60);
         let (values, codes) = histograms(n, d, classes, false);
         let samples = DenseView::new(&values, n, d).unwrap();
         let coded = |rows: Range<usize>| {
             let rows: Vec<usize> = rows.collect();
             CodedRows::new(&samples, &rows, &vec![1.0; rows.len()], None).unwrap()
         };
-        let (rows, rest) = (coded(0..n), coded(held.end..n));
+        let (rows, rest) = (coded(0..n), coded(held_out_rows.end..n));
         let nodes = choose_nodes(AdditiveKernel::Intersection, rows.book(), rows.counts(), 3);
         let map = AdditiveMap::nystroem(AdditiveKernel::Intersection, &nodes).unwrap();
         let loss = Loss::SquaredHinge;
@@ -347,9 +347,9 @@ mod tests {
             let costs = vec![cost; n];
             let targets = OneVsRest::new(&codes, classes);
             let problem = DualProblem { rows: &rows, map: &map, targets, loss, costs: &costs };
-            let targets = OneVsRest::new(&codes[held.end..], classes);
-            let held_out = HeldOut { ranges: std::slice::from_ref(&held), is_left_to_another: false };
-            let without = DualProblem { rows: &rest, targets, costs: &costs[held.end..], ..problem };
+            let targets = OneVsRest::new(&codes[held_out_rows.end..], classes);
+            let held_out = HeldOut { ranges: std::slice::from_ref(&held_out_rows), is_left_to_another: false };
+            let without = DualProblem { rows: &rest, targets, costs: &costs[held_out_rows.end..], ..problem };
             let found = solve_for_weights(&problem, &settings(), held_out, &Monitor::none()).unwrap();
             let without = solve(&without, &settings(), &Monitor::none()).unwrap();
             let value = |weights: &[f32], row: usize, k: usize| {
@@ -364,15 +364,15 @@ mod tests {
                 };
                 columns.map(of_column).sum::<f64>()
             };
-            let (mut away, mut seen) = (0.0, 0.0);
+            let (mut away, mut moved) = (0.0, 0.0);
             for (k, values) in found.held_out.iter().enumerate() {
-                for (row, &held_out) in held.clone().zip(values) {
+                for (row, &held_out) in held_out_rows.clone().zip(values) {
                     let truth = value(&without.weights, row, k);
                     away += (f64::from(held_out) - truth).powi(2);
-                    seen += (value(&found.weights, row, k) - truth).powi(2);
+                    moved += (value(&found.weights, row, k) - truth).powi(2);
                 }
             }
-            assert!(away < 0.25 * seen, "C = {cost}: {away} of {seen}");
+            assert!(away < 0.25 * moved, "C = {cost}: {away} of {moved}");
         }
     }
 

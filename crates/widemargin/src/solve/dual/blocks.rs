@@ -30,7 +30,7 @@ use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use crate::solve::Status;
 
 /// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
@@ -44,14 +44,14 @@ pub(crate) fn solve_blocks(
     problem: &BlockProblem<'_>,
     blocks: &dyn Blocks,
     settings: &DualSettings,
-    kept: Option<DualCheckpoint>,
+    saved: Option<DualCheckpoint>,
     keep: &mut dyn Keep,
     monitor: &Monitor<'_>,
-) -> Result<(DualSolution, UnseenScores)> {
+) -> Result<(DualSolution, HeldOutScores)> {
     if problem.n_features <= 1 << 16 {
-        Descent::<Narrow>::new(problem, blocks, settings, kept, monitor)?.run(keep)
+        Descent::<Narrow>::new(problem, blocks, settings, saved, monitor)?.run(keep)
     } else {
-        Descent::<Wide>::new(problem, blocks, settings, kept, monitor)?.run(keep)
+        Descent::<Wide>::new(problem, blocks, settings, saved, monitor)?.run(keep)
     }
 }
 
@@ -84,12 +84,12 @@ impl<'a, E: Entry> Descent<'a, E> {
         problem: &'a BlockProblem<'a>,
         blocks: &'a dyn Blocks,
         settings: &'a DualSettings,
-        kept: Option<DualCheckpoint>,
+        saved: Option<DualCheckpoint>,
         monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let pool = Pool::new(settings.threads)?;
         let n_problems = problem.targets.n_problems();
-        let kept = kept.unwrap_or_else(|| DualCheckpoint {
+        let saved = saved.unwrap_or_else(|| DualCheckpoint {
             state: BlockState { rounds: 0, anew: true, problems: vec![One::new(settings.tol); n_problems] },
             weights: vec![Vec::new(); n_problems],
         });
@@ -102,13 +102,13 @@ impl<'a, E: Entry> Descent<'a, E> {
             frame: Frame::new(Isa::best(), problem.map, problem.n_features, n_problems),
             shards: shards(n_problems, problem.map.n_nodes(), pool.threads()),
             pool,
-            state: kept.state,
-            weights: kept.weights,
+            state: saved.state,
+            weights: saved.weights,
             form: PhantomData,
         })
     }
 
-    fn run(mut self, keep: &mut dyn Keep) -> Result<(DualSolution, UnseenScores)> {
+    fn run(mut self, keep: &mut dyn Keep) -> Result<(DualSolution, HeldOutScores)> {
         while self.state.problems.iter().any(|one| one.status.is_none()) {
             let stopped = self.descend(keep)?;
             self.certify()?;
@@ -135,13 +135,13 @@ impl<'a, E: Entry> Descent<'a, E> {
                 unsolved.for_each(|one| one.status = Some(Status::TimeLimit));
             }
         }
-        let unseen = if self.monitor.ask().is_ok() { self.unseen_scores()? } else { UnseenScores::default() };
-        Ok((self.solution(), unseen))
+        let held_out = if self.monitor.ask().is_ok() { self.held_out_scores()? } else { HeldOutScores::default() };
+        Ok((self.solution(), held_out))
     }
 
-    /// The decision values of the first rows of the first block: their share of the weights is taken away, and every other
+    /// The decision values of the first rows of the first block: their share of the weights is removed, and every other
     /// row is visited once from there. Dual variables stay as they are stored.
-    fn unseen_scores(&self) -> Result<UnseenScores> {
+    fn held_out_scores(&self) -> Result<HeldOutScores> {
         struct Without {
             pack: Pack,
             lanes: Lanes,
@@ -161,16 +161,16 @@ impl<'a, E: Entry> Descent<'a, E> {
         let mut is_late = false;
         self.each_block(&deals, |block, rows, alphas| {
             let n_rows = rows.rows.n_rows();
-            let held = if block == 0 { 0..held_out_of(self.blocks.n_rows(), n_rows) } else { 0..0 };
+            let held_out = if block == 0 { 0..held_out_of(self.blocks.n_rows(), n_rows) } else { 0..0 };
             let problem = self.problem.of(rows);
             let pass = self.pass(&problem, rows);
-            let order: Vec<u32> = (held.end as u32..n_rows as u32).collect();
+            let order: Vec<u32> = (held_out.end as u32..n_rows as u32).collect();
             let visited = self.pool.map_mut(&mut all, |_, Without { pack, lanes, .. }| {
                 pack.begin_rows(n_rows);
                 for class in 0..pack.problems.len() {
                     pack.set_alphas(class, &alphas[pack.problems[class] * n_rows..][..n_rows]);
                 }
-                pass.forget(pack, held.clone());
+                pass.forget(pack, held_out.clone());
                 pass.epoch(pack, lanes, &order, false, self.monitor)
             });
             if visited.contains(&Err(Stopped::Cancelled)) {
@@ -179,16 +179,16 @@ impl<'a, E: Entry> Descent<'a, E> {
             is_late = visited.contains(&Err(Stopped::TimeLimit));
             Ok(!is_late)
         })?;
-        let mut found = UnseenScores::default();
+        let mut found = HeldOutScores::default();
         if is_late {
             return Ok(found);
         }
         self.each_block(&deals[..deals.len().min(1)], |_, rows, _| {
-            let held = 0..held_out_of(self.blocks.n_rows(), rows.rows.n_rows());
+            let held_out = 0..held_out_of(self.blocks.n_rows(), rows.rows.n_rows());
             let problem = self.problem.of(rows);
             let pass = self.pass(&problem, rows);
-            self.pool.map_mut(&mut all, |_, one| pass.add_scores(&one.pack, held.clone(), &mut one.values));
-            for row in held {
+            self.pool.map_mut(&mut all, |_, one| pass.add_scores(&one.pack, held_out.clone(), &mut one.values));
+            for row in held_out {
                 let values = all.iter().flat_map(|one| &one.values).map(|values| f64::from(values[row]));
                 found.push(values, rows.codes[row], rows.costs[row], 1.0);
             }
@@ -295,7 +295,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             pack.set_alphas(class, alphas);
             if !self.state.anew {
                 let is_out = |alpha: &f32| u16::from(alpha.to_bits() == (-0.0f32).to_bits());
-                pack.left_out.iter_mut().zip(alphas).for_each(|(bits, alpha)| *bits |= is_out(alpha) << class);
+                pack.shrunk.iter_mut().zip(alphas).for_each(|(bits, alpha)| *bits |= is_out(alpha) << class);
             }
         }
         let problem = self.problem.of(rows);
@@ -305,7 +305,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         for class in 0..pack.problems.len() {
             let alphas = &mut alphas[column(pack.problems[class])];
             pack.alphas(class, alphas);
-            for (alpha, bits) in alphas.iter_mut().zip(&pack.left_out) {
+            for (alpha, bits) in alphas.iter_mut().zip(&pack.shrunk) {
                 // Only rows at 0 are skipped.
                 *alpha = if bits >> class & 1 == 1 { -0.0 } else { *alpha + 0.0 };
             }
@@ -459,7 +459,8 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 }
 
-/// How many rows of the first block are held out: a tenth of all rows, at most 2,000, if the block has so many.
+/// The number of rows of the first block that are held out: a tenth of all rows, at most 2,000 and at most the rows of
+/// the block.
 fn held_out_of(n_all: usize, n_rows: usize) -> usize {
     (n_all / 10).min(2000).min(n_rows)
 }

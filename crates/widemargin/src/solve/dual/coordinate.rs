@@ -144,7 +144,7 @@ impl Lanes {
         scores: &[f32; LANES],
         signs: &[f32; LANES],
         alphas: &mut [f32; LANES],
-        left_out: &mut u16,
+        shrunk: &mut u16,
         limits: &impl OfLanes,
         shrinking: bool,
     ) -> Visit {
@@ -154,13 +154,13 @@ impl Lanes {
             margins[l] = signs[l] * scores[l];
             gradients[l] = margins[l] - 1.0 + alphas[l] * limits.of(l).ridge;
         }
-        let mut moving = self.live & !*left_out;
+        let mut moving = self.live & !*shrunk;
         if shrinking {
             let mut beyond = 0;
             for l in 0..LANES {
                 beyond |= u16::from((alphas[l] == 0.0) & (gradients[l] > self.threshold[l])) << l;
             }
-            *left_out |= moving & beyond;
+            *shrunk |= moving & beyond;
             moving &= !beyond;
         }
         let mut steps = [0.0; LANES];

@@ -11,7 +11,7 @@
 //! not the arithmetic.
 //!
 //! The sixteen lanes are one to four *parts*, vectors of the instruction set.
-#![expect(clippy::needless_range_loop, reason = "constant indices into registers are what the compiler unrolls")]
+#![expect(clippy::needless_range_loop, reason = "the compiler unrolls constant indices into registers")]
 
 use crate::expansion::Entry;
 use crate::simd::Simd;
@@ -90,14 +90,14 @@ unsafe fn dot<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
     out: &mut Flat,
 ) {
     /// Independent sums, to hide the latency of the additions.
-    const MOST: usize = 4;
+    const MAX_UNROLL: usize = 4;
     // SAFETY: guaranteed by the caller.
     simd.compiled(
         #[inline(always)]
         move || unsafe {
-            let unroll = const { if S::LANES == LANES { MOST } else { 1 } };
+            let unroll = const { if S::LANES == LANES { MAX_UNROLL } else { 1 } };
             let pattern = patterns::<S, V>(simd, pattern);
-            let mut sums = [[[simd.splat(0.0); MAX_PARTS]; V]; MOST];
+            let mut sums = [[[simd.splat(0.0); MAX_PARTS]; V]; MAX_UNROLL];
             let mut chunks = row.chunks_exact(unroll);
             for chunk in &mut chunks {
                 for (entry, sums) in chunk.iter().zip(&mut sums) {
@@ -170,7 +170,7 @@ unsafe fn update<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
                     steps[v][part] = simd.load(step.0.as_ptr().add(v * LANES + part * S::LANES));
                 }
             }
-            // Backwards: what `dot` read last is still in the first-level cache.
+            // Backwards: the last rows that `dot` read are still in the first-level cache.
             for entry in row.iter().rev() {
                 let at = weights.add(entry.feature() * V).cast::<f32>();
                 let numbers = table.add(entry.code() * stride(WIDE));

@@ -6,7 +6,7 @@
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
 //! `one_class` implements this for one problem in the clearest form and is the reference of the tests; `batched` does
-//! the same for up to 16 problems in the lanes of vector registers, held by `pack`; `blocks` does it for rows that do
+//! the same for up to 16 problems in the lanes of vector registers, stored by `pack`; `blocks` does it for rows that do
 //! not fit in memory.
 
 mod batched;
@@ -55,8 +55,8 @@ pub(crate) struct HeldOut<'a> {
     pub is_left_to_another: bool,
 }
 
-/// The same without the dual variables, but with the decision values of rows that are held out of a few more epochs, range
-/// by range ([`DualSolution::held_out`]).
+/// The same without the dual variables, but with the decision values of rows that are held out of a few more epochs,
+/// range by range ([`DualSolution::held_out`]).
 pub(crate) fn solve_for_weights(
     problem: &DualProblem<'_>,
     settings: &DualSettings,

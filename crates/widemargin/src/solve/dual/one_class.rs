@@ -2,7 +2,7 @@
 
 use super::certificate::{Certificate, StopRule, Sums};
 use super::order::Order;
-use super::problem::{DualProblem, DualSettings, ROWS_A_QUESTION};
+use super::problem::{DualProblem, DualSettings, ROWS_PER_CHECK};
 use super::solved::Solved;
 use super::tables::{Tables, cast};
 use crate::expansion::{Entries, Entry};
@@ -38,7 +38,7 @@ struct State<T> {
     weights: Vec<T>,
     alphas: Vec<T>,
     /// Rows skipped until the next exact pass.
-    left_out: Vec<bool>,
+    shrunk: Vec<bool>,
     /// Largest projected gradient of the last epoch: rows at 0 beyond it are skipped.
     threshold: T,
 }
@@ -49,7 +49,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         let mut state = State {
             weights: vec![T::zero(); self.problem.rows.n_features() * self.problem.map.n_nodes()],
             alphas: vec![T::zero(); n],
-            left_out: vec![false; n],
+            shrunk: vec![false; n],
             threshold: T::infinity(),
         };
         let mut order = Order::new(n, settings.seed);
@@ -72,7 +72,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
                 if rule.is_met(certificate.gap()) {
                     break (Status::Converged, certificate);
                 }
-                state.left_out.fill(false);
+                state.shrunk.fill(false);
                 state.threshold = T::infinity();
             }
         };
@@ -87,11 +87,11 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         let mut sums = Sums::default();
         let mut largest = T::neg_infinity();
         for (at, &row) in order.iter().enumerate() {
-            if at % ROWS_A_QUESTION == 0 {
+            if at % ROWS_PER_CHECK == 0 {
                 monitor.ask()?;
             }
             let row = row as usize;
-            if state.left_out[row] {
+            if state.shrunk[row] {
                 continue;
             }
             let cost = self.problem.cost(row, self.k);
@@ -105,7 +105,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             let gradient = margin - T::one() + alpha * ridge;
             let at_zero = alpha == T::zero();
             if at_zero && gradient > state.threshold {
-                state.left_out[row] = true;
+                state.shrunk[row] = true;
                 continue;
             }
             let projected = if at_zero { gradient.min(T::zero()) } else { gradient };

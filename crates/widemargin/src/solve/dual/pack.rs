@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::certificate::Sums;
 use super::coordinate::{Lanes, Limits, Visit};
 use super::lanes::{Flat, LANES, Loops, MAX_VECTORS, Pattern, Vector};
-use super::problem::{DualProblem, ROWS_A_QUESTION};
+use super::problem::{DualProblem, ROWS_PER_CHECK};
 use super::tables::Tables;
 use crate::expansion::{AdditiveMap, Entry};
 use crate::isa::{Isa, dispatch};
@@ -56,7 +56,7 @@ pub(super) struct Pack {
     /// One vector per row; lane c belongs to `problems[c]`.
     alphas: Vec<Vector>,
     /// The lanes, one bit each, that skip a row until their next exact pass.
-    pub left_out: Vec<u16>,
+    pub shrunk: Vec<u16>,
 }
 
 impl Pack {
@@ -73,15 +73,15 @@ impl Pack {
             lane_of[k] = lane as u8;
         }
         let weights = vec![Vector::ZERO; frame.n_features * vectors];
-        Pack { frame, problems, lane_of, pattern, vectors, weights, alphas: Vec::new(), left_out: Vec::new() }
+        Pack { frame, problems, lane_of, pattern, vectors, weights, alphas: Vec::new(), shrunk: Vec::new() }
     }
 
     /// Allocates the dual variables of this number of rows, all 0, with no row skipped.
     pub fn begin_rows(&mut self, n_rows: usize) {
         self.alphas.clear();
         self.alphas.resize(n_rows, Vector::ZERO);
-        self.left_out.clear();
-        self.left_out.resize(n_rows, 0);
+        self.shrunk.clear();
+        self.shrunk.resize(n_rows, 0);
     }
 
     /// Gathers the weights of one class lane.
@@ -185,7 +185,7 @@ impl<E: Entry> Pass<'_, E> {
         let is_even = self.problem.targets.is_even();
         let mut spread = Flat::ZERO;
         for (at, &row) in order.iter().enumerate() {
-            if at % ROWS_A_QUESTION == 0 {
+            if at % ROWS_PER_CHECK == 0 {
                 monitor.ask()?;
             }
             // Without this, the first non-zeros of each row would wait for memory.
@@ -193,10 +193,10 @@ impl<E: Entry> Pass<'_, E> {
                 prefetch(self.row(soon as usize));
             }
             if let Some(&later) = order.get(at + 4 * AHEAD) {
-                self.prefetch_beside(pack, later as usize);
+                self.prefetch_row(pack, later as usize);
             }
             let row = row as usize;
-            if lanes.live() & !pack.left_out[row] == 0 {
+            if lanes.live() & !pack.shrunk[row] == 0 {
                 continue;
             }
             let mut signs = [-1.0; LANES];
@@ -212,9 +212,9 @@ impl<E: Entry> Pass<'_, E> {
             let scores = self.scores(&loops, pack, row);
             let limits = |cost: f64| Limits::new(self.problem, cost, self.diagonal[row]);
             let (cost, alphas) = (self.problem.costs[row], &mut pack.alphas[row].0);
-            let left_out = &mut pack.left_out[row];
+            let shrunk = &mut pack.shrunk[row];
             let visit = if is_even {
-                lanes.visit(&scores, &signs, alphas, left_out, &limits(cost), shrinking)
+                lanes.visit(&scores, &signs, alphas, shrunk, &limits(cost), shrinking)
             } else {
                 let mut each = [Limits::absent(); LANES];
                 for (each, &problem) in each.iter_mut().zip(&pack.problems) {
@@ -223,7 +223,7 @@ impl<E: Entry> Pass<'_, E> {
                         *each = limits(cost * weight);
                     }
                 }
-                lanes.visit(&scores, &signs, alphas, left_out, &each, shrinking)
+                lanes.visit(&scores, &signs, alphas, shrunk, &each, shrinking)
             };
             match visit {
                 Visit::Still => {}
@@ -306,10 +306,10 @@ impl<E: Entry> Pass<'_, E> {
 
     /// Prefetches the data of a row.
     #[inline(always)]
-    fn prefetch_beside(&self, pack: &Pack, row: usize) {
+    fn prefetch_row(&self, pack: &Pack, row: usize) {
         prefetch(&self.problem.rows.indptr()[row..row + 1]);
         prefetch(&pack.alphas[row..row + 1]);
-        prefetch(&pack.left_out[row..row + 1]);
+        prefetch(&pack.shrunk[row..row + 1]);
         prefetch(&self.problem.costs[row..row + 1]);
         prefetch(&self.diagonal[row..row + 1]);
     }

@@ -6,7 +6,7 @@ use crate::problem::{Loss, OneVsRest};
 use crate::solve::Status;
 
 /// Rows visited between two checks of the monitor.
-pub(super) const ROWS_A_QUESTION: usize = 1024;
+pub(super) const ROWS_PER_CHECK: usize = 1024;
 
 /// The slack at which a dual variable of the squared hinge stops, if nothing else stops it.
 const LARGEST_SLACK: f64 = 1e4;
@@ -33,9 +33,9 @@ impl DualProblem<'_> {
         self.costs[row] * self.targets.weight(row, problem)
     }
 
-    /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the loss's
-    /// slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no optimum to
-    /// go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
+    /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the
+    /// loss's slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no
+    /// optimum to go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
     #[inline]
     pub(super) fn upper_bound(&self, cost: f64) -> f64 {
         let upper = self.loss.upper_bound(cost);
@@ -74,8 +74,8 @@ pub struct DualSolution {
     pub primal: Vec<f64>,
     /// Dual objectives.
     pub dual: Vec<f64>,
-    /// The decision values of rows from weights that were learned without them, in the order in which they were held out;
-    /// empty if none were, or time was up.
+    /// The decision values of rows from weights that were learned without them, in the order in which they were held
+    /// out; empty if none were, or time was up.
     pub held_out: Vec<Vec<f32>>,
 }
 

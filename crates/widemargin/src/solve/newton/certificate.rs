@@ -1,12 +1,13 @@
 //! Lower bounds on the minimum.
 //!
-//! For any α ≥ 0, of any sign for the squared loss (and Σ α_i y_i = 0 if the intercept is unpenalized) the dual objective Σ_i −c_i loss*(−α_i/c_i) − ½‖Σ
-//! α_i y_i φ_i‖² is at most the minimum. The gradient's sums are those of α_i = −c_i loss′(margin_i), whatever the
-//! scores behind the margins: rounding errors in the scores cost tightness, not validity. Before each gradient the
-//! unpenalized intercept is set such that Σ α y = 0, so these α are feasible.
+//! For any α ≥ 0, of any sign for the squared loss (and Σ α_i y_i = 0 if the intercept is unpenalized) the dual
+//! objective Σ_i −c_i loss*(−α_i/c_i) − ½‖Σ α_i y_i φ_i‖² is at most the minimum. The gradient's sums are those of α_i
+//! = −c_i loss′(margin_i), whatever the scores behind the margins: rounding errors in the scores cost tightness, not
+//! validity. Before each gradient the unpenalized intercept is set such that Σ α y = 0, so these α are feasible.
 //!
 //! For squared hinge θα is also feasible for any θ ≥ 0, and with A = Σ α, L = Σ α²/4c the best θ gives A² / (2‖v‖² +
-//! 4L). The same holds of the squared loss, for any θ; there A is what the conjugate has beside L. At the solution the gap between objective and bound is ½‖∇‖².
+//! 4L). The same holds of the squared loss, for any θ; there A is the conjugate without its part L. At the solution the
+//! gap between objective and bound is ½‖∇‖².
 
 use crate::problem::{Intercept, PointSums, Shape, SmoothLoss};
 
@@ -20,11 +21,13 @@ pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 
     match shape.intercept {
         Intercept::Penalized => quadratic += sums.balance * sums.balance,
         // α = 0 is always feasible, and its dual objective is 0.
-        Intercept::Free if sums.balance.abs() > BALANCED * sums.pull => return 0.0,
+        Intercept::Free if sums.balance.abs() > BALANCED * sums.dual_norm => return 0.0,
         _ => (),
     }
     let bound = match shape.loss {
-        SmoothLoss::SquaredHinge if sums.pull > 0.0 => sums.pull * sums.pull / (2.0 * quadratic + 4.0 * sums.value),
+        SmoothLoss::SquaredHinge if sums.dual_norm > 0.0 => {
+            sums.dual_norm * sums.dual_norm / (2.0 * quadratic + 4.0 * sums.value)
+        }
         SmoothLoss::Squared if sums.value > 0.0 => {
             (sums.conjugate + sums.value).powi(2) / (2.0 * quadratic + 4.0 * sums.value)
         }

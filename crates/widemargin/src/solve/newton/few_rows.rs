@@ -9,8 +9,8 @@ use crate::problem::{ActiveRows, Intercept, Shape};
 /// Rows of the small matrix per task; fixed, so that results do not depend on the number of threads.
 const TILE: usize = 128;
 
-/// The rounding of a product of two rows in single precision, in units of their norms, and the part of the least p/h that
-/// the rounding of all products may be: conjugate gradients then gain a factor of 20 at least with each product.
+/// The rounding of a product of two rows in single precision, in units of their norms, and the part of the least p/h
+/// that the rounding of all products may be: conjugate gradients then gain a factor of 20 at least with each product.
 const SINGLE: f64 = 1.0 / (1u32 << 22) as f64;
 const NEGLIGIBLE: f64 = 0.05;
 
@@ -18,7 +18,7 @@ const NEGLIGIBLE: f64 = 0.05;
 /// r/p, where D are the curvatures h and p is the factor of the penalty. A penalized intercept is a feature that is
 /// always 1; an unpenalized one is eliminated, which centers the rows, ψ = φ − Σhφ / Σh. In double precision, since the
 /// remainder of r in the span of the rows is a small difference; but the products ΨΨᵀ, most of the work, are in single
-/// precision where their rounding is small beside pD⁻¹.
+/// precision where their rounding is small compared with pD⁻¹.
 #[derive(Debug)]
 pub(super) struct RowsFactor {
     /// Ψ, row-major, with a last column for the intercept.
@@ -34,8 +34,8 @@ pub(super) struct RowsFactor {
 
 impl RowsFactor {
     /// Cost of [`RowsFactor::new`] for these numbers of rows and features, in multiply-adds of a single-precision
-    /// product: the factor, in double precision, takes twice as long. In addition, the rows are read and written several
-    /// times.
+    /// product: the factor, in double precision, takes twice as long. In addition, the rows are read and written
+    /// several times.
     pub fn cost(n_rows: f64, n_features: f64) -> f64 {
         n_rows * (n_rows * (0.5 * n_features + n_rows / 3.0) + 8.0 * n_features)
     }
@@ -46,8 +46,8 @@ impl RowsFactor {
         Self::with_products(shape, active, penalty, is_negligible, (pool, monitor))
     }
 
-    /// The same, whose products are in single precision where `is_single` of the centered rows, their size, the curvatures and the
-    /// penalty.
+    /// The same, whose products are in single precision where `is_single` of the centered rows, their size, the
+    /// curvatures and the penalty.
     pub fn with_products(
         shape: &Shape,
         active: ActiveRows,
@@ -102,8 +102,8 @@ impl RowsFactor {
     }
 }
 
-/// Whether the products of the rows may be rounded to single precision. Their errors are independent, so that their matrix
-/// has a norm of about √n times that of one.
+/// Whether the products of the rows may be rounded to single precision. Their errors are independent, so that their
+/// matrix has a norm of about √n times that of one.
 fn is_negligible(rows: &[f64], size: usize, curvatures: &[f64], penalty: f64) -> bool {
     let square = rows.chunks(size).map(|row| linalg::factor::dot(row, row)).fold(0.0, f64::max);
     let steepest = curvatures.iter().copied().fold(0.0, f64::max);

@@ -14,9 +14,9 @@ pub(in crate::solve) struct SlopeAt {
 }
 
 /// The maximum number of evaluations.
-const MOST_STEPS: u32 = 60;
+const MAX_STEPS: u32 = 60;
 
-/// Points where the derivatives are near 0, given initial points and brackets (infinite if unknown).
+/// Points where the derivatives are near 0, from initial points and brackets (infinite if unknown).
 ///
 /// `look(open, places)` evaluates the derivatives of the problems `open` (indices into `places`); problems with a root
 /// are not evaluated again.
@@ -26,7 +26,7 @@ pub(in crate::solve) fn find_zeros(
     mut look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>,
 ) -> Result<()> {
     let mut open: Vec<usize> = (0..places.len()).collect();
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         if open.is_empty() {
             break;
         }

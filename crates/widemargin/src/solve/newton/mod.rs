@@ -5,7 +5,7 @@
 //! φ_i φ_iᵀ preconditions them all. At w = 0 that factor is the Hessian itself, so the first step for squared hinge is
 //! ridge regression on the labels; as long as few rows leave the margin it stays close to the Hessian, and a handful of
 //! products suffice. At a large C the Hessian of a problem with few active rows is inverted through these rows, and the
-//! first steps follow a path over C that ends at the given one.
+//! first steps follow a path over C that ends at the requested one.
 //!
 //! Generalized Newton for squared hinge: Keerthi and DeCoste, *A modified finite Newton method*, JMLR 6 (2005);
 //! conjugate gradients on sums over rows: Lin, Weng and Keerthi, *Trust region Newton method*, JMLR 9 (2008).

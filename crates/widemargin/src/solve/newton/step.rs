@@ -11,14 +11,14 @@ use crate::problem::{Intercept, Line, LineSums, Objective};
 
 /// The fraction of rᵀM⁻¹r left by conjugate gradients in the first step: more accuracy is useless while the active set
 /// changes. Problems that need many steps are ill-conditioned, and loose directions would need even more: every
-/// [`TIGHTER`] steps the fraction is divided by ten, down to [`LEAST_LEFT`].
+/// [`TIGHTER`] steps the fraction is divided by ten, down to [`MIN_LEFT`].
 const LEFT: f64 = 1e-2;
 const TIGHTER: f64 = 4.0;
-const LEAST_LEFT: f64 = 1e-10;
+const MIN_LEFT: f64 = 1e-10;
 /// The fraction of the allowed gap at which conjugate gradients stop.
 const REST: f64 = 0.1;
 /// The maximum number of products per step.
-const MOST_PRODUCTS: u32 = 1000;
+const MAX_PRODUCTS: u32 = 1000;
 /// If the losses curve much more than the penalty, as at a large C, Newton's method takes many steps from 0: rows enter
 /// and leave the margin at each. So the first steps use a stronger penalty, such that the mean eigenvalue of the
 /// losses' Hessian is at most this multiple of the penalty's, and every step divides it by `STRIDE`: a path over C with
@@ -30,17 +30,17 @@ const STRIDE: f64 = 3.0;
 /// Rows per feature above which no path is used: classes then overlap, steps from 0 are few too, and those of the path
 /// would be expensive, with most rows active (CIFAR-10's HOG vectors, 50,000 × 2,000, C = 100: 11 s without, 16 s with
 /// it).
-const MOST_ROWS_A_FEATURE: usize = 20;
+const MAX_ROWS_PER_FEATURE: usize = 20;
 /// A derivative along a line counts as 0 below this fraction of its initial value.
 const FLAT: f64 = 1e-2;
 /// Σ α y counts as 0 below this fraction of Σ α; less than the certificate's.
 const BALANCED: f64 = 1e-11;
 /// Maximum number of features for a Gram matrix: 2 × 1 GiB.
-const MOST_FEATURES: usize = 16_384;
+const MAX_FEATURES: usize = 16_384;
 /// Maximum number of active rows, as a fraction of the features, for building the Hessian from them: m rows of d
 /// numbers and their m² products in double precision then take no more memory than a Gram matrix and its factor, 8d²
 /// bytes.
-const MOST_ROWS: f64 = 0.618;
+const MAX_ROWS: f64 = 0.618;
 /// The minimum number of passes that a diagonal preconditioner is expected to need: a Gram matrix that costs less is
 /// computed at once.
 const LIKELY_PASSES: f64 = 150.0;
@@ -62,7 +62,7 @@ impl<O: Objective> Descent<'_, O> {
             let slopes = sums.iter().map(|sums| SlopeAt {
                 slope: sums.slope,
                 curvature: sums.curvature,
-                tolerance: BALANCED * sums.pull,
+                tolerance: BALANCED * sums.dual_norm,
             });
             Ok(slopes.collect())
         })?;
@@ -81,9 +81,9 @@ impl<O: Objective> Descent<'_, O> {
         let wanted = match self.settings.preconditioner {
             Preconditioning::Auto => {
                 let cheap = self.preconditioner.is_none() && factoring <= LIKELY_PASSES * pass;
-                d <= MOST_FEATURES && (cheap || self.spent > factoring)
+                d <= MAX_FEATURES && (cheap || self.spent > factoring)
             }
-            Preconditioning::Gram => d <= MOST_FEATURES && (self.preconditioner.is_none() || self.spent > factoring),
+            Preconditioning::Gram => d <= MAX_FEATURES && (self.preconditioner.is_none() || self.spent > factoring),
             Preconditioning::Diagonal => false,
         };
         let intercepts = self.intercepts();
@@ -142,7 +142,7 @@ impl<O: Objective> Descent<'_, O> {
     /// Sets the factor of the penalty in the first steps, from the trace of the losses' Hessian at 0.
     fn begin_path(&mut self, trace: f64) {
         let d = self.shape.n_features.max(1);
-        let is_wanted = self.shape.n_rows <= d.saturating_mul(MOST_ROWS_A_FEATURE) && trace.is_finite();
+        let is_wanted = self.shape.n_rows <= d.saturating_mul(MAX_ROWS_PER_FEATURE) && trace.is_finite();
         if std::mem::take(&mut self.is_cold) && is_wanted {
             self.ridge = (trace / (d as f64 * MILD)).max(1.0);
         }
@@ -153,7 +153,7 @@ impl<O: Objective> Descent<'_, O> {
     fn own_preconditioner(&mut self, at: usize) -> Result<Option<Preconditioner>> {
         let k = self.live[at];
         let d = self.shape.n_features;
-        if d > MOST_FEATURES || self.settings.preconditioner == Preconditioning::Diagonal {
+        if d > MAX_FEATURES || self.settings.preconditioner == Preconditioning::Diagonal {
             return Ok(None);
         }
         let cost = self.objective.cost();
@@ -166,7 +166,7 @@ impl<O: Objective> Descent<'_, O> {
         let of_rows = RowsFactor::cost(n_active, d as f64);
         let products = f64::from(self.problems[k].products_of_shared) * product;
         let intercept = self.points[(k + 1) * self.size - 1];
-        let most = (MOST_ROWS * d as f64) as usize;
+        let most = (MAX_ROWS * d as f64) as usize;
         if products > of_rows
             && of_rows < of_gram
             && let Some(active) = self.objective.active_rows(k, intercept, most)?
@@ -198,8 +198,8 @@ impl<O: Objective> Descent<'_, O> {
         let allowed = |&k: &usize| REST * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
         let half_squares: Vec<f64> = live.iter().map(allowed).collect();
         let steps = live.iter().map(|&k| self.problems[k].iterations).max().unwrap_or(0);
-        let left = (LEFT * 0.1f64.powf(f64::from(steps) / TIGHTER)).max(LEAST_LEFT);
-        let targets = Targets { left, half_squares: &half_squares, most: MOST_PRODUCTS };
+        let left = (LEFT * 0.1f64.powf(f64::from(steps) / TIGHTER)).max(MIN_LEFT);
+        let targets = Targets { left, half_squares: &half_squares, most: MAX_PRODUCTS };
         let all = self.intercepts();
         let intercepts: Vec<f64> = group.iter().map(|&at| all[at]).collect();
         let cost = self.objective.cost();

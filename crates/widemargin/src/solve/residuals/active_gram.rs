@@ -1,4 +1,4 @@
-//! Sums over the rows where a loss curves, kept while these change.
+//! Sums over the rows where a loss curves, updated as these rows change.
 
 use super::factor::Factor;
 use super::residual_rows::{Change, Products};

@@ -13,13 +13,14 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Of the matrix, and of what is free: the mean over the active rows and κ Σ v. `None` if rounding made it indefinite.
+    /// The factor of the matrix, and the unpenalized part: the mean over the active rows and κ Σ v. `None` if rounding
+    /// made it indefinite.
     pub fn new(matrix: Matrix, free: Option<(Vec<f64>, f64)>) -> Option<Self> {
         Some(Factor { cholesky: Cholesky::new(matrix)?, free })
     }
 
-    /// The solution of a Newton system with the gradient of the weights and of the intercept: minus the Hessian's inverse
-    /// times it.
+    /// The solution of a Newton system with the gradient of the weights and of the intercept: minus the Hessian's
+    /// inverse times it.
     pub fn direction(&self, gradient: &[f64], of_intercept: f64) -> (Vec<f64>, f64) {
         let mut right = gradient.iter().map(|g| -g).collect::<Vec<f64>>();
         if let Some((mean, _)) = &self.free {
@@ -36,7 +37,7 @@ impl Factor {
         (direction, turn)
     }
 
-    /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, which are given as columns and overwritten.
+    /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, which are passed as columns and overwritten.
     pub fn leverages(&self, mut columns: Matrix) -> Vec<f64> {
         if let Some((mean, _)) = &self.free {
             (0..columns.n_cols()).for_each(|at| add_scaled(columns.col_mut(at), -1.0, mean));

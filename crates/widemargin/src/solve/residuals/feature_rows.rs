@@ -12,7 +12,7 @@ use crate::linalg::{self, Columns, add_gram, eigen};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::solve::linear_dual;
-use crate::solve::ridge::{each_non_zero, first_kept, products};
+use crate::solve::ridge::{each_non_zero, first_significant, products};
 
 /// Rows in a task, and in one of leverages.
 const ROWS: usize = 512;
@@ -20,14 +20,14 @@ const ROWS_OF_LEVERAGES: usize = 256;
 
 /// Rows of features less their weighted mean.
 pub(crate) struct FeatureRows<'a> {
-    held: Held<'a>,
+    storage: Storage<'a>,
     n: usize,
     d: usize,
     /// 0 without an intercept.
     center: Vec<f64>,
 }
 
-enum Held<'a> {
+enum Storage<'a> {
     /// Sparse features are written out.
     Dense(Cow<'a, DenseMatrix<f32>>),
     /// Of more features than samples: with ΦΦᵀ = U S Uᵀ, the rows of U √S, and U / √S, by which weights of these become
@@ -39,12 +39,12 @@ impl<'a> FeatureRows<'a> {
     /// Of features, of samples with weights.
     ///
     /// # Errors
-    /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features that do not fit in memory if they are written out, or
-    /// products of samples that do not.
+    /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features that do not fit in memory if they are written out,
+    /// or products of samples that do not.
     pub fn new(phi: &'a Vectors, weights: &[f64], has_intercept: bool) -> Result<Self> {
         let (n, features) = (weights.len(), phi.n_cols());
-        let held = if n > features {
-            Held::Dense(phi.dense()?)
+        let storage = if n > features {
+            Storage::Dense(phi.dense()?)
         } else {
             let bytes = crate::memory::product(&[n, n, 8 * 4]);
             let what = || format!("the products of {n} samples of {features} features with each other");
@@ -53,7 +53,7 @@ impl<'a> FeatureRows<'a> {
             let mut gram = products(phi)?;
             gram.mirror_lower();
             let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
-            let first = first_kept(&decomposed.values, 0.0);
+            let first = first_significant(&decomposed.values, 0.0);
             let (mut rows, mut back) = (
                 Matrix::zeros(n, n - first),
                 Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first),
@@ -63,13 +63,13 @@ impl<'a> FeatureRows<'a> {
                 rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
                 back.col_mut(at).iter_mut().for_each(|u| *u /= root);
             }
-            Held::Rotated { rows: rows.transposed().into_values(), back, phi }
+            Storage::Rotated { rows: rows.transposed().into_values(), back, phi }
         };
-        let d = match &held {
-            Held::Rotated { back, .. } => back.n_cols(),
+        let d = match &storage {
+            Storage::Rotated { back, .. } => back.n_cols(),
             _ => features,
         };
-        let mut rows = FeatureRows { held, n, d, center: vec![0.0; d] };
+        let mut rows = FeatureRows { storage, n, d, center: vec![0.0; d] };
         if has_intercept {
             let total: f64 = weights.iter().sum();
             let (mut center, mut row) = (vec![0.0; d], vec![0.0; d]);
@@ -98,9 +98,9 @@ impl<'a> FeatureRows<'a> {
 
     fn raw(&self, row: usize) -> Raw<'_> {
         let range = row * self.d..(row + 1) * self.d;
-        match &self.held {
-            Held::Dense(dense) => Raw::Single(&dense.values[range]),
-            Held::Rotated { rows, .. } => Raw::Double(&rows[range]),
+        match &self.storage {
+            Storage::Dense(dense) => Raw::Single(&dense.values[range]),
+            Storage::Rotated { rows, .. } => Raw::Double(&rows[range]),
         }
     }
 
@@ -237,12 +237,12 @@ impl ResidualRows for FeatureRows<'_> {
         Ok(leverages)
     }
 
-    fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
+    fn original(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
         let shift = -factor::dot(&self.center, weights);
-        let Held::Rotated { back, phi, .. } = &self.held else { return Ok((weights.to_vec(), shift)) };
-        let (alphas, mut given) = (back.times(weights), vec![0.0; phi.n_cols()]);
-        each_non_zero(phi, |row, feature, value| given[feature] += alphas[row] * value)?;
-        Ok((given, shift))
+        let Storage::Rotated { back, phi, .. } = &self.storage else { return Ok((weights.to_vec(), shift)) };
+        let (alphas, mut original) = (back.times(weights), vec![0.0; phi.n_cols()]);
+        each_non_zero(phi, |row, feature, value| original[feature] += alphas[row] * value)?;
+        Ok((original, shift))
     }
 
     fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)> {

@@ -1,7 +1,7 @@
 //! The fit of all outputs: ε, C, and the solutions.
 
 use super::folds::Folds;
-use super::left_out::left_out;
+use super::leave_one_out::leave_one_out;
 use super::loss::{ResidualLoss, Rounded};
 use super::newton::{Solved, State, Task};
 use super::path::{Estimate, N_FOLDS, best, costs, walk};
@@ -19,27 +19,27 @@ const TOL: f64 = 1e-8;
 const PINBALL_TOL: f64 = 1e-6;
 
 /// Values of C a factor of ten: of the losses with leave-one-out, and of the pinball loss, whose folds cost more.
-const A_DECADE: i32 = 4;
-const PINBALL_A_DECADE: i32 = 2;
+const PER_DECADE: i32 = 4;
+const PINBALL_PER_DECADE: i32 = 2;
 
 /// Huber's ε in units of the spread of the residuals: 95 % as efficient as least squares where these are normal.
 const HUBER: f64 = 1.35;
 
-/// Bytes a row of the state of an output, of a fold, and of all that is temporary: residuals, numbers on their way to the rows
-/// and back, and lists of rows.
+/// Bytes a row of the state of an output, of a fold, and of all that is temporary: residuals, numbers on their way to
+/// the rows and back, and lists of rows.
 const STATE_BYTES: usize = 17;
 const FOLD_BYTES: usize = 24;
 const BYTES: usize = 160;
 
-/// Squares of the features beside those of the outputs (their sum and its change, the Hessian, its factor and the copy that goes
-/// to the rows), and those in flight for each thread.
+/// Squares of the features in addition to those of the outputs (their sum and its change, the Hessian, its factor and
+/// the copy that goes to the rows), and those in flight for each thread.
 const SQUARES: usize = 5;
 const CHUNKS: usize = 5;
 
 /// The part of the time that the choice of ε and C may take.
 const TIME: f64 = 0.5;
 
-/// What is fitted.
+/// The problem to fit.
 #[derive(Clone, Copy)]
 pub(crate) struct Samples<'a> {
     pub rows: &'a dyn ResidualRows,
@@ -53,7 +53,7 @@ pub(crate) struct Samples<'a> {
     pub has_intercept: bool,
 }
 
-/// What is given of the parameters.
+/// The parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     /// In the unit of the targets, as is C.
@@ -65,24 +65,25 @@ pub(crate) struct Choice {
 
 /// The fit.
 pub(crate) struct Fit {
-    /// Of the given features, one output after another, of the scaled targets.
+    /// The weights of the original features, one output after another, for the scaled targets.
     pub weights: Vec<f64>,
     /// Of the scaled targets.
     pub intercepts: Vec<f64>,
     /// ε of each output, in the unit of its targets; empty for the pinball loss.
     pub epsilons: Vec<f64>,
     pub c: f64,
-    /// In the unit of the targets; one point where C was given.
+    /// In the unit of the targets; one point for a fixed C.
     pub path: Vec<Estimate>,
     /// Of the problems in the unit of the targets.
     pub solved: Vec<Solved>,
 }
 
-/// Bytes that a fit of n rows of d features and k outputs takes beside the rows, which others hold on `threads` threads.
+/// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads, if the
+/// rows are elsewhere.
 pub(crate) fn memory(loss: RegressionLoss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
     let of_folds = if matches!(loss, RegressionLoss::Quantile { .. }) { N_FOLDS * FOLD_BYTES + 8 } else { 0 };
     let of_rows = memory::product(&[n, BYTES + k * (STATE_BYTES + of_folds)]);
-    // What each chunk of rows answers is kept until those before it are added.
+    // The sums of a chunk of rows are stored until those of earlier chunks are added.
     of_rows.saturating_add(memory::product(&[8, d, d, k + SQUARES + CHUNKS * threads]))
 }
 
@@ -103,10 +104,10 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         monitor,
     };
     let is_pinball = matches!(choice.loss, RegressionLoss::Quantile { .. });
-    let a_decade = if is_pinball { PINBALL_A_DECADE } else { A_DECADE };
+    let per_decade = if is_pinball { PINBALL_PER_DECADE } else { PER_DECADE };
     let grid = match choice.c {
         Some(_) => Vec::new(),
-        None => costs(samples.rows, samples.weights, a_decade, pool, monitor)?,
+        None => costs(samples.rows, samples.weights, per_decade, pool, monitor)?,
     };
     let losses: Vec<ResidualLoss> = (0..k)
         .map(|output| {
@@ -154,7 +155,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         let mut states: Vec<State> = (0..k).map(|_| State::new(samples.rows)).collect();
         walk(&costs, &constant, choosing, |c| {
             let of = |(output, state): (usize, &mut State)| {
-                left_out_loss(&task(output, patient), losses[output], c, samples.units, state)
+                leave_one_out_loss(&task(output, patient), losses[output], c, samples.units, state)
             };
             states.iter_mut().enumerate().map(of).collect()
         })?
@@ -174,7 +175,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
         let square = samples.scales[output].powi(2);
         solved.push(Solved { primal: square * one.primal, dual: square * one.dual, ..one });
-        let (own, shift) = samples.rows.given(&state.point.weights)?;
+        let (own, shift) = samples.rows.original(&state.point.weights)?;
         weights.extend(own);
         intercepts.push(if samples.has_intercept { state.point.intercept + shift } else { 0.0 });
     }
@@ -187,9 +188,9 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         // Not rounded by the scale.
         (
             _,
-            RegressionLoss::Huber { epsilon: Some(given) }
-            | RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(given) },
-        ) => Some(given),
+            RegressionLoss::Huber { epsilon: Some(epsilon) }
+            | RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(epsilon) },
+        ) => Some(epsilon),
         (ResidualLoss::Huber(epsilon) | ResidualLoss::Tube(epsilon), _) => Some(epsilon * samples.scales[output]),
         (ResidualLoss::Pinball(_), _) => None,
     };
@@ -207,7 +208,7 @@ fn above_zero(epsilon: f64) -> f64 {
     if epsilon > 0.0 { epsilon } else { 1.0 }
 }
 
-/// The spread of left-out residuals, at the C that is given or the best one.
+/// The spread of leave-one-out residuals, at the fixed C or the best one.
 fn residual_spread(
     task: &Task<'_>,
     loss: ResidualLoss,
@@ -223,24 +224,25 @@ fn residual_spread(
             let constant = [loss_of_constant(task, loss)?];
             // Every other value will do.
             let coarse: Vec<f64> = grid.iter().step_by(2).copied().collect();
-            let path =
-                walk(&coarse, &constant, choosing, |c| Ok(vec![left_out_loss(task, loss, c, units, &mut state)?]))?;
+            let path = walk(&coarse, &constant, choosing, |c| {
+                Ok(vec![leave_one_out_loss(task, loss, c, units, &mut state)?])
+            })?;
             state = State::new(task.rows);
             best(&path).unwrap_or(grid[0])
         }
     };
     task.solve(loss, c, &mut state, TOL)?;
-    let left = left_out(task, Rounded { loss, width: 0.0 }, c, units, &mut state)?;
-    // Those that leave-one-out says nothing of have no part in it.
+    let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, &mut state)?;
+    // Undetermined leave-one-out residuals have no part in it.
     let known = left.iter().zip(task.weights).filter(|(residual, _)| residual.is_finite());
     let (left, weights): (Vec<f64>, Vec<f64>) = known.map(|(residual, weight)| (*residual, *weight)).unzip();
     Ok(spread(&left, &weights))
 }
 
-/// The weighted mean loss of left-out samples, from the state on.
-fn left_out_loss(task: &Task<'_>, loss: ResidualLoss, c: f64, units: &[f64], state: &mut State) -> Result<f64> {
+/// The weighted mean leave-one-out loss, starting at the state.
+fn leave_one_out_loss(task: &Task<'_>, loss: ResidualLoss, c: f64, units: &[f64], state: &mut State) -> Result<f64> {
     task.solve(loss, c, state, TOL)?;
-    let left = left_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
+    let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
     Ok(mean_loss(loss, left.into_iter(), task.weights))
 }
 

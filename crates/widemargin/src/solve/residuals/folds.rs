@@ -17,8 +17,8 @@ pub(super) struct Folds {
 }
 
 struct FoldFit {
-    /// The samples left out.
-    left_out: Vec<usize>,
+    /// The samples of the fold.
+    test: Vec<usize>,
     /// The weights of all samples, 0 for those.
     weights: Vec<f64>,
     point: Option<Point>,
@@ -37,10 +37,10 @@ impl Folds {
         let n_folds = N_FOLDS.min(n);
         let of = stratified_folds(&Labels::new(vec![0i64; n]), n_folds, seed)?;
         let fit = |fold| {
-            let left_out: Vec<usize> = (0..n).filter(|&row| of[row] == fold).collect();
+            let test: Vec<usize> = (0..n).filter(|&row| of[row] == fold).collect();
             let mut weights = weights.to_vec();
-            left_out.iter().for_each(|&row| weights[row] = 0.0);
-            FoldFit { left_out, weights, point: None }
+            test.iter().for_each(|&row| weights[row] = 0.0);
+            FoldFit { test, weights, point: None }
         };
         Ok(Some(Folds { fits: (0..n_folds).map(fit).collect() }))
     }
@@ -66,7 +66,7 @@ impl Folds {
 }
 
 impl FoldFit {
-    /// The weighted sum of the losses of what is left out.
+    /// The weighted sum of the losses of the fold's samples.
     fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<f64, Error> {
         let quiet: Monitor<'_> = task.monitor.without_progress();
         let own = Task { weights: &self.weights, monitor: &quiet, ..*task };
@@ -77,6 +77,6 @@ impl FoldFit {
         own.solve(loss, c, &mut state, TOL)?;
         let residuals = own.residuals(&state.point);
         self.point = Some(state.point);
-        Ok(self.left_out.iter().map(|&row| task.weights[row] * loss.value(residuals[row])).sum())
+        Ok(self.test.iter().map(|&row| task.weights[row] * loss.value(residuals[row])).sum())
     }
 }

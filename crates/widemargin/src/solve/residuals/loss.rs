@@ -15,8 +15,9 @@ pub(crate) enum ResidualLoss {
 
 /// A loss with a continuous derivative: the pinball loss is rounded over a width δ.
 ///
-/// Every loss is the maximum of a r − conjugate(a) over a. The conjugate of the pinball loss is 0 for a from q − 1 to q;
-/// with ½δ(a − μ)² added to it, the loss has a continuous derivative, and that derivative, if it is μ itself, is exact.
+/// Every loss is the maximum of a r − conjugate(a) over a. The conjugate of the pinball loss is 0 for a from q − 1 to
+/// q; with ½δ(a − μ)² added to it, the loss has a continuous derivative, and that derivative, if it is μ itself, is
+/// exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounded {
     pub loss: ResidualLoss,
@@ -48,21 +49,21 @@ impl Rounded {
         let size = residual.abs();
         match self.loss {
             ResidualLoss::Huber(epsilon) => {
-                let (pull, curvature) =
+                let (dual, curvature) =
                     if size > epsilon { (2.0 * epsilon.copysign(residual), 0.0) } else { (2.0 * residual, 2.0) };
-                LossAt { value: self.loss.value(residual), pull, curvature }
+                LossAt { value: self.loss.value(residual), dual, curvature }
             }
             ResidualLoss::Tube(epsilon) => {
                 let over = (size - epsilon).max(0.0);
                 let curvature = if over > 0.0 { 2.0 } else { 0.0 };
-                LossAt { value: over * over, pull: 2.0 * over.copysign(residual), curvature }
+                LossAt { value: over * over, dual: 2.0 * over.copysign(residual), curvature }
             }
             ResidualLoss::Pinball(q) => {
                 let free = shift + residual / self.width;
-                let pull = free.clamp(q - 1.0, q);
-                let curvature = if pull == free { 1.0 / self.width } else { 0.0 };
-                let value = pull * residual - 0.5 * self.width * (pull - shift).powi(2);
-                LossAt { value, pull, curvature }
+                let dual = free.clamp(q - 1.0, q);
+                let curvature = if dual == free { 1.0 / self.width } else { 0.0 };
+                let value = dual * residual - 0.5 * self.width * (dual - shift).powi(2);
+                LossAt { value, dual, curvature }
             }
         }
     }
@@ -72,19 +73,19 @@ impl Rounded {
         if self.loss.is_pinball() { 1.0 / self.width } else { 2.0 }
     }
 
-    /// The conjugate of the loss at a derivative that it has, in two parts: one in proportion to the derivative, and one to
-    /// its square.
-    pub fn conjugate(self, pull: f64) -> (f64, f64) {
+    /// The conjugate of the loss at a derivative that it has, in two parts: one in proportion to the derivative, and
+    /// one to its square.
+    pub fn conjugate(self, dual: f64) -> (f64, f64) {
         match self.loss {
-            ResidualLoss::Huber(_) => (0.0, 0.25 * pull * pull),
-            ResidualLoss::Tube(epsilon) => (epsilon * pull.abs(), 0.25 * pull * pull),
+            ResidualLoss::Huber(_) => (0.0, 0.25 * dual * dual),
+            ResidualLoss::Tube(epsilon) => (epsilon * dual.abs(), 0.25 * dual * dual),
             ResidualLoss::Pinball(_) => (0.0, 0.0),
         }
     }
 
-    /// What rounding adds to the conjugate.
-    pub fn rounding(self, pull: f64, shift: f64) -> f64 {
-        if self.loss.is_pinball() { 0.5 * self.width * (pull - shift).powi(2) } else { 0.0 }
+    /// The part of the conjugate due to rounding.
+    pub fn rounding(self, dual: f64, shift: f64) -> f64 {
+        if self.loss.is_pinball() { 0.5 * self.width * (dual - shift).powi(2) } else { 0.0 }
     }
 
     /// The largest factor that leaves every derivative one that the loss has.
@@ -109,15 +110,15 @@ mod tests {
                 let h = 1e-6;
                 let at = rounded.at(residual, shift);
                 let (up, down) = (rounded.at(residual + h, shift), rounded.at(residual - h, shift));
-                assert!((at.pull - (up.value - down.value) / (2.0 * h)).abs() < 1e-5, "{loss:?} {residual}");
-                assert!((at.curvature - (up.pull - down.pull) / (2.0 * h)).abs() < 1e-4, "{loss:?} {residual}");
+                assert!((at.dual - (up.value - down.value) / (2.0 * h)).abs() < 1e-5, "{loss:?} {residual}");
+                assert!((at.curvature - (up.dual - down.dual) / (2.0 * h)).abs() < 1e-4, "{loss:?} {residual}");
                 assert!(at.curvature == 0.0 || at.curvature == rounded.curvature());
-                let (linear, quadratic) = rounded.conjugate(at.pull);
+                let (linear, quadratic) = rounded.conjugate(at.dual);
                 let conjugate = linear + quadratic;
-                let of_rounded = conjugate + rounded.rounding(at.pull, shift);
-                assert!((at.value - (at.pull * residual - of_rounded)).abs() < 1e-12, "{loss:?} {residual}");
+                let of_rounded = conjugate + rounded.rounding(at.dual, shift);
+                assert!((at.value - (at.dual * residual - of_rounded)).abs() < 1e-12, "{loss:?} {residual}");
                 // The Fenchel-Young inequality.
-                assert!(loss.value(residual) >= at.pull * residual - conjugate - 1e-12, "{loss:?} {residual}");
+                assert!(loss.value(residual) >= at.dual * residual - conjugate - 1e-12, "{loss:?} {residual}");
                 assert!(loss.is_pinball() || (loss.value(residual) - at.value).abs() < 1e-12);
             }
         }

@@ -3,18 +3,18 @@
 //! For each output, ½‖w‖² + C Σ v loss(y − w·φ − b) is minimized by Newton's method on features × features
 //! ([`newton`]), until a duality gap proves the solution. The first two losses are piecewise quadratic, so that the
 //! method ends after finitely many steps; the pinball loss is approached by rounded ones. C is chosen on a path of
-//! values, each from the solution of the one before ([`path`]): by leave-one-out ([`left_out`]) or, for the pinball loss, by
-//! folds ([`folds`]).
+//! values, each from the solution of the one before ([`path`]): by leave-one-out ([`leave_one_out`]) or, for the
+//! pinball loss, by folds ([`folds`]).
 //!
-//! What is a number for each row stays with the solver; of the features it asks for products ([`residual_rows`]), whether they
-//! are in memory ([`feature_rows`]) or others hold them ([`parted_rows`]).
+//! Numbers per row stay with the solver; it requests products with the features ([`residual_rows`]), whether these are
+//! in memory ([`feature_rows`]) or elsewhere ([`parted_rows`]).
 
 mod active_gram;
 mod factor;
 mod feature_rows;
 mod fit;
 mod folds;
-mod left_out;
+mod leave_one_out;
 mod loss;
 mod newton;
 mod parted_rows;

@@ -1,15 +1,15 @@
 //! Newton's method for one output, with a certificate.
 //!
-//! For α = C v a, where each a is a derivative that the loss has, and Σ α = 0 if there is an intercept, the dual objective
-//! Σ α y − ½‖Σ α φ‖² − Σ C v conjugate(a) is at most the minimum. The a of a point are the derivatives of the loss at its
-//! residuals; the intercept is set before such that Σ α is 0 but for rounding, and the larger of the sums of positive and
-//! negative α is scaled to the other, which leaves them feasible: the bound is valid whatever the point. So are all α times
-//! one factor, of which the best is taken.
+//! For α = C v a, where each a is a derivative that the loss has, and Σ α = 0 if there is an intercept, the dual
+//! objective Σ α y − ½‖Σ α φ‖² − Σ C v conjugate(a) is at most the minimum. The a of a point are the derivatives of the
+//! loss at its residuals; the intercept is set before such that Σ α is 0 but for rounding, and the larger of the sums
+//! of positive and negative α is scaled to the other, which leaves them feasible: the bound is valid whatever the
+//! point. So are all α times one factor, and the best factor is used.
 //!
-//! The losses curve alike wherever they do, so that the Hessian is I + κ Σ v φφᵀ over the rows where they do. The pinball
-//! loss is rounded over a width δ about multipliers μ (see [`Rounded`]): once that problem is solved well enough, its
-//! derivatives become the multipliers of the next, narrower one. This is the method of multipliers, of which the gap falls
-//! faster than the width.
+//! The losses curve alike wherever they do, so that the Hessian is I + κ Σ v φφᵀ over the rows where they do. The
+//! pinball loss is rounded over a width δ about multipliers μ (see [`Rounded`]): once that problem is solved well
+//! enough, its derivatives become the multipliers of the next, narrower one. This is the method of multipliers, whose
+//! gap falls faster than the width.
 
 use super::active_gram::ActiveGram;
 use super::factor::Factor;
@@ -24,9 +24,9 @@ use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::newton::relative_gap;
 
 /// The most Newton steps.
-const MOST_STEPS: u32 = 500;
+const MAX_STEPS: u32 = 500;
 
-/// Steps without progress after which rounding is taken to be in the way: progress is a gap smaller by a tenth, or an
+/// Steps without progress after which rounding is assumed to prevent any: progress is a gap smaller by a tenth, or an
 /// objective smaller by a thousandth of the gap.
 const PATIENCE: u32 = 20;
 const SMALLER_GAP: f64 = 0.9;
@@ -41,14 +41,14 @@ const BALANCED: f64 = 1e-13;
 /// The part of the gap that may be left of a rounded problem before the next one.
 const ROUNDED_GAP: f64 = 0.5;
 
-/// The width of the first rounded problem, in units of the mean of |y|, and the factor from one to the next. Of the values
-/// tried on 2,000 samples of 500 features, these took the fewest steps along a path of C: a width of 0.1 and a factor of 0.2
-/// took half as many again.
+/// The width of the first rounded problem, in units of the mean of |y|, and the factor from one to the next. Of the
+/// values tried on 2,000 samples of 500 features, these took the fewest steps along a path of C: a width of 0.1 and a
+/// factor of 0.2 took half as many again.
 const FIRST_WIDTH: f64 = 0.5;
 const NARROWER: f64 = 0.5;
 
 /// The narrowest width in the same unit.
-const LEAST_WIDTH: f64 = 1e-13;
+const MIN_WIDTH: f64 = 1e-13;
 
 /// One output.
 #[derive(Clone, Copy)]
@@ -98,7 +98,7 @@ impl Solved {
     }
 }
 
-/// What is known of a point.
+/// The values and sums at a point.
 struct Here {
     primal: f64,
     dual: f64,
@@ -109,7 +109,7 @@ struct Here {
     gradient: Vec<f64>,
     of_intercept: f64,
     /// a, one per row.
-    pulls: Vec<f64>,
+    duals: Vec<f64>,
     is_active: Vec<bool>,
     n_support: u32,
 }
@@ -151,7 +151,7 @@ impl Task<'_> {
             self.monitor.tell(Progress {
                 stage: "solve",
                 done: u64::from(steps),
-                total: u64::from(MOST_STEPS),
+                total: u64::from(MAX_STEPS),
                 gap: Some(gap),
             });
             if gap <= tol {
@@ -163,11 +163,11 @@ impl Task<'_> {
                 is_fresh = true;
                 continue;
             }
-            if steps == MOST_STEPS {
+            if steps == MAX_STEPS {
                 return Ok(solved(Status::IterationLimit));
             }
             match self.monitor.ask() {
-                // One step is always taken.
+                // There is always one step.
                 Err(Stopped::TimeLimit) if steps > 0 => return Ok(solved(Status::TimeLimit)),
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 _ => {}
@@ -180,9 +180,9 @@ impl Task<'_> {
             }
             if loss.is_pinball()
                 && here.rounded_gap <= ROUNDED_GAP * (here.primal - here.dual)
-                && rounded.width > LEAST_WIDTH * unit
+                && rounded.width > MIN_WIDTH * unit
             {
-                state.point.shifts = here.pulls;
+                state.point.shifts = here.duals;
                 rounded.width *= NARROWER;
                 least = f64::INFINITY;
                 continue;
@@ -211,8 +211,8 @@ impl Task<'_> {
             let (mut slope, mut curvature, mut size) = (0.0, 0.0, 0.0);
             for (row, weight) in self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
                 let at = rounded.at(self.targets[row] - point.scores[row] - places[0], point.shifts[row]);
-                slope -= weight * at.pull;
-                size += weight * at.pull.abs();
+                slope -= weight * at.dual;
+                size += weight * at.dual.abs();
                 curvature += weight * at.curvature;
             }
             Ok(vec![SlopeAt { slope, curvature, tolerance: BALANCED * size }])
@@ -223,7 +223,7 @@ impl Task<'_> {
 
     fn here(&self, rounded: Rounded, c: f64, state: &mut State) -> Result<Here> {
         let (n, State { point, gram }) = (self.targets.len(), state);
-        let (mut pulls, mut is_active, mut n_support) = (vec![0.0; n], vec![false; n], 0);
+        let (mut duals, mut is_active, mut n_support) = (vec![0.0; n], vec![false; n], 0);
         let (mut losses, mut rounded_losses, mut above, mut below) = (0.0, 0.0, 0.0, 0.0);
         let residuals = self.residuals(point);
         for (row, &residual) in residuals.iter().enumerate() {
@@ -234,12 +234,12 @@ impl Task<'_> {
             let at = rounded.at(residual, point.shifts[row]);
             losses += cost * rounded.loss.value(residual);
             rounded_losses += cost * at.value;
-            (pulls[row], is_active[row]) = (at.pull, at.curvature > 0.0);
-            n_support += u32::from(at.pull != 0.0);
-            if at.pull > 0.0 { above += cost * at.pull } else { below -= cost * at.pull }
+            (duals[row], is_active[row]) = (at.dual, at.curvature > 0.0);
+            n_support += u32::from(at.dual != 0.0);
+            if at.dual > 0.0 { above += cost * at.dual } else { below -= cost * at.dual }
         }
         if self.has_intercept {
-            // Only rounding, unless one side has no rows at all that pull.
+            // Only rounding, unless one side has no support vectors at all.
             let (up, down) = if above > below {
                 (below / above, 1.0)
             } else if below > above {
@@ -247,9 +247,9 @@ impl Task<'_> {
             } else {
                 (1.0, 1.0)
             };
-            pulls.iter_mut().for_each(|pull| *pull *= if *pull > 0.0 { up } else { down });
+            duals.iter_mut().for_each(|dual| *dual *= if *dual > 0.0 { up } else { down });
         }
-        let alphas: Vec<f64> = pulls.iter().zip(self.weights).map(|(pull, weight)| c * weight * pull).collect();
+        let alphas: Vec<f64> = duals.iter().zip(self.weights).map(|(dual, weight)| c * weight * dual).collect();
         let along = match self.rows.in_memory() {
             Some(_) => self.rows.transposed_times(&alphas, self.pool, self.monitor)?,
             // The next step or leave-one-out needs the products, which cost no pass of their own here.
@@ -259,11 +259,11 @@ impl Task<'_> {
         };
         let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {
-            let (in_proportion, of_square) = rounded.conjugate(pulls[row]);
+            let (in_proportion, of_square) = rounded.conjugate(duals[row]);
             let cost = c * self.weights[row];
             linear += alphas[row] * self.targets[row] - cost * in_proportion;
             quadratic += cost * of_square;
-            rounding += cost * rounded.rounding(pulls[row], point.shifts[row]);
+            rounding += cost * rounded.rounding(duals[row], point.shifts[row]);
         }
         let penalty = 0.5 * dot(&point.weights, &point.weights);
         // θα is feasible for θ from 0 on, and its dual objective θ · linear − θ² · quadratic.
@@ -278,7 +278,7 @@ impl Task<'_> {
             rounded_gap: penalty + rounded_losses - (linear - quadratic - rounding),
             gradient,
             of_intercept: if self.has_intercept { -alphas.iter().sum::<f64>() } else { 0.0 },
-            pulls,
+            duals,
             is_active,
             n_support,
         })
@@ -303,7 +303,7 @@ impl Task<'_> {
             let (mut slope, mut curvature) = (across + places[0] * second, second);
             for (row, weight) in self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
                 let at = rounded.at(residuals[row] - places[0] * along[row], point.shifts[row]);
-                slope -= c * weight * at.pull * along[row];
+                slope -= c * weight * at.dual * along[row];
                 curvature += c * weight * at.curvature * along[row] * along[row];
             }
             Ok(vec![SlopeAt { slope, curvature, tolerance: FLAT * first.abs() }])
@@ -311,7 +311,7 @@ impl Task<'_> {
         let [step] = places;
         add_scaled(&mut point.weights, step, &direction);
         point.intercept += step * turn;
-        // The intercept is apart from the scores.
+        // The intercept is no part of the scores.
         point.scores.iter_mut().zip(&along).for_each(|(score, along)| *score += step * (along - turn));
         Ok(true)
     }

@@ -1,4 +1,4 @@
-//! Rows that others hold, of which sums come here: of other machines, or read in passes.
+//! Rows that are elsewhere, on other machines or read in passes: only sums over them are transferred.
 
 use std::cell::RefCell;
 
@@ -27,8 +27,8 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
     /// Of all rows, with weights, and the number of their targets.
     ///
     /// # Errors
-    /// What the rows meet; [`Error::Parameter`] for more features than products are asked of; [`Error::NotFinite`];
-    /// [`Error::Cancelled`].
+    /// An error of the rows; [`Error::Parameter`] for more features than products are computed of;
+    /// [`Error::NotFinite`]; [`Error::Cancelled`].
     pub fn new(executor: &'e mut E, weights: &[f64], n_outputs: usize, monitor: &Monitor<'_>) -> Result<Self> {
         let (center, _) = center_of(executor, n_outputs, weights.iter().sum(), monitor)?;
         if let Some(value) = center.iter().find(|value| !value.is_finite()) {
@@ -39,7 +39,7 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
     }
 
     fn ask(&self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>> {
-        // The solver tells of its own progress, of which this is one pass of many.
+        // The solver reports its own progress; this is one of many passes.
         self.executor.borrow_mut().reduce(&ResidualSums { wanted }, &monitor.without_progress())
     }
 
@@ -69,7 +69,7 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
         }
     }
 
-    /// What a change asks for, if anything.
+    /// The query of a change, if there is any.
     fn wanted_products(&self, change: &Change<'_>) -> Option<Wanted> {
         let Change { added, removed, weights, .. } = change;
         let signed =
@@ -144,7 +144,7 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         in_order(self.ask_one(Wanted::Leverages { rows, factor, center }, monitor)?, n)
     }
 
-    fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
+    fn original(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
         Ok((weights.to_vec(), -dot(&self.center, weights)))
     }
 

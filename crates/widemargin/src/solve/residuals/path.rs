@@ -9,30 +9,31 @@ use crate::par::Pool;
 pub(super) const N_FOLDS: usize = 5;
 
 /// The smallest λ = 1/(2C) of a path, in units of the mean squared norm of the centered features.
-const LEAST_LAMBDA: f64 = 1e-7;
+const MIN_LAMBDA: f64 = 1e-7;
 
-/// The path ends once C is so many times the best.
+/// The path ends once C is this multiple of the best.
 const BEYOND: f64 = 100.0;
 
-/// What is expected of other samples at one C.
+/// The estimated error on new samples at one C.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub c: f64,
     /// The weighted mean of the loss of each output.
     pub losses: Vec<f64>,
-    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are none.
+    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are
+    /// none.
     pub d2: f64,
 }
 
 /// 1/(2C) from ten times the largest eigenvalue of Σ v φφᵀ, where the fit is nearly constant, to where it follows each
-/// sample; `a_decade` values of C for each factor of ten, ascending.
+/// sample; `per_decade` values of C for each factor of ten, ascending.
 ///
 /// # Errors
 /// [`Error::Cancelled`].
 pub(super) fn costs(
     rows: &dyn ResidualRows,
     weights: &[f64],
-    a_decade: i32,
+    per_decade: i32,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<f64>> {
@@ -42,13 +43,13 @@ pub(super) fn costs(
         // No feature varies.
         return Ok(vec![0.5]);
     }
-    let first = ((10.0 * largest.max(unit) / unit).log10() * f64::from(a_decade)).ceil() as i32;
-    let last = (LEAST_LAMBDA.log10() * f64::from(a_decade)).round() as i32;
-    Ok((last..=first).rev().map(|at| 0.5 / (unit * 10f64.powf(f64::from(at) / f64::from(a_decade)))).collect())
+    let first = ((10.0 * largest.max(unit) / unit).log10() * f64::from(per_decade)).ceil() as i32;
+    let last = (MIN_LAMBDA.log10() * f64::from(per_decade)).round() as i32;
+    Ok((last..=first).rev().map(|at| 0.5 / (unit * 10f64.powf(f64::from(at) / f64::from(per_decade)))).collect())
 }
 
 /// The estimates at values of C, ascending, until C is [`BEYOND`] the best or the time is up; those that are not finite
-/// are left out. `constant` has the loss of the best constant of each output.
+/// are omitted. `constant` has the loss of the best constant of each output.
 ///
 /// # Errors
 /// Those of `losses`; [`Error::Cancelled`].
@@ -75,7 +76,7 @@ pub(super) fn walk(
             best = Some((c, d2));
         }
         path.push(Estimate { c, losses, d2 });
-        // Whatever rounding does to a C that is exactly so many times the best.
+        // Independent of the rounding of a C that is exactly this multiple of the best.
         if best.is_some_and(|(at, _)| c > BEYOND * at * (1.0 + 1e-9)) {
             break;
         }

@@ -1,4 +1,4 @@
-//! What the solver asks of the rows, whoever holds them.
+//! The solver's interface to the rows, wherever they are.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const ITERATIONS: usize = 10;
 
 /// Rows of features less their weighted mean. Numbers of the rows stay with the solver, in the order of the rows.
 ///
-/// Errors are those of whoever holds the rows, and [`Error::Cancelled`](crate::Error::Cancelled).
+/// Errors are those of the holder of the rows, and [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) trait ResidualRows {
     /// Number of rows.
     fn n_rows(&self) -> usize;
@@ -48,10 +48,10 @@ pub(crate) trait ResidualRows {
     /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
     fn leverages(&self, factor: &Factor, rows: &[usize], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
 
-    /// The weights of the features as given, and what centering adds to the intercept.
-    fn given(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)>;
+    /// The weights of the original features, and the contribution of centering to the intercept.
+    fn original(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)>;
 
-    /// The same rows, to be asked by several threads at once; none where they are not in memory, and each answer is a pass.
+    /// The same rows, for use by several threads at once; none if they are not in memory and each answer is a pass.
     fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)>;
 }
 
@@ -71,7 +71,7 @@ impl Products {
     }
 }
 
-/// Rows that are added to sums, and rows that are taken away.
+/// Rows that are added to sums, and rows that are subtracted.
 pub(crate) struct Change<'a> {
     pub sums: &'a mut Products,
     /// Ascending.

@@ -14,7 +14,7 @@ use crate::partition::{Kind, Query, part_query};
 use crate::solve::linear_dual;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 
-/// What is asked of all rows. Features are less a center only where they are multiplied with each other.
+/// The queries to all rows. Features are centered only for products with each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Wanted {
     /// The product of each row with weights.
@@ -27,17 +27,17 @@ pub(crate) enum Wanted {
     Leverages { rows: Vec<usize>, factor: Factor, center: Vec<f64> },
 }
 
-/// What is found of some rows.
+/// The results of some rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Found {
-    /// Numbers of rows, with the place of the first of each run: among all rows, or among those that were asked for.
+    /// Numbers of rows, with the place of the first of each run: among all rows, or among the requested ones.
     Runs(Vec<(usize, Vec<f64>)>),
     Sum(Vec<f64>),
     /// Empty where none of the rows is meant.
     Products(Products),
 }
 
-// The answers have a number of each row, or features × features: a checkpoint that kept them would be larger than the
+// The answers have a number of each row, or features × features: a checkpoint with them would be larger than the
 // features.
 part_query! { pub(crate) RidgeRows: ResidualSums "residual_sums" { wanted: Vec<Wanted> } -> Vec<Found> { IS_RECORDED = false }
 |at, part, monitor| {
@@ -47,7 +47,7 @@ part_query! { pub(crate) RidgeRows: ResidualSums "residual_sums" { wanted: Vec<W
 |_, total, next| total.iter_mut().zip(next).for_each(|(total, next)| total.add(next)) }
 
 impl Found {
-    /// Adds what is found of the rows that follow.
+    /// Adds the results of the rows that follow.
     fn add(&mut self, next: Found) {
         match (self, next) {
             (Found::Runs(runs), Found::Runs(next)) => runs.extend(next),
@@ -168,7 +168,7 @@ impl<'p> PlainRows<'p> {
         Ok(sums)
     }
 
-    /// What came in bytes may be of other rows.
+    /// Deserialized results may be of other rows.
     fn check(&self, found: usize, expected: usize) -> Result<()> {
         if found == expected {
             return Ok(());

@@ -1,7 +1,7 @@
-//! Weighted quantiles, and the spread of values of which a minority may be anything.
+//! Weighted quantiles, and the spread of values with a minority of outliers.
 
-/// The factor that makes the median absolute deviation of normal values their standard deviation, and the one for the mean
-/// absolute deviation.
+/// The factor that makes the median absolute deviation of normal values their standard deviation, and the one for the
+/// mean absolute deviation.
 const OF_MEDIAN: f64 = 1.482_602_218_505_602;
 const OF_MEAN: f64 = 1.253_314_137_315_5;
 
@@ -20,8 +20,8 @@ pub(super) fn quantile(values: impl Iterator<Item = f64>, weights: &[f64], q: f6
     sorted.last().map_or(0.0, |(value, _)| *value)
 }
 
-/// 1.4826 times the median absolute deviation from the median; where more than half of the values are equal, 1.2533 times
-/// the mean absolute deviation.
+/// 1.4826 times the median absolute deviation from the median; where more than half of the values are equal, 1.2533
+/// times the mean absolute deviation.
 pub(super) fn spread(values: &[f64], weights: &[f64]) -> f64 {
     let median = quantile(values.iter().copied(), weights, 0.5);
     let deviations = || values.iter().map(|value| (value - median).abs());

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::feature_rows::FeatureRows;
 use super::fit::{Choice, Fit, Samples, fit};
 use super::folds::Folds;
-use super::left_out::left_out;
+use super::leave_one_out::leave_one_out;
 use super::loss::{ResidualLoss, Rounded};
 use super::newton::{State, Task};
 use super::path::N_FOLDS;
@@ -60,7 +60,7 @@ fn weights(n: usize) -> Vec<f64> {
     (0..n).map(|row| [1.0, 2.0, 0.4, 3.0][row % 4]).collect()
 }
 
-/// The solution of one problem in terms of the given features: weights, intercept, and how it was solved.
+/// The solution of one problem in terms of the original features: weights, intercept, and how it was solved.
 fn solved(
     phi: &Vectors,
     targets: &[f64],
@@ -72,7 +72,7 @@ fn solved(
     let mut state = State::new(&rows);
     let tol = if loss.is_pinball() { 1e-7 } else { 1e-10 };
     let solved = task.solve(loss, c, &mut state, tol).unwrap();
-    let (own, shift) = rows.given(&state.point.weights).unwrap();
+    let (own, shift) = rows.original(&state.point.weights).unwrap();
     (own, state.point.intercept + shift, solved)
 }
 
@@ -127,7 +127,7 @@ fn without_a_corner_it_is_ridge_regression() {
 }
 
 #[test]
-fn left_out_residuals_are_those_of_refits_where_no_other_sample_crosses_a_corner() {
+fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
     let (phi, targets) = case(N, 5, false);
     let (weights, pool, monitor) = (weights(N), Pool::new(1).unwrap(), Monitor::none());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
@@ -157,7 +157,7 @@ fn left_out_residuals_are_those_of_refits_where_no_other_sample_crosses_a_corner
                 monitor: &monitor,
             };
             let rounded = Rounded { loss, width: 0.0 };
-            let told = left_out(&task, rounded, c, &units, &mut state).unwrap();
+            let loo = leave_one_out(&task, rounded, c, &units, &mut state).unwrap();
             let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
             for row in 0..N {
                 let mut fewer = weights.clone();
@@ -167,9 +167,9 @@ fn left_out_residuals_are_those_of_refits_where_no_other_sample_crosses_a_corner
                 let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
                 if same {
                     n_exact += 1;
-                    assert!((told[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
+                    assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
                 }
-                mean += weights[row] * loss.value(told[row]);
+                mean += weights[row] * loss.value(loo[row]);
                 truth += weights[row] * loss.value(refit[row]);
             }
             assert!(n_exact > 0 && (loss != ResidualLoss::Tube(0.0) || n_exact == N), "{loss:?} {c}: {n_exact}");
@@ -190,14 +190,14 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS, 3).unwrap();
     let dense = phi.dense().unwrap();
     for c in [0.1, 1.0, 30.0] {
-        let told = folds.loss(&task, loss, c).unwrap();
+        let found = folds.loss(&task, loss, c).unwrap();
         let mut truth = 0.0;
         for fold in 0..N_FOLDS {
-            let kept: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
-            let values = kept.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
-            let part = Vectors::Dense(DenseMatrix { values, n_rows: kept.len(), n_cols: 5 });
-            let y: Vec<f64> = kept.iter().map(|&row| targets[row]).collect();
-            let v: Vec<f64> = kept.iter().map(|&row| weights[row]).collect();
+            let others: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
+            let values = others.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
+            let part = Vectors::Dense(DenseMatrix { values, n_rows: others.len(), n_cols: 5 });
+            let y: Vec<f64> = others.iter().map(|&row| targets[row]).collect();
+            let v: Vec<f64> = others.iter().map(|&row| weights[row]).collect();
             let (w, b, _) = solved(&part, &y, &v, (loss, c, true));
             for row in (0..N).filter(|&row| of[row] == fold) {
                 let value: f64 = dense.values[row * 5..][..5].iter().zip(&w).map(|(x, w)| f64::from(*x) * w).sum();
@@ -205,7 +205,7 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
             }
         }
         truth /= weights.iter().sum::<f64>();
-        assert!((told / truth - 1.0).abs() < 0.01, "{c}: {told} {truth}");
+        assert!((found / truth - 1.0).abs() < 0.01, "{c}: {found} {truth}");
     }
 }
 

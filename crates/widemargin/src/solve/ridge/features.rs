@@ -1,4 +1,4 @@
-//! Ridge regression on features that are held: on whichever side is smaller, features or samples.
+//! Ridge regression on features in memory: on whichever side is smaller, features or samples.
 
 use super::{Fitted, KernelSolution, Ridge};
 use crate::data::{CsrMatrix, Rows, Vectors};
@@ -27,7 +27,7 @@ impl<'a> FeatureRidge<'a> {
     /// Decomposes a problem on features, with an intercept or without.
     ///
     /// # Errors
-    /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features of which neither side is small; [`Error::Cancelled`].
+    /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features with two large sides; [`Error::Cancelled`].
     pub fn new(
         phi: &'a Vectors,
         has_intercept: bool,

@@ -1,14 +1,14 @@
 //! Ridge regression with an unpenalized intercept, and leave-one-out in closed form for all outputs and all C at once.
 //!
-//! f = f₀ + Pβ minimizes ½‖f₀‖² + C Σ w (y − f)² for each output, where P has columns that are not penalized: the constant,
-//! polynomials, or none. With R = diag(√w), λ = 1/(2C), RP = QT and the decomposition U S Uᵀ of (I − QQᵀ) RKR (I − QQᵀ),
-//! the fitted values are R⁻¹ (QQᵀ + U S/(S + λ) Uᵀ) R y. The residual at i of the fit without one copy of sample i, of
-//! weight u, is (y − f)ᵢ / (1 − u/wᵢ · hᵢ), where h is the diagonal of the matrix in parentheses: exact.
+//! f = f₀ + Pβ minimizes ½‖f₀‖² + C Σ w (y − f)² for each output, where P has columns that are not penalized: the
+//! constant, polynomials, or none. With R = diag(√w), λ = 1/(2C), RP = QT and the decomposition U S Uᵀ of (I − QQᵀ) RKR
+//! (I − QQᵀ), the fitted values are R⁻¹ (QQᵀ + U S/(S + λ) Uᵀ) R y. The residual at i of the fit without one copy of
+//! sample i, of weight u, is (y − f)ᵢ / (1 − u/wᵢ · hᵢ), where h is the diagonal of the matrix in parentheses: exact.
 //!
 //! One decomposition (9 m³ flops, m the smaller of the numbers of samples and features) serves all outputs and all C.
-//! Where there are more samples than features, rows of U are made from the features a block at a time (2 n m² flops), and
-//! no n × n matrix is: the features may be held, made from the samples at each of the two passes (`CenteredRows`), or be
-//! where only sums over them come from (`PartedRidge`).
+//! Where there are more samples than features, rows of U are made from the features a block at a time (2 n m² flops),
+//! and no n × n matrix is: the features may be in memory, computed from the samples at each of the two passes
+//! (`CenteredRows`), or elsewhere, with only sums over them transferred (`PartedRidge`).
 
 mod features;
 mod part;
@@ -22,9 +22,9 @@ pub(super) use features::{each_non_zero, products};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{PartedRidge, center_of};
-pub(super) use spectrum::first_kept;
-pub(crate) use spectrum::{LeftOut, Spectrum};
-use spectrum::{RowFacts, Shrinking, rounding_of_center};
+pub(super) use spectrum::first_significant;
+pub(crate) use spectrum::{LeaveOneOut, Spectrum};
+use spectrum::{RowLeverage, Shrinking, rounding_of_center};
 
 use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ pub(crate) const ROWS: usize = 1024;
 /// Columns of P are independent above this fraction of the largest singular value.
 const INDEPENDENT: f64 = 1e-10;
 
-/// What is fitted: targets, weights, and the part of each weight that is one copy.
+/// The data to fit: targets, weights, and the part of each weight that is one copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     /// Samples × outputs.
@@ -56,7 +56,7 @@ pub(crate) struct Ridge<'a> {
     fitted: Fitted,
     rows: RotatedRows<'a>,
     spectrum: Spectrum,
-    /// What P alone fits, samples × outputs, or the same row for all.
+    /// The fit by P alone, samples × outputs, or the same row for all.
     base: Matrix,
     /// The diagonal of QQᵀ.
     leverages: Vec<f64>,
@@ -64,13 +64,13 @@ pub(crate) struct Ridge<'a> {
 
 /// Where rows of U come from.
 enum RotatedRows<'a> {
-    /// Row-major. With what the coefficients need: R, P and K.
-    Held { u: Vec<f64>, kernel: Matrix, free: Matrix },
+    /// Row-major. Together with R, P and K for the coefficients.
+    Stored { u: Vec<f64>, kernel: Matrix, free: Matrix },
     /// Centered features times a rotation, row-major features × eigenvalues.
     Made { rows: Box<dyn CenteredRows + 'a>, rotation: Vec<f64>, pool: &'a Pool },
 }
 
-/// Features of samples, each row times the root of its weight, without what the columns of P fit of them.
+/// Features of samples, each row times the root of its weight, without their fit by the columns of P.
 pub(crate) trait CenteredRows: Sync {
     /// Number of features.
     fn n_features(&self) -> usize;
@@ -98,7 +98,7 @@ impl<T: CenteredRows> CenteredRows for &T {
     }
 }
 
-/// What the columns of P fit by themselves.
+/// The fit by the columns of P alone.
 pub(crate) struct FreeFit {
     /// R⁻¹QQᵀRy, samples × outputs, or the same row for all.
     pub base: Matrix,
@@ -106,7 +106,7 @@ pub(crate) struct FreeFit {
     pub leverages: Vec<f64>,
 }
 
-/// Features that are held, less their weighted mean.
+/// Features in memory, less their weighted mean.
 struct CenteredFeatures<'a> {
     phi: &'a DenseMatrix<f32>,
     /// 0 without an intercept.
@@ -143,7 +143,7 @@ pub(crate) struct KernelSolution {
 }
 
 impl<'a> Ridge<'a> {
-    /// Decomposes a kernel between the samples, of which the lower triangle is read; `free` has the columns of P. `None`
+    /// Decomposes a kernel between the samples, reading its lower triangle; `free` has the columns of P. `None`
     /// for numbers that are not finite.
     pub fn of_kernel(kernel: Matrix, free: Matrix, fitted: Fitted) -> Option<Self> {
         let (n, roots) = (fitted.weights.len(), roots(&fitted.weights));
@@ -168,7 +168,7 @@ impl<'a> Ridge<'a> {
             add_product(&mut scaled, -1.0, Side::Plain(&half), Side::Transposed(&q));
         }
         let decomposed = eigen::symmetric(scaled.values(), n, true)?;
-        let first = first_kept(&decomposed.values, rounding);
+        let first = first_significant(&decomposed.values, rounding);
         let u = Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first);
         let weighted = scaled_rows(&fitted.targets, &roots);
         let projected = product(Side::Transposed(&u), Side::Plain(&weighted));
@@ -178,7 +178,7 @@ impl<'a> Ridge<'a> {
         let leverages = (0..n).map(|i| (0..q.n_cols()).map(|j| q.at(i, j).powi(2)).sum()).collect();
         let u = u.transposed().into_values();
         let spectrum = Spectrum::new(decomposed.values[first..].to_vec(), projected, &fitted.weights);
-        Some(Ridge { fitted, rows: RotatedRows::Held { u, kernel, free }, spectrum, base, leverages })
+        Some(Ridge { fitted, rows: RotatedRows::Stored { u, kernel, free }, spectrum, base, leverages })
     }
 
     /// Decomposes a problem on features, more samples than features.
@@ -214,7 +214,7 @@ impl<'a> Ridge<'a> {
         Ok(Ridge { fitted, rows, spectrum, base, leverages })
     }
 
-    /// Decomposes a problem on features that are held, with an intercept or without; also the mean of the features, 0
+    /// Decomposes a problem on features in memory, with an intercept or without; also the mean of the features, 0
     /// without.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ impl<'a> Ridge<'a> {
         self.leverages.iter().sum::<f64>().round() as usize
     }
 
-    /// The eigenvalues, and what they say of λ.
+    /// The eigenvalues, which determine the range of λ.
     pub fn spectrum(&self) -> &Spectrum {
         &self.spectrum
     }
@@ -270,7 +270,7 @@ impl<'a> Ridge<'a> {
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn left_out(&self, lambdas: &[f64], monitor: &Monitor<'_>) -> Result<Vec<LeftOut>> {
+    pub fn leave_one_out(&self, lambdas: &[f64], monitor: &Monitor<'_>) -> Result<Vec<LeaveOneOut>> {
         let (n, width) = (self.fitted.weights.len(), lambdas.len() * self.fitted.targets.n_cols());
         let shrinking = self.spectrum.shrinking(lambdas);
         let alone = Pool::new(1)?;
@@ -287,11 +287,11 @@ impl<'a> Ridge<'a> {
             add(&mut sums, &part);
             Ok::<_, Error>(())
         })?;
-        Ok(self.spectrum.left_out(lambdas, &sums))
+        Ok(self.spectrum.leave_one_out(lambdas, &sums))
     }
 
-    /// What each sample gets from the fit without one copy of it, samples × outputs.
-    pub fn left_out_values(&self, lambda: f64) -> Matrix {
+    /// The leave-one-out decision values: of each sample by the fit without one copy of it, samples × outputs.
+    pub fn loo_values(&self, lambda: f64) -> Matrix {
         let (mut values, shrinking) = (self.fitted.targets.clone(), self.spectrum.shrinking(&[lambda]));
         let n = values.n_rows();
         for first in (0..n).step_by(ROWS) {
@@ -304,7 +304,7 @@ impl<'a> Ridge<'a> {
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn left_out_values_with(&self, lambda: f64, monitor: &Monitor<'_>) -> Result<Matrix> {
+    pub fn loo_values_with(&self, lambda: f64, monitor: &Monitor<'_>) -> Result<Matrix> {
         let (mut values, shrinking) = (self.fitted.targets.clone(), self.spectrum.shrinking(&[lambda]));
         let alone = Pool::new(1)?;
         let work = |rows: Range<usize>| {
@@ -322,11 +322,12 @@ impl<'a> Ridge<'a> {
     fn pool(&self) -> Option<&Pool> {
         match &self.rows {
             RotatedRows::Made { pool, .. } => Some(pool),
-            RotatedRows::Held { .. } => None,
+            RotatedRows::Stored { .. } => None,
         }
     }
 
-    /// The left-out residuals of some rows, row-major rows × λ × outputs; infinite where the sample is always met.
+    /// The leave-one-out residuals of some rows, row-major rows × λ × outputs; infinite where the sample is always
+    /// fitted.
     fn residuals(&self, rows: Range<usize>, shrinking: &Shrinking) -> Vec<f64> {
         let Fitted { targets, weights, units } = &self.fitted;
         let (k, first) = (targets.n_cols(), rows.start);
@@ -334,7 +335,7 @@ impl<'a> Ridge<'a> {
         let open = open.map(|(row, output)| targets.at(row, output) - shared(&self.base, row, output)).collect();
         let fact = |at: usize| {
             let row = first + at;
-            RowFacts { root: weights[row].sqrt(), share: units[row] / weights[row], leverage: self.leverages[row] }
+            RowLeverage { root: weights[row].sqrt(), share: units[row] / weights[row], leverage: self.leverages[row] }
         };
         shrinking.residuals(&self.rotated(rows), open, fact)
     }
@@ -343,7 +344,7 @@ impl<'a> Ridge<'a> {
     fn rotated(&self, rows: Range<usize>) -> Vec<f64> {
         let r = self.spectrum.len();
         match &self.rows {
-            RotatedRows::Held { u, .. } => u[rows.start * r..rows.end * r].to_vec(),
+            RotatedRows::Stored { u, .. } => u[rows.start * r..rows.end * r].to_vec(),
             RotatedRows::Made { rows: features, rotation, .. } => {
                 let mut out = vec![0.0; rows.len() * r];
                 linalg::times(&mut out, &features.block(rows), rotation, features.n_features());
@@ -354,7 +355,7 @@ impl<'a> Ridge<'a> {
 
     /// The coefficients of a kernel problem at λ; `None` for one on features.
     pub fn kernel_solution(&self, lambda: f64) -> Option<KernelSolution> {
-        let RotatedRows::Held { u, kernel, free } = &self.rows else { return None };
+        let RotatedRows::Stored { u, kernel, free } = &self.rows else { return None };
         let (n, r) = (self.fitted.weights.len(), self.spectrum.len());
         let roots = roots(&self.fitted.weights);
         let u = Matrix::from_columns(u.clone(), r, n);
@@ -364,7 +365,7 @@ impl<'a> Ridge<'a> {
         let along = product(Side::Transposed(&svd.u), Side::Plain(&scaled));
         add_product(&mut scaled, -1.0, Side::Plain(&svd.u), Side::Plain(&along));
         let alphas = scaled_rows(&scaled, &roots);
-        // R P β is what Q fits of R y − R K α.
+        // R P β is the fit of R y − R K α by Q.
         let mut left = self.fitted.targets.clone();
         add_product(&mut left, -1.0, Side::Plain(kernel), Side::Plain(&alphas));
         let mut onto = product(Side::Transposed(&svd.u), Side::Plain(&scaled_rows(&left, &roots)));
@@ -392,7 +393,7 @@ fn roots(weights: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight.sqrt()).collect()
 }
 
-/// The products of rows of d features with each other, of which the lower triangle, and with their k residuals.
+/// The products of rows of d features with each other (lower triangle) and with their k residuals.
 fn products_of_block(block: &[f64], right: &[f64], d: usize, k: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
     add_gram(&mut gram, Columns::new(block, d.max(1), 0, d));

@@ -18,7 +18,8 @@ pub enum RidgeFeatures<'p> {
         /// The number of the first row among all rows.
         first: usize,
     },
-    /// Times the roots of the weights. The unpenalized ones are orthonormal over all rows, and the others are orthogonal to them.
+    /// Times the roots of the weights. The unpenalized ones are orthonormal over all rows, and the others are
+    /// orthogonal to them.
     Lifted {
         /// Rows × features, the penalized ones first.
         values: &'p [f64],
@@ -38,7 +39,7 @@ pub struct RidgePart<'p> {
     pub targets: &'p [f64],
     /// At least 0.
     pub weights: &'p [f64],
-    /// What leave-one-out takes away of each weight.
+    /// The part of each weight that leave-one-out removes.
     pub units: &'p [f64],
 }
 

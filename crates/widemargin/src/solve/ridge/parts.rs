@@ -1,15 +1,15 @@
-//! Ridge regression on features that others hold, of which only sums come here: of other machines, or read in passes.
+//! Ridge regression on features that are elsewhere, on other machines or read in passes: only sums are transferred.
 //!
-//! Three questions are put to all rows: the mean of the features with what the unpenalized columns fit; the products of the
-//! centered features with each other and with the residuals (n d² flops); and, for all λ at once, the squares of the left-out
-//! residuals (2 n d² flops). Everything else is a matter of d × d matrices.
+//! There are three queries to all rows: the mean of the features with the fit by the unpenalized columns; the products
+//! of the centered features with each other and with the residuals (n d² flops); and, for all λ at once, the squares of
+//! the leave-one-out residuals (2 n d² flops). Everything else is a matter of d × d matrices.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::part::{RidgeFeatures, RidgePart, RidgeRows};
-use super::spectrum::{LeftOut, RowFacts, Shrinking, Spectrum, rounding_of_center};
+use super::spectrum::{LeaveOneOut, RowLeverage, Shrinking, Spectrum, rounding_of_center};
 use super::{FeatureSolution, ROWS, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -18,10 +18,10 @@ use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
 use crate::solve::residuals::ResidualSums;
 
-/// The most features of which products are asked for: those of all pairs take 512 MB there.
-const MOST_FEATURES: usize = 8192;
+/// The largest number of features for products of all pairs, which take 512 MB there.
+const MAX_FEATURES: usize = 8192;
 
-/// What workers answer of the rows of a regression.
+/// The answers of workers for the rows of a regression.
 pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
     Entry::of::<Begin>(),
     Entry::of::<Products>(),
@@ -30,7 +30,7 @@ pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
     Entry::of::<ResidualSums>(),
 ];
 
-/// What the unpenalized columns fit.
+/// The fit by the unpenalized columns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Free {
     /// The mean of the features, where there is an intercept, else 0; none of features that are centered.
@@ -57,10 +57,10 @@ part_query! { RidgeRows: Products "products" { free: Free } -> (Vec<f64>, Vec<f6
     linalg::add(&mut total.1, &next.1);
 } }
 
-part_query! { RidgeRows: Squares "left_out_squares" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
+part_query! { RidgeRows: Squares "loo_squares" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
 |at, part, monitor| part.squares(at, monitor), |_, total, next| linalg::add(total, &next) }
 
-part_query! { RidgeRows: Values "left_out_values" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
+part_query! { RidgeRows: Values "loo_values" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
 |at, part, monitor| part.values(at, monitor), |_, total, next| total.extend(next) }
 
 impl RidgePart<'_> {
@@ -125,8 +125,8 @@ impl RidgePart<'_> {
         (block, unpenalized)
     }
 
-    /// What the unpenalized columns leave of the targets of some rows, given their rows of Q: rows × outputs, in the unit of the
-    /// targets. 0 where the weight is.
+    /// The residuals of the targets of some rows after the fit by the unpenalized columns, from their rows of Q: rows ×
+    /// outputs, in the unit of the targets. 0 where the weight is.
     fn open(&self, rows: Range<usize>, unpenalized: &[f64], free: &Free) -> Vec<f64> {
         let k = free.n_outputs;
         let n_free = unpenalized.len() / rows.len().max(1);
@@ -146,7 +146,7 @@ impl RidgePart<'_> {
         (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
     }
 
-    /// The products of the centered features with each other and with what is left of the targets.
+    /// The products of the centered features with each other and with these residuals.
     fn products(&self, free: &Free, monitor: &Monitor<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
         let (d, k) = (free.n_features, free.n_outputs);
         let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
@@ -164,7 +164,7 @@ impl RidgePart<'_> {
         Ok((gram, along))
     }
 
-    /// Calls `take` with rows and their left-out residuals, rows × λ × outputs.
+    /// Calls `take` with rows and their leave-one-out residuals, rows × λ × outputs.
     fn each_block(
         &self,
         (free, rotation, shrinking): (&Free, &[f64], &Shrinking),
@@ -182,14 +182,14 @@ impl RidgePart<'_> {
             let fact = |at: usize| {
                 let (weight, unit) = (self.weights[rows.start + at], self.units[rows.start + at]);
                 let leverage = unpenalized[at * n_free..][..n_free].iter().map(|q| q * q).sum();
-                RowFacts { root: weight.sqrt(), share: unit / weight, leverage }
+                RowLeverage { root: weight.sqrt(), share: unit / weight, leverage }
             };
             take(rows.clone(), shrinking.residuals(&rotated, open, fact));
         }
         Ok(())
     }
 
-    /// The weighted squares of the left-out residuals, λ × outputs.
+    /// The weighted squares of the leave-one-out residuals, λ × outputs.
     fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let Squares { free, rotation, shrinking } = at;
         let mut sums = vec![0.0; shrinking.width()];
@@ -203,7 +203,7 @@ impl RidgePart<'_> {
         Ok(sums)
     }
 
-    /// The left-out values, rows × outputs; of rows without weight those of the fit.
+    /// The leave-one-out decision values, rows × outputs; of rows without weight those of the fit.
     fn values(&self, at: &Values, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let Values { free, rotation, shrinking } = at;
         // A row that the fit does not know has none to leave out, and any weight will do to read its value.
@@ -218,10 +218,10 @@ impl RidgePart<'_> {
     }
 }
 
-/// The weighted mean of the features, 0 without an intercept, and QᵀRy, of which [`PartedRidge`] makes use.
+/// The weighted mean of the features, 0 without an intercept, and QᵀRy, for [`PartedRidge`].
 ///
 /// # Errors
-/// What the rows meet; [`Error::Parameter`] for more features than products are asked of; [`Error::Cancelled`].
+/// An error of the rows; [`Error::Parameter`] for more features than products are computed of; [`Error::Cancelled`].
 pub(crate) fn center_of(
     rows: &mut impl Executor<Of = RidgeRows>,
     n_outputs: usize,
@@ -230,8 +230,8 @@ pub(crate) fn center_of(
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let (mut center, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
     center.iter_mut().for_each(|sum| *sum /= total);
-    if center.len() > MOST_FEATURES {
-        let expected = format!("at most {MOST_FEATURES} features in all, whose products with each other are added up");
+    if center.len() > MAX_FEATURES {
+        let expected = format!("at most {MAX_FEATURES} features in all, whose products with each other are added up");
         return Err(Error::parameter("n_basis", format!("{} features", center.len()), expected));
     }
     Ok((center, along))
@@ -249,7 +249,7 @@ impl PartedRidge {
     /// Of targets of `n_outputs` numbers, with weights that sum to `total`.
     ///
     /// # Errors
-    /// What the rows meet; [`Error::Memory`] for more features than products are asked of; [`Error::NotFinite`];
+    /// An error of the rows; [`Error::Memory`] for more features than products are computed of; [`Error::NotFinite`];
     /// [`Error::Cancelled`].
     pub fn new(
         rows: &mut impl Executor<Of = RidgeRows>,
@@ -266,7 +266,7 @@ impl PartedRidge {
         Ok(PartedRidge { free, spectrum, rotation })
     }
 
-    /// The eigenvalues, and what they say of λ.
+    /// The eigenvalues, which determine the range of λ.
     pub fn spectrum(&self) -> &Spectrum {
         &self.spectrum
     }
@@ -274,24 +274,24 @@ impl PartedRidge {
     /// The leave-one-out errors at each λ.
     ///
     /// # Errors
-    /// What the rows meet; [`Error::Cancelled`].
-    pub fn left_out(
+    /// An error of the rows; [`Error::Cancelled`].
+    pub fn leave_one_out(
         &self,
         rows: &mut impl Executor<Of = RidgeRows>,
         lambdas: &[f64],
         monitor: &Monitor<'_>,
-    ) -> Result<Vec<LeftOut>> {
+    ) -> Result<Vec<LeaveOneOut>> {
         let shrinking = self.spectrum.shrinking(lambdas);
         let query = Squares { free: self.free.clone(), rotation: self.rotation.clone(), shrinking };
-        Ok(self.spectrum.left_out(lambdas, &rows.reduce(&query, monitor)?))
+        Ok(self.spectrum.leave_one_out(lambdas, &rows.reduce(&query, monitor)?))
     }
 
-    /// What each row gets from the fit without one copy of it, rows × outputs in the order of the parts, of plain features; of a
-    /// row without weight what it gets from the fit.
+    /// The leave-one-out decision values of plain features: of each row by the fit without one copy of it, rows ×
+    /// outputs in the order of the parts; of a row without weight by the fit.
     ///
     /// # Errors
-    /// What the rows meet; [`Error::Cancelled`].
-    pub fn left_out_values(
+    /// An error of the rows; [`Error::Cancelled`].
+    pub fn loo_values(
         &self,
         rows: &mut impl Executor<Of = RidgeRows>,
         lambda: f64,

@@ -1,4 +1,4 @@
-//! The decomposed problem of a ridge regression: what it says of all λ at once, once its eigenvalues and a rotation are known.
+//! The decomposed problem of a ridge regression: results for all λ at once, from its eigenvalues and a rotation.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,25 @@ use crate::linalg::factor::{Matrix, Side, product};
 /// Eigenvalues below this fraction of the largest, times their number, are rounding.
 const ROUNDING: f64 = f64::EPSILON;
 
-/// A sample with 1 − u/w · h below this is met whatever the others say: leave-one-out says nothing there.
-const LOST: f64 = 1e-9;
+/// A sample with 1 − u/w · h below this is fitted regardless of the others: leave-one-out is undetermined there.
+const MIN_REST: f64 = 1e-9;
 
 /// Values of C a factor of ten.
-const A_DECADE: i32 = 8;
+const PER_DECADE: i32 = 8;
 
 /// The smallest λ of a path, in units of the mean squared norm of the centered features.
-const LEAST_LAMBDA: f64 = 1e-7;
+const MIN_LAMBDA: f64 = 1e-7;
 
 /// The leave-one-out error at one λ.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOut {
+pub(crate) struct LeaveOneOut {
     pub lambda: f64,
-    /// The weighted mean of the squared error of each output; infinite where a sample is met whatever the others say.
+    /// The weighted mean of the squared error of each output; infinite where a sample is fitted regardless of the
+    /// others.
     pub squared_errors: Vec<f64>,
 }
 
-impl LeftOut {
+impl LeaveOneOut {
     /// C of ½‖f‖² + C Σ w (y − f)².
     pub fn c(&self) -> f64 {
         0.5 / self.lambda
@@ -36,7 +37,7 @@ impl LeftOut {
 
 /// S and Uᵀ R y of a decomposed problem.
 pub(crate) struct Spectrum {
-    /// S, ascending, without what is rounding.
+    /// S, ascending, without eigenvalues that are rounding errors.
     values: Vec<f64>,
     /// Uᵀ R y, eigenvalues × outputs.
     projected: Matrix,
@@ -44,7 +45,7 @@ pub(crate) struct Spectrum {
     total: f64,
 }
 
-/// What multiplies rows of U, for several λ.
+/// The factors of rows of U, for several λ.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shrinking {
     /// S / (S + λ), eigenvalues × λ.
@@ -55,8 +56,8 @@ pub(super) struct Shrinking {
     n_outputs: usize,
 }
 
-/// What leave-one-out needs to know of a row.
-pub(super) struct RowFacts {
+/// The data of a row for leave-one-out.
+pub(super) struct RowLeverage {
     /// √w.
     pub root: f64,
     /// u / w.
@@ -70,9 +71,9 @@ impl Spectrum {
         Spectrum { values, projected, total: weights.iter().sum() }
     }
 
-    /// Of the products of centered features with each other (row-major, the lower triangle) and with the residuals of k outputs
-    /// (features × k); also the rotation that makes rows of U of rows of features, row-major features × eigenvalues. A largest
-    /// eigenvalue of at most `rounding` is what centering left of equal rows.
+    /// Of the products of centered features with each other (row-major, the lower triangle) and with the residuals of k
+    /// outputs (features × k); also the rotation that makes rows of U of rows of features, row-major features ×
+    /// eigenvalues. A largest eigenvalue of at most `rounding` is the rounding error of centering equal rows.
     ///
     /// # Errors
     /// [`Error::NotFinite`].
@@ -88,7 +89,7 @@ impl Spectrum {
         gram.mirror_lower();
         let not_finite = || Error::NotFinite { what: "a sum of the features".into(), value: f64::NAN };
         let decomposed = eigen::symmetric(gram.values(), d, true).ok_or_else(not_finite)?;
-        let first = first_kept(&decomposed.values, rounding);
+        let first = first_significant(&decomposed.values, rounding);
         let values = decomposed.values[first..].to_vec();
         let mut rotation = Matrix::from_columns(decomposed.vectors[first * d..].to_vec(), d, d - first);
         for (at, value) in values.iter().enumerate() {
@@ -120,12 +121,12 @@ impl Spectrum {
     pub fn lambdas(&self) -> Vec<f64> {
         let unit = self.unit();
         let most = 10.0 * self.values.last().copied().unwrap_or(unit) / unit;
-        let first = (most.log10() * f64::from(A_DECADE)).ceil() as i32;
-        let last = (LEAST_LAMBDA.log10() * f64::from(A_DECADE)).round() as i32;
-        (last..=first).rev().map(|at| unit * 10f64.powf(f64::from(at) / f64::from(A_DECADE))).collect()
+        let first = (most.log10() * f64::from(PER_DECADE)).ceil() as i32;
+        let last = (MIN_LAMBDA.log10() * f64::from(PER_DECADE)).round() as i32;
+        (last..=first).rev().map(|at| unit * 10f64.powf(f64::from(at) / f64::from(PER_DECADE))).collect()
     }
 
-    /// What multiplies rows of U at some λ.
+    /// The factors of rows of U at some λ.
     pub(super) fn shrinking(&self, lambdas: &[f64]) -> Shrinking {
         let (k, m, r) = (self.projected.n_cols(), lambdas.len(), self.values.len());
         let gain = |eigenvalue: usize, lambda: f64| self.values[eigenvalue] / (self.values[eigenvalue] + lambda);
@@ -136,10 +137,10 @@ impl Spectrum {
     }
 
     /// The leave-one-out errors at each λ, from the weighted sums of squared residuals, λ × outputs.
-    pub(super) fn left_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeftOut> {
+    pub(super) fn leave_one_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeaveOneOut> {
         let errors = sums.chunks(self.projected.n_cols().max(1));
         let errors = errors.map(|sums| sums.iter().map(|sum| sum / self.total).collect());
-        lambdas.iter().zip(errors).map(|(&lambda, squared_errors)| LeftOut { lambda, squared_errors }).collect()
+        lambdas.iter().zip(errors).map(|(&lambda, squared_errors)| LeaveOneOut { lambda, squared_errors }).collect()
     }
 
     /// Uᵀ R y / (S + λ) · S^power, eigenvalues × outputs.
@@ -166,9 +167,10 @@ impl Shrinking {
         self.n_lambdas * self.n_outputs
     }
 
-    /// The left-out residuals of some rows, row-major rows × λ × outputs, from their rows of U and what P leaves of their
-    /// targets, rows × outputs; infinite where a sample is always met. 2 · eigenvalues · λ · (1 + outputs) flops a row.
-    pub fn residuals(&self, rotated: &[f64], open: Vec<f64>, fact: impl Fn(usize) -> RowFacts) -> Vec<f64> {
+    /// The leave-one-out residuals of some rows, row-major rows × λ × outputs, from their rows of U and the residuals
+    /// of their targets after the fit by P, rows × outputs; infinite where a sample is always fitted. 2 · eigenvalues ·
+    /// λ · (1 + outputs) flops a row.
+    pub fn residuals(&self, rotated: &[f64], open: Vec<f64>, fact: impl Fn(usize) -> RowLeverage) -> Vec<f64> {
         let Shrinking { n_lambdas: m, n_outputs: k, .. } = *self;
         let (n, r) = (open.len() / k.max(1), self.gains.len() / m.max(1));
         let squares: Vec<f64> = rotated.iter().map(|x| x * x).collect();
@@ -176,13 +178,13 @@ impl Shrinking {
         linalg::times(&mut leverages, &squares, &self.gains, r);
         linalg::times(&mut values, rotated, &self.fits, r);
         for at in 0..n {
-            let RowFacts { root, share, leverage } = fact(at);
+            let RowLeverage { root, share, leverage } = fact(at);
             for lambda in 0..m {
-                let kept = 1.0 - share * (leverage + leverages[at * m + lambda]);
+                let rest = 1.0 - share * (leverage + leverages[at * m + lambda]);
                 for output in 0..k {
                     let value = &mut values[(at * m + lambda) * k + output];
                     let residual = open[at * k + output] - *value / root;
-                    *value = if kept > LOST { residual / kept } else { f64::INFINITY };
+                    *value = if rest > MIN_REST { residual / rest } else { f64::INFINITY };
                 }
             }
         }
@@ -195,8 +197,9 @@ pub(super) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
     (64.0 * ROUNDING).powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
 }
 
-/// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most `rounding`.
-pub(in crate::solve) fn first_kept(values: &[f64], rounding: f64) -> usize {
+/// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most
+/// `rounding`.
+pub(in crate::solve) fn first_significant(values: &[f64], rounding: f64) -> usize {
     let largest = values.last().copied().unwrap_or(0.0).max(0.0);
     if largest <= rounding {
         return values.len();

@@ -67,7 +67,7 @@ fn sparse(dense: &DenseMatrix<f32>) -> Vectors {
 }
 
 #[test]
-fn solutions_and_left_out_values_equal_refits() {
+fn solutions_and_loo_values_equal_refits() {
     // More samples than features, fewer, and sparse ones.
     for (d, is_sparse) in [(4, false), (40, false), (9, true), (40, true)] {
         let (mut phi, weights, targets) = case(d);
@@ -79,10 +79,10 @@ fn solutions_and_left_out_values_equal_refits() {
         for intercept in [true, false] {
             let ridge = FeatureRidge::new(&vectors, intercept, fitted.clone(), &pool, &monitor).unwrap();
             let lambdas = [0.01, 0.5, 20.0];
-            let told = ridge.ridge().left_out(&lambdas, &monitor).unwrap();
-            for (lambda, told) in lambdas.into_iter().zip(told) {
+            let points = ridge.ridge().leave_one_out(&lambdas, &monitor).unwrap();
+            for (lambda, point) in lambdas.into_iter().zip(points) {
                 let solution = ridge.solution(lambda).unwrap();
-                let left_out = ridge.ridge().left_out_values(lambda);
+                let loo_values = ridge.ridge().loo_values(lambda);
                 for output in 0..2 {
                     let y = targets.col(output);
                     let whole = refit(&phi, &weights, y, lambda, intercept);
@@ -96,11 +96,11 @@ fn solutions_and_left_out_values_equal_refits() {
                         let mut fewer = weights.clone();
                         fewer[i] -= units[i];
                         let truth = value(&phi, i, &refit(&phi, &fewer, y, lambda, intercept));
-                        assert!((left_out.at(i, output) - truth).abs() < 1e-7 * (1.0 + truth.abs()), "{d} {i}");
+                        assert!((loo_values.at(i, output) - truth).abs() < 1e-7 * (1.0 + truth.abs()), "{d} {i}");
                         sum += weights[i] * (y[i] - truth).powi(2);
                     }
                     let mean = sum / weights.iter().sum::<f64>();
-                    assert!((told.squared_errors[output] / mean - 1.0).abs() < 1e-7);
+                    assert!((point.squared_errors[output] / mean - 1.0).abs() < 1e-7);
                 }
             }
         }
@@ -122,7 +122,7 @@ fn copies_are_weights() {
         let (targets, units) = (targets.select_rows(rows), vec![1.0; rows.len()]);
         let fitted = Fitted { targets, weights: weights.to_vec(), units };
         let ridge = FeatureRidge::new(phi, true, fitted, &pool, &monitor).unwrap();
-        let errors = ridge.ridge().left_out(&[0.3], &monitor).unwrap()[0].squared_errors.clone();
+        let errors = ridge.ridge().leave_one_out(&[0.3], &monitor).unwrap()[0].squared_errors.clone();
         (errors, ridge.solution(0.3).unwrap().weights)
     };
     let (one, other) = (of(&few, &present, &weights), of(&many, &rows, &vec![1.0; rows.len()]));
@@ -131,8 +131,8 @@ fn copies_are_weights() {
 }
 
 #[test]
-fn polynomials_are_met_without_a_penalty() {
-    // −|x − y| with 1 and x free: a smoothing spline, which leaves straight lines alone, and left out too.
+fn polynomials_are_unpenalized() {
+    // −|x − y| with 1 and x free: a smoothing spline, which reproduces straight lines, with leave-one-out too.
     let points: Vec<f64> = (0..12).map(|i| f64::from(i * i % 17)).collect();
     let n = points.len();
     let kernel = Matrix::from_columns((0..n * n).map(|at| -(points[at % n] - points[at / n]).abs()).collect(), n, n);
@@ -143,17 +143,17 @@ fn polynomials_are_met_without_a_penalty() {
     let KernelSolution { alphas, betas } = ridge.kernel_solution(0.1).unwrap();
     assert!(alphas.values().iter().all(|alpha| alpha.abs() < 1e-10));
     assert!((betas.at(0, 0) - 3.0).abs() < 1e-9 && (betas.at(1, 0) + 2.0).abs() < 1e-9);
-    assert!(ridge.left_out(&[0.1], &Monitor::none()).unwrap()[0].squared_errors[0] < 1e-16);
+    assert!(ridge.leave_one_out(&[0.1], &Monitor::none()).unwrap()[0].squared_errors[0] < 1e-16);
 }
 
 #[test]
-fn a_sample_that_is_always_met_has_no_left_out_value() {
+fn a_sample_that_is_always_fitted_has_no_loo_value() {
     // One sample is all there is of the feature.
     let phi = Vectors::Dense(DenseMatrix { values: vec![1.0, 0.0, 0.0], n_rows: 3, n_cols: 1 });
     let (targets, ones) = (Matrix::from_columns(vec![5.0, 1.0, 1.1], 3, 1), vec![1.0; 3]);
     let fitted = Fitted { targets, weights: ones.clone(), units: ones };
     let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
     let ridge = FeatureRidge::new(&phi, true, fitted, &pool, &monitor).unwrap();
-    let told = ridge.ridge().left_out(&[1e-12, 1.0], &monitor).unwrap();
-    assert!(told[0].squared_errors[0].is_infinite() && told[1].squared_errors[0].is_finite());
+    let points = ridge.ridge().leave_one_out(&[1e-12, 1.0], &monitor).unwrap();
+    assert!(points[0].squared_errors[0].is_infinite() && points[1].squared_errors[0].is_finite());
 }

@@ -1,5 +1,5 @@
-//! What a fit on bases is made of: features whose inner product is the projected kernel between bases, and what
-//! becomes of the polynomials.
+//! The parts of a fit on bases: features whose inner product is the projected kernel between bases, and the treatment
+//! of the polynomials.
 
 use super::feature_map::{FeatureMap, Lift};
 use super::path::Outcome;
@@ -54,12 +54,12 @@ pub(crate) fn unpenalized(polynomials: Polynomials, s: &[f64], v: &Matrix, total
 /// S of the penalized polynomials Sᵀp: all but the constant, times the root of their weights; empty unless they are
 /// penalized.
 pub(crate) fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
-    let kept: Vec<usize> = match polynomials {
+    let columns: Vec<usize> = match polynomials {
         Polynomials::Penalized => (0..spreads.len()).filter(|&k| spreads[k] > 0.0).collect(),
         _ => Vec::new(),
     };
-    let mut out = Matrix::zeros(spreads.len(), kept.len());
-    kept.iter().enumerate().for_each(|(at, &k)| out.set(k, at, spreads[k].sqrt()));
+    let mut out = Matrix::zeros(spreads.len(), columns.len());
+    columns.iter().enumerate().for_each(|(at, &k)| out.set(k, at, spreads[k].sqrt()));
     out
 }
 

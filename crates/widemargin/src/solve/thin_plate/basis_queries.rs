@@ -1,8 +1,8 @@
-//! What the solver on bases asks of its rows: the calls of [`RowSums`] as queries.
+//! The queries of the solver on bases to its rows: the calls of [`RowSums`].
 
 use serde::{Deserialize, Serialize};
 
-use super::row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
+use super::row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
 use crate::error::Result;
 use crate::linalg;
 use crate::monitor::Monitor;
@@ -20,7 +20,7 @@ impl Kind for BasisRows {
     const NAME: &'static str = "basis rows";
 }
 
-/// What workers answer of rows on bases.
+/// The answers of workers for rows on bases.
 pub const BASIS_QUERIES: &[Entry<BasisRows>] = &[
     Entry::of::<Origin>(),
     Entry::of::<Look>(),
@@ -49,12 +49,12 @@ fn with_changes(
     let (square, n_problems) = (rows.shape().width().pow(2), rows.shape().n_problems);
     let room = |problem| if live.contains(&problem) { vec![0.0; square] } else { Vec::new() };
     let mut hessians: Vec<Vec<f64>> = (0..n_problems).map(room).collect();
-    let told = work(rows, &mut hessians)?;
-    Ok((live.iter().map(|&problem| std::mem::take(&mut hessians[problem])).collect(), told))
+    let sums = work(rows, &mut hessians)?;
+    Ok((live.iter().map(|&problem| std::mem::take(&mut hessians[problem])).collect(), sums))
 }
 
 part_query! { BasisRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
-|_, rows, _| rows.origin().map(|(hessian, told)| (vec![hessian], told)), |_, total, next| add_sums(total, next) }
+|_, rows, _| rows.origin().map(|(hessian, sums)| (vec![hessian], sums)), |_, total, next| add_sums(total, next) }
 
 part_query! { BasisRows: Look "look" { live: Vec<usize>, points: Vec<f64>, counts: bool } -> Sums { CHANGES_STATE = true }
 |at, rows, _| match at.counts {
@@ -75,14 +75,14 @@ part_query! { BasisRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f6
 |at, rows, _| with_changes(rows, &at.live, |rows, room| rows.take_step(&at.live, &at.places, room)),
 |_, total, next| add_sums(total, next) }
 
-part_query! { BasisRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
+part_query! { BasisRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeaveOneOutSums {}
 |at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| total.extend(next) }
 
 part_query! { BasisRows: Without "without" { fold: Option<u32> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.without(at.fold), |_, (), ()| () }
 
-part_query! { BasisRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
+part_query! { BasisRows: AbsentRows "absent_rows" {} -> LeaveOneOutSums { READS_FEATURES = false }
 |_, rows, _| rows.absent_rows(), |_, total, next| total.extend(next) }
 
 /// Sums over rows that workers hold.
@@ -99,7 +99,8 @@ impl<W: Workers> RemoteRowSums<W> {
         RemoteRowSums { rows: Remote::new(workers), shape, mean_weight: None }
     }
 
-    /// The same of problems that weigh rows differently: with [`OneVsRest::uneven_weight`](crate::problem::OneVsRest::uneven_weight).
+    /// The same of problems that weigh rows differently: with
+    /// [`OneVsRest::uneven_weight`](crate::problem::OneVsRest::uneven_weight).
     pub fn weighed(self, mean_weight: Option<f64>) -> Self {
         RemoteRowSums { mean_weight, ..self }
     }
@@ -123,18 +124,18 @@ impl<W: Workers> RowSums for RemoteRowSums<W> {
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
-        let (mut hessians, told) = self.ask(&Origin {})?;
-        Ok((hessians.pop().unwrap_or_default(), told))
+        let (mut hessians, sums) = self.ask(&Origin {})?;
+        Ok((hessians.pop().unwrap_or_default(), sums))
     }
 
     fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
         let (live, points, counts) = (live.to_vec(), points.to_vec(), hessians.is_some());
         let query = Look { live, points, counts };
-        let (changes, told) = self.ask(&query)?;
+        let (changes, sums) = self.ask(&query)?;
         if let Some(hessians) = hessians {
             add_changes(hessians, &query.live, &changes);
         }
-        Ok(told)
+        Ok(sums)
     }
 
     fn accept(&mut self, live: &[usize]) -> Result<()> {
@@ -146,12 +147,12 @@ impl<W: Workers> RowSums for RemoteRowSums<W> {
     }
 
     fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
-        let (changes, told) = self.ask(&TakeStep { live: live.to_vec(), places: places.to_vec() })?;
+        let (changes, sums) = self.ask(&TakeStep { live: live.to_vec(), places: places.to_vec() })?;
         add_changes(hessians, live, &changes);
-        Ok(told)
+        Ok(sums)
     }
 
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums> {
         self.ask(&LeaveOneOut { roots: roots.to_vec() })
     }
 
@@ -159,7 +160,7 @@ impl<W: Workers> RowSums for RemoteRowSums<W> {
         self.ask(&Without { fold })
     }
 
-    fn absent_rows(&mut self) -> Result<LeftOutSums> {
+    fn absent_rows(&mut self) -> Result<LeaveOneOutSums> {
         self.ask(&AbsentRows {})
     }
 }

@@ -18,7 +18,7 @@ use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// What samples tell of the polynomials: R with RᵀR = PᵀWP, and ΦWP.
+/// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FirstSums {
     /// Number of columns of R: the polynomials.
@@ -71,7 +71,7 @@ pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
     }
 }
 
-/// What follows from the first sums, including how the polynomials are treated.
+/// The results of the first sums, including the treatment of the polynomials.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
     basis: Svd,
@@ -105,12 +105,12 @@ impl Settled {
     /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalized.
     pub fn settle(
         &mut self,
-        asked: Polynomials,
+        requested: Polynomials,
         n: usize,
         spreads: &[f64],
         separates: impl FnOnce() -> Result<bool>,
     ) -> Result<(Polynomials, Option<WhyNotFree>)> {
-        let (polynomials, why) = settle_auto(asked, n, self.rank, separates)?;
+        let (polynomials, why) = settle_auto(requested, n, self.rank, separates)?;
         self.penalized = penalized(polynomials, spreads);
         (self.columns, self.is_free) = unpenalized(polynomials, &self.basis.s, &self.basis.v, self.total);
         Ok((polynomials, why))
@@ -141,7 +141,7 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     let mut batched_newton = BatchedNewton::new(rows, &pool);
     let enough = NOTHING * total;
     let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), monitor)?;
-    Ok(ended.is_some() && batched_newton.told.iter().any(|told| told.loss <= enough))
+    Ok(ended.is_some() && batched_newton.sums.iter().any(|sums| sums.loss <= enough))
 }
 
 /// Walks the path over rows, wherever they are; also returns whether nothing was left for the kernel.
@@ -158,7 +158,7 @@ pub(crate) fn fit_rows(
         None => {
             let all = batched_newton.begin()?;
             let (along, trace) = (settled.along, all - settled.penalized_squares());
-            // Compared with all squares, since what is left after a subtraction is at least their rounding.
+            // Compared with all squares, since the result of a subtraction has at least their rounding errors.
             let (spread, squares) = if settled.is_free { (trace, all + along) } else { (trace - along, all) };
             unit_of(spread, squares, settled.total)?
         }

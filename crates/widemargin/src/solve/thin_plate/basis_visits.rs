@@ -4,17 +4,17 @@ use super::batched_newton::{BatchedNewton, Ended};
 use super::factor::Factor;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{Candidate, LeftOutMeans, Refits, Solved, Visit};
-use super::row_sums::{FOLDS, LeftOutSums};
+use super::path::{Candidate, LeaveOneOutMeans, Refits, Solved, Visit};
+use super::row_sums::{FOLDS, LeaveOneOutSums};
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use crate::solve::Status;
 
-/// What is constant for every λ, and the state of the rows.
+/// Constants for all λ, and the state of the rows.
 pub(crate) struct BasisVisits<'r, 'a> {
     batched_newton: BatchedNewton<'r>,
     n_penalized: usize,
@@ -56,33 +56,33 @@ impl<'r, 'a> BasisVisits<'r, 'a> {
         let solutions: Vec<Solved> =
             ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
         let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
-        let (mut means, mut left_out, mut some) = (None, Vec::new(), UnseenScores::default());
+        let (mut means, mut loo_values, mut some) = (None, Vec::new(), HeldOutScores::default());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
             let sums = self.batched_newton.rows.leave_one_out(&roots)?;
             let hinge = sums.mean_hinge(solutions.len());
-            means = Some(LeftOutMeans { hinge, wrong: sums.error(), of_labels: sums.label_errors() });
-            left_out = self.batched_newton.rows.left_out();
+            means = Some(LeaveOneOutMeans { hinge, wrong: sums.error(), of_labels: sums.label_errors() });
+            loo_values = self.batched_newton.rows.loo_values();
             some = sums.some;
         }
-        Ok(Some(Candidate { some, ..Candidate::new(true_lambda, lambda, solutions, left_out, means) }))
+        Ok(Some(Candidate { some, ..Candidate::new(true_lambda, lambda, solutions, loo_values, means) }))
     }
 
     fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {
         let (t, gamma) = self.batched_newton.point(problem).split_at(self.n_penalized);
-        let told = &self.batched_newton.told[problem];
+        let sums = &self.batched_newton.sums[problem];
         // The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
-        let pushed = &told.right[..self.n_penalized];
+        let pushed = &sums.right[..self.n_penalized];
         let dual = match ended.status {
-            Status::Converged => 0.5 / lambda * (2.0 * told.pull - told.loss - dot(pushed, pushed) / lambda),
+            Status::Converged => 0.5 / lambda * (2.0 * sums.slack_sum - sums.loss - dot(pushed, pushed) / lambda),
             // Not feasible: only the trivial bound 0 is known.
             _ => 0.0,
         };
         let point = Point { coefficients: t.to_vec(), free: gamma.to_vec(), ..Point::default() };
         let Ended { steps, status, objective, .. } = *ended;
-        Solved { point, n_inside: told.n_inside, steps, status, objective, dual }
+        Solved { point, n_inside: sums.n_inside, steps, status, objective, dual }
     }
 }
 
@@ -119,7 +119,7 @@ impl Visit for BasisVisits<'_, '_> {
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
         let lambdas = Lambdas::new(candidate.point.lambda * self.unit, candidate.point.lambda);
-        let mut sums = LeftOutSums::default();
+        let mut sums = LeaveOneOutSums::default();
         for fold in 0..FOLDS {
             self.batched_newton.without(Some(fold), &start)?;
             let Some(ended) = self.batched_newton.minimize(lambdas, &start, self.stop, None, self.monitor)? else {

@@ -1,8 +1,8 @@
 //! Newton's method on the violators, for all problems at once: a step of all of them is one pass over the rows.
 //!
 //! The steps are those of `newton.rs`. A pass that evaluates the full step also counts the rows inside the margin
-//! there, since the full step is nearly always taken: the next step then needs no further pass. All problems start with
-//! the same Hessian, that of all rows, which is computed once.
+//! there, since the full step is nearly always accepted: the next step then needs no further pass. All problems start
+//! with the same Hessian, that of all rows, which is computed once.
 
 use super::factor::Factor;
 use super::newton::{HEAD_START, KKT, Lambdas, ROUNDING, Stop};
@@ -28,7 +28,7 @@ pub(crate) struct BatchedNewton<'r> {
     pub hessians: Vec<Vec<f64>>,
     /// Problems × width.
     pub points: Vec<f64>,
-    pub told: Vec<PointSums>,
+    pub sums: Vec<PointSums>,
 }
 
 /// The result of a problem at one λ.
@@ -64,7 +64,7 @@ struct Line {
 impl<'r> BatchedNewton<'r> {
     pub fn new(rows: &'r mut dyn RowSums, pool: &'r Pool) -> Self {
         let shape = rows.shape();
-        BatchedNewton { rows, shape, pool, hessians: Vec::new(), points: Vec::new(), told: Vec::new() }
+        BatchedNewton { rows, shape, pool, hessians: Vec::new(), points: Vec::new(), sums: Vec::new() }
     }
 
     /// The point of a problem.
@@ -75,7 +75,7 @@ impl<'r> BatchedNewton<'r> {
     /// Resumes from stored points, which had been evaluated.
     pub fn restore(&mut self, points: Vec<f64>, hessians: Vec<Vec<f64>>) -> Result<()> {
         let all: Vec<usize> = (0..self.shape.n_problems).collect();
-        self.told = self.rows.look(&all, &points, None)?;
+        self.sums = self.rows.look(&all, &points, None)?;
         self.rows.accept(&all)?;
         (self.points, self.hessians) = (points, hessians);
         Ok(())
@@ -93,7 +93,7 @@ impl<'r> BatchedNewton<'r> {
     /// Sets every problem to its point, with its Hessian there.
     fn stand(&mut self, points: &[f64]) -> Result<()> {
         let all: Vec<usize> = (0..self.shape.n_problems).collect();
-        self.told = self.rows.look(&all, points, Some(&mut self.hessians))?;
+        self.sums = self.rows.look(&all, points, Some(&mut self.hessians))?;
         self.rows.accept(&all)?;
         self.points = points.to_vec();
         Ok(())
@@ -102,7 +102,7 @@ impl<'r> BatchedNewton<'r> {
     /// Sets every problem to 0; returns the trace of the penalized part of the Hessian of all rows.
     pub fn begin(&mut self) -> Result<f64> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
-        let (hessian, told) = self.rows.origin()?;
+        let (hessian, sums) = self.rows.origin()?;
         let trace = (0..self.shape.n_penalized).map(|i| hessian[i * p + i]).sum();
         if self.rows.mean_weight().is_some() {
             // Nothing is counted yet.
@@ -111,7 +111,7 @@ impl<'r> BatchedNewton<'r> {
             return Ok(trace);
         }
         self.hessians = vec![hessian; k];
-        (self.points, self.told) = (vec![0.0; k * p], told);
+        (self.points, self.sums) = (vec![0.0; k * p], sums);
         Ok(trace)
     }
 
@@ -150,7 +150,7 @@ impl<'r> BatchedNewton<'r> {
             let live: Vec<usize> = (0..k).filter(|&problem| runs[problem].ended.is_none()).collect();
             let status = match monitor.ask() {
                 _ if live.is_empty() => break,
-                _ if enough.is_some_and(|enough| self.told.iter().any(|told| told.loss <= enough)) => {
+                _ if enough.is_some_and(|enough| self.sums.iter().any(|sums| sums.loss <= enough)) => {
                     Some(Status::IterationLimit)
                 }
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
@@ -182,7 +182,7 @@ impl<'r> BatchedNewton<'r> {
     }
 
     fn unsolved(&self, problem: usize, lambda: f64, steps: u32, status: Status) -> Ended {
-        let objective = lambda * self.penalty(self.point(problem)) + self.told[problem].loss;
+        let objective = lambda * self.penalty(self.point(problem)) + self.sums[problem].loss;
         Ended { factor: None, steps, status, objective }
     }
 
@@ -191,9 +191,9 @@ impl<'r> BatchedNewton<'r> {
     fn settle(&mut self, runs: &[Run]) -> Result<()> {
         let between: Vec<usize> = (0..runs.len()).filter(|&problem| runs[problem].between).collect();
         if !between.is_empty() {
-            let told = self.rows.look(&between, &self.points, Some(&mut self.hessians))?;
+            let sums = self.rows.look(&between, &self.points, Some(&mut self.hessians))?;
             self.rows.accept(&between)?;
-            between.iter().zip(told).for_each(|(&problem, told)| self.told[problem] = told);
+            between.iter().zip(sums).for_each(|(&problem, sums)| self.sums[problem] = sums);
         }
         Ok(())
     }
@@ -204,12 +204,12 @@ impl<'r> BatchedNewton<'r> {
         let (p, b) = (self.shape.width(), self.shape.n_penalized);
         // The step solves (H + λI) Δ = −gradient / 2, so that directions that the violators leave undetermined do not
         // change.
-        let (hessians, told, points, shape) = (&self.hessians, &self.told, &self.points, self.shape);
+        let (hessians, sums, points, shape) = (&self.hessians, &self.sums, &self.points, self.shape);
         let made = self.pool.try_map(live.len(), |at| {
             let problem = live[at];
             let Some(factor) = Factor::new(&hessians[problem], shape, lambda) else { return Ok(None) };
             let point = &points[problem * p..(problem + 1) * p];
-            let mut right = told[problem].right.clone();
+            let mut right = sums[problem].right.clone();
             right[..b].iter_mut().zip(point).for_each(|(r, t)| *r -= lambda * t);
             let next: Vec<f64> = factor.solve(&right).iter().zip(point).map(|(d, x)| x + d).collect();
             // Only the factor of the last step is used later.
@@ -224,13 +224,13 @@ impl<'r> BatchedNewton<'r> {
 
         let (mut accepted, mut lines) = (Vec::new(), Vec::new());
         let mut before = vec![0.0; runs.len()];
-        for ((&problem, (next, factor)), told) in live.iter().zip(made).zip(looked) {
+        for ((&problem, (next, factor)), sums) in live.iter().zip(made).zip(looked) {
             let (penalty, full_penalty) = (self.penalty(self.point(problem)), self.penalty(&next));
-            before[problem] = lambda * penalty + self.told[problem].loss;
-            let full = lambda * full_penalty + told.loss;
+            before[problem] = lambda * penalty + self.sums[problem].loss;
+            let full = lambda * full_penalty + sums.loss;
             let run = &mut runs[problem];
-            let near = stop.tol.max(ROUNDING * told.size.max(1.0));
-            let solved = told.apart <= near || (run.stalled >= 2 && told.apart <= KKT);
+            let near = stop.tol.max(ROUNDING * sums.size.max(1.0));
+            let solved = sums.crossing <= near || (run.stalled >= 2 && sums.crossing <= KKT);
             if let Some(steps) = last.filter(|_| solved) {
                 run.ended = Some(Ended { factor, steps, status: Status::Converged, objective: full });
             }
@@ -242,7 +242,7 @@ impl<'r> BatchedNewton<'r> {
                 let (constant, slope) = (lambda * (cross - penalty), lambda * (penalty - 2.0 * cross + full_penalty));
                 lines.push(Line { problem, constant, slope, low: 0.0, high: 1.0, place: 1.0 });
             }
-            self.told[problem] = told;
+            self.sums[problem] = sums;
         }
         self.search(&mut lines)?;
         let (full, short): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|line| line.place >= 1.0);
@@ -259,16 +259,16 @@ impl<'r> BatchedNewton<'r> {
         if !short.is_empty() {
             let problems: Vec<usize> = short.iter().map(|line| line.problem).collect();
             let places: Vec<f64> = short.iter().map(|line| line.place).collect();
-            let told = self.rows.take_step(&problems, &places, &mut self.hessians)?;
-            for ((&problem, place), told) in problems.iter().zip(&places).zip(told) {
+            let sums = self.rows.take_step(&problems, &places, &mut self.hessians)?;
+            for ((&problem, place), sums) in problems.iter().zip(&places).zip(sums) {
                 let own = problem * p..(problem + 1) * p;
                 self.points[own.clone()].iter_mut().zip(&nexts[own]).for_each(|(x, to)| *x += place * (to - *x));
-                self.told[problem] = told;
+                self.sums[problem] = sums;
                 runs[problem].between = true;
             }
         }
         for &problem in live.iter() {
-            let after = lambda * self.penalty(self.point(problem)) + self.told[problem].loss;
+            let after = lambda * self.penalty(self.point(problem)) + self.sums[problem].loss;
             let run = &mut runs[problem];
             run.stalled = if after < before[problem] * (1.0 - 1e-14) { 0 } else { run.stalled + 1 };
         }

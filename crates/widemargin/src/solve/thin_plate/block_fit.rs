@@ -1,5 +1,5 @@
-//! The fit on bases over rows that come in passes, a block at a time, from memory or from a source; blocks are held
-//! as far as memory allows. A block that is held and one that is made anew have the same bits.
+//! The fit on bases over rows that come in passes, a block at a time, from memory or from a source; blocks are cached
+//! as far as memory allows. A cached block and a recomputed one have the same bits.
 //!
 //! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorizations,
 //! whose singular values equal those of √W P up to rounding; rows of U are computed from rows of P on demand.
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::basis_fit::translated;
 use super::basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
-use super::block_sums::{Block, RowFacts};
+use super::block_sums::{Block, RowData};
 use super::exact_fit::{FitSettings, Fitted};
 use super::feature_map::FeatureMap;
 use super::local::{Blocks, Local};
@@ -37,19 +37,19 @@ pub(crate) trait RawRows: Sync {
     fn polynomials(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
 }
 
-/// How many numbers beside the rows' own are held, and what outlives the fit.
+/// The cached blocks, and the checkpoint.
 #[derive(Clone, Copy)]
-pub(crate) struct Means<'a> {
-    /// Blocks that are held; the others are made anew at every pass.
-    pub n_held: usize,
-    /// Whether the solver sees features, and left-out values are kept: bases² a row where a block is made, but less
-    /// at each step than kernel values and polynomials take.
+pub(crate) struct BlockStorage<'a> {
+    /// The number of cached blocks; the others are recomputed at every pass.
+    pub n_cached: usize,
+    /// Whether the solver uses features, and leave-one-out decision values are stored: bases² per row when a block is
+    /// computed, but less at each step than kernel values and polynomials.
     pub lifts: bool,
     pub checkpoint: Option<(&'a dyn Checkpoint, u128)>,
 }
 
-/// A block that is held.
-enum Held {
+/// A cached block.
+enum CachedBlock {
     Raw(Matrix, Matrix),
     Lifted(Matrix),
 }
@@ -58,7 +58,7 @@ enum Held {
 struct Passes<'a, R> {
     raw: &'a R,
     feature_map: FeatureMap,
-    held: &'a [Held],
+    cached: &'a [CachedBlock],
     lifts: bool,
     only_polynomials: bool,
 }
@@ -75,14 +75,14 @@ impl<R: RawRows> Blocks for Passes<'_, R> {
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Option<R::Span>> {
-        let is_held = rows.end.div_ceil(super::BLOCK) <= self.held.len();
-        if is_held { Ok(None) } else { self.raw.read(rows).map(Some) }
+        let is_cached = rows.end.div_ceil(super::BLOCK) <= self.cached.len();
+        if is_cached { Ok(None) } else { self.raw.read(rows).map(Some) }
     }
 
     fn block<'s>(&'s self, span: &'s Option<R::Span>, rows: Range<usize>) -> Result<Block<'s>> {
-        let (phi, polynomials) = match (self.held.get(rows.start / super::BLOCK), span) {
-            (Some(Held::Lifted(features)), _) => return Ok(Block::Lifted(Cow::Borrowed(features))),
-            (Some(Held::Raw(phi, polynomials)), _) => (Cow::Borrowed(phi), Cow::Borrowed(polynomials)),
+        let (phi, polynomials) = match (self.cached.get(rows.start / super::BLOCK), span) {
+            (Some(CachedBlock::Lifted(features)), _) => return Ok(Block::Lifted(Cow::Borrowed(features))),
+            (Some(CachedBlock::Raw(phi, polynomials)), _) => (Cow::Borrowed(phi), Cow::Borrowed(polynomials)),
             (None, Some(span)) => {
                 let polynomials = Cow::Owned(self.raw.polynomials(span, rows.clone()));
                 let phi = if self.only_polynomials { Matrix::default() } else { self.raw.phi(span, rows) };
@@ -103,42 +103,42 @@ impl<R: RawRows> Blocks for Passes<'_, R> {
 #[derive(Default)]
 struct First {
     sums: FirstSums,
-    held: Vec<Held>,
+    cached: Vec<CachedBlock>,
 }
 
-/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the bases; `seen` is called after the
-/// first pass.
+/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the bases; `after_first_pass` is
+/// called after the first pass.
 pub(crate) fn fit_blocks<R: RawRows>(
     raw: &R,
     feature_map: FeatureMap,
-    (facts, spreads): (RowFacts<'_>, &[f64]),
+    (row_data, spreads): (RowData<'_>, &[f64]),
     settings: &FitSettings,
-    means: Means<'_>,
+    storage: BlockStorage<'_>,
     (pool, monitor): (&Pool, &Monitor<'_>),
-    seen: impl FnOnce() -> Result<()>,
+    after_first_pass: impl FnOnce() -> Result<()>,
 ) -> Result<Fitted> {
-    let total: f64 = facts.roots.iter().map(|root| root * root).sum();
-    let First { sums, mut held } = first_pass(raw, &feature_map, means.n_held, pool, monitor)?;
+    let total: f64 = row_data.roots.iter().map(|root| root * root).sum();
+    let First { sums, mut cached } = first_pass(raw, &feature_map, storage.n_cached, pool, monitor)?;
     let mut settled = Settled::new(&sums, &feature_map, total)?;
     let all = settled.columns.clone();
-    let n = facts.roots.iter().filter(|root| **root > 0.0).count();
+    let n = row_data.roots.iter().filter(|root| **root > 0.0).count();
     let (polynomials, why) = settled.settle(settings.polynomials, n, spreads, || {
         let feature_map = feature_map.only_polynomials(all.clone());
-        let blocks = Passes { raw, feature_map, held: &held, lifts: false, only_polynomials: true };
-        rows_separate(&mut Local::new(blocks, facts, false, pool, monitor), total, pool.threads(), monitor)
+        let blocks = Passes { raw, feature_map, cached: &cached, lifts: false, only_polynomials: true };
+        rows_separate(&mut Local::new(blocks, row_data, false, pool, monitor), total, pool.threads(), monitor)
     })?;
     let feature_map = settled.feature_map(feature_map);
-    if means.lifts {
-        pool.map_mut(&mut held, |_, block| {
-            if let Held::Raw(phi, polynomials) = block {
-                *block = Held::Lifted(feature_map.features(std::mem::take(phi), polynomials));
+    if storage.lifts {
+        pool.map_mut(&mut cached, |_, block| {
+            if let CachedBlock::Raw(phi, polynomials) = block {
+                *block = CachedBlock::Lifted(feature_map.features(std::mem::take(phi), polynomials));
             }
         });
     }
-    seen()?;
-    let blocks = Passes { raw, feature_map, held: &held, lifts: means.lifts, only_polynomials: false };
-    let mut rows = Local::new(blocks, facts, means.lifts, pool, monitor);
-    let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
+    after_first_pass()?;
+    let blocks = Passes { raw, feature_map, cached: &cached, lifts: storage.lifts, only_polynomials: false };
+    let mut rows = Local::new(blocks, row_data, storage.lifts, pool, monitor);
+    let log = storage.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
     let (outcome, flat) = fit_rows(&mut rows, &settled, settings, log, (pool, monitor))?;
     let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
     Ok(Fitted { alpha, beta, polynomials, why, rank: settled.rank, flat, outcome })
@@ -147,11 +147,11 @@ pub(crate) fn fit_blocks<R: RawRows>(
 fn first_pass<R: RawRows>(
     raw: &R,
     feature_map: &FeatureMap,
-    n_held: usize,
+    n_cached: usize,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<First> {
-    let blocks = Passes { raw, feature_map: feature_map.clone(), held: &[], lifts: false, only_polynomials: false };
+    let blocks = Passes { raw, feature_map: feature_map.clone(), cached: &[], lifts: false, only_polynomials: false };
     let mut first = First::default();
     blocks.pass(
         (pool, monitor),
@@ -159,14 +159,14 @@ fn first_pass<R: RawRows>(
         |_, rows, block| {
             let Block::Raw { phi, polynomials } = block else { return Ok(None) };
             let sums = first_sums(&phi, &polynomials);
-            let held =
-                (rows.start / super::BLOCK < n_held).then(|| Held::Raw(phi.into_owned(), polynomials.into_owned()));
-            Ok(Some((sums, held)))
+            let cached = (rows.start / super::BLOCK < n_cached)
+                .then(|| CachedBlock::Raw(phi.into_owned(), polynomials.into_owned()));
+            Ok(Some((sums, cached)))
         },
         |first, found| {
-            let Some((sums, held)) = found else { return Ok(()) };
+            let Some((sums, cached)) = found else { return Ok(()) };
             first.sums = first.sums.merged(&sums);
-            first.held.extend(held);
+            first.cached.extend(cached);
             Ok(())
         },
     )?;

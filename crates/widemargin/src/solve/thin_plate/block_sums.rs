@@ -1,15 +1,16 @@
-//! Computations on one block of rows: scores, slacks, rows that crossed the margin, left-out values.
+//! Computations on one block of rows: scores, slacks, rows that crossed the margin, leave-one-out decision values.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feature_map::FeatureMap;
-use super::row_sums::{FOLDS, LeftOutSums, PointSums, RowsShape};
+use super::row_sums::{FOLDS, LeaveOneOutSums, PointSums, RowsShape};
 use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::{OneVsRest, count};
 
-/// Rows of which left-out decision values are told one by one, for probabilities: those of one machine are enough.
+/// The number of rows whose leave-one-out decision values are reported, for probabilities: those of one machine
+/// suffice.
 const ROWS_TO_CALIBRATE: usize = 2048;
 
 /// Below this a left-out row's score is not determined by the others.
@@ -44,13 +45,13 @@ impl Block<'_> {
         }
     }
 
-    /// Sums of the rows times `pulls` (rows × problems), in this form of the features.
-    fn pulled(&self, pulls: &Matrix) -> Matrix {
+    /// Sums of the rows times `slacks` (rows × problems), in this form of the features.
+    fn weighted_sum(&self, slacks: &Matrix) -> Matrix {
         match self {
-            Block::Lifted(features) => product(Side::Plain(features), Side::Plain(pulls)),
+            Block::Lifted(features) => product(Side::Plain(features), Side::Plain(slacks)),
             Block::Raw { phi, polynomials } => stacked(
-                &product(Side::Plain(phi), Side::Plain(pulls)),
-                &product(Side::Plain(polynomials), Side::Plain(pulls)),
+                &product(Side::Plain(phi), Side::Plain(slacks)),
+                &product(Side::Plain(polynomials), Side::Plain(slacks)),
             ),
         }
     }
@@ -88,19 +89,19 @@ impl Points {
 
 /// Constant data of each row.
 #[derive(Clone, Copy)]
-pub(crate) struct RowFacts<'a> {
+pub(crate) struct RowData<'a> {
     pub targets: OneVsRest<'a>,
     /// √w; 0 for an excluded row.
     pub roots: &'a [f64],
-    /// The part of the weight removed by leave-one-out; 0 of a row that is a basis. It is not judged: without its loss, the
-    /// coefficient of its own basis is left to the others, which is no question that a new sample asks.
+    /// The part of the weight removed by leave-one-out; 0 of a row that is a basis. It is not judged: without its loss,
+    /// the coefficient of its own basis is left to the others, which is no question that a new sample asks.
     pub units: &'a [f64],
 }
 
-impl RowFacts<'_> {
-    /// The share of a row that belongs to a fold. A row is as many samples as its weight has units, which are dealt to the
-    /// folds in turn: otherwise the copies of a sample would all be left out together, and those of the same sample in
-    /// another class, a row of its own, would not.
+impl RowData<'_> {
+    /// The share of a row that belongs to a fold. A row is as many samples as its weight has units, which are dealt to
+    /// the folds in turn: otherwise the copies of a sample would all be excluded together, and those of the same sample
+    /// in another class, a row of its own, would not.
     pub fn share_in(&self, fold: u32, row: usize) -> f64 {
         let copies = count(self.roots[row] * self.roots[row], self.units[row]).min(1e9) as u32;
         let first = (fold + FOLDS - fold_of(row, FOLDS as usize) as u32) % FOLDS;
@@ -128,25 +129,25 @@ impl State {
     }
 
     /// The share of a row that belongs to the excluded fold.
-    pub fn absent_share(&self, facts: RowFacts<'_>, row: usize) -> f64 {
-        self.absent.map_or(0.0, |fold| facts.share_in(fold, row))
+    pub fn absent_share(&self, row_data: RowData<'_>, row: usize) -> f64 {
+        self.absent.map_or(0.0, |fold| row_data.share_in(fold, row))
     }
 
     /// The rest of it times the row's weight in a problem, as the Hessian counts it.
-    pub fn present_share(&self, facts: RowFacts<'_>, row: usize, problem: usize) -> f64 {
-        f64::from((facts.targets.weight(row, problem) * (1.0 - self.absent_share(facts, row))) as f32)
+    pub fn present_share(&self, row_data: RowData<'_>, row: usize, problem: usize) -> f64 {
+        f64::from((row_data.targets.weight(row, problem) * (1.0 - self.absent_share(row_data, row))) as f32)
     }
 }
 
 /// The results of a block for the live problems.
-pub(crate) struct Seen {
+pub(crate) struct BlockEvaluation {
     pub rows: Range<usize>,
     /// z at the points, one vector per live problem; empty if the current points were evaluated.
     pub ahead: Vec<Vec<f64>>,
     /// The share of a row that is inside the margin, one vector per live problem.
     pub inside: Vec<Vec<f32>>,
     /// Sums in the block's form of the features.
-    pub told: Vec<PointSums>,
+    pub sums: Vec<PointSums>,
     /// Features of the rows whose counting changed in any live problem, if requested.
     pub changed: Matrix,
     /// Which of these changed in each live problem, and by which share.
@@ -154,22 +155,22 @@ pub(crate) struct Seen {
 }
 
 /// Evaluates a block at the points, or at the current ones.
-pub(crate) fn see(
-    (facts, state, feature_map): (RowFacts<'_>, &State, &FeatureMap),
+pub(crate) fn evaluate(
+    (row_data, state, feature_map): (RowData<'_>, &State, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
     live: &[usize],
     points: Option<&Points>,
     wants_changes: bool,
-) -> Seen {
-    let (n, k, all) = (rows.len(), facts.targets.n_problems(), facts.roots.len());
+) -> BlockEvaluation {
+    let (n, k, all) = (rows.len(), row_data.targets.n_problems(), row_data.roots.len());
     let scores = points.map(|points| block.scores(points));
-    let mut pulls = Matrix::zeros(n, k);
+    let mut slacks = Matrix::zeros(n, k);
     let (mut place, mut changed) = (vec![usize::MAX; n], Vec::new());
-    let mut seen = Seen {
+    let mut evaluation = BlockEvaluation {
         rows: rows.clone(),
         ahead: Vec::new(),
         inside: Vec::new(),
-        told: Vec::new(),
+        sums: Vec::new(),
         changed: Matrix::default(),
         changes: Vec::new(),
     };
@@ -179,21 +180,21 @@ pub(crate) fn see(
             Some(scores) => (0..n).map(|i| scores.at(problem, i)).collect(),
             None => state.scores[own.clone()].to_vec(),
         };
-        let (mut told, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![0.0; n]);
+        let (mut sums, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![0.0; n]);
         for (i, counted) in state.counted[own].iter().enumerate() {
-            let (root, sign) = (facts.roots[rows.start + i], facts.targets.sign(rows.start + i, problem));
-            let present = state.present_share(facts, rows.start + i, problem);
+            let (root, sign) = (row_data.roots[rows.start + i], row_data.targets.sign(rows.start + i, problem));
+            let present = state.present_share(row_data, rows.start + i, problem);
             let slack = if present > 0.0 { root - sign * z[i] } else { 0.0 };
-            told.size = told.size.max(z[i].abs());
+            sums.size = sums.size.max(z[i].abs());
             if slack > 0.0 {
                 inside[i] = present as f32;
-                pulls.set(i, problem, present * sign * slack);
-                told.loss += present * slack * slack;
-                told.pull += present * slack * root;
-                told.n_inside += 1;
+                slacks.set(i, problem, present * sign * slack);
+                sums.loss += present * slack * slack;
+                sums.slack_sum += present * slack * root;
+                sums.n_inside += 1;
             }
             if inside[i] != *counted {
-                told.apart = told.apart.max(slack.abs()).max(f64::MIN_POSITIVE);
+                sums.crossing = sums.crossing.max(slack.abs()).max(f64::MIN_POSITIVE);
                 if place[i] == usize::MAX {
                     place[i] = changed.len();
                     changed.push(i);
@@ -202,21 +203,21 @@ pub(crate) fn see(
             }
         }
         if scores.is_some() {
-            seen.ahead.push(z);
+            evaluation.ahead.push(z);
         }
-        seen.inside.push(inside);
-        seen.told.push(told);
-        seen.changes.push(changes);
+        evaluation.inside.push(inside);
+        evaluation.sums.push(sums);
+        evaluation.changes.push(changes);
     }
     // For all problems, including those that are not live: the shape of a product can change its last bits.
-    let pulled = block.pulled(&pulls);
-    for (told, &problem) in seen.told.iter_mut().zip(live) {
-        told.right = pulled.col(problem).to_vec();
+    let weighted_sum = block.weighted_sum(&slacks);
+    for (sums, &problem) in evaluation.sums.iter_mut().zip(live) {
+        sums.right = weighted_sum.col(problem).to_vec();
     }
     if wants_changes && !changed.is_empty() {
-        seen.changed = block.columns(feature_map, &changed);
+        evaluation.changed = block.columns(feature_map, &changed);
     }
-    seen
+    evaluation
 }
 
 /// R of a row's leverage ‖R x‖², in its two parts.
@@ -247,67 +248,69 @@ impl Root {
     }
 }
 
-/// Left-out decision values of a block's rows, one vector per problem, and their sums.
+/// Leave-one-out decision values of a block's rows, one vector per problem, and their sums.
 pub(crate) fn leave_out(
-    (facts, state, feature_map): (RowFacts<'_>, &State, &FeatureMap),
+    (row_data, state, feature_map): (RowData<'_>, &State, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
     roots: &[Root],
-) -> (LeftOutSums, Vec<Vec<f64>>) {
-    let (n, all) = (rows.len(), facts.roots.len());
+) -> (LeaveOneOutSums, Vec<Vec<f64>>) {
+    let (n, all) = (rows.len(), row_data.roots.len());
     let counted = |problem: usize, i: usize| state.counted[problem * all + rows.start + i] > 0.0;
     let some: Vec<usize> = (0..n).filter(|&i| (0..roots.len()).any(|problem| counted(problem, i))).collect();
     let features = block.columns(feature_map, &some);
     let mut values = Vec::with_capacity(roots.len());
     for (problem, root) in roots.iter().enumerate() {
         let scores = &state.scores[problem * all + rows.start..];
-        let scale = |i: usize| facts.roots[rows.start + i];
+        let scale = |i: usize| row_data.roots[rows.start + i];
         let plain = |i: usize| if scale(i) > 0.0 { scores[i] / scale(i) } else { 0.0 };
         let mut mine: Vec<f64> = (0..n).map(plain).collect();
         let inside: Vec<usize> = (0..some.len()).filter(|&at| counted(problem, some[at])).collect();
         let leverages = root.leverages(&features.select_cols(&inside));
         for (&at, leverage) in inside.iter().zip(leverages) {
             let i = some[at];
-            let (weight_root, sign) = (scale(i), facts.targets.sign(rows.start + i, problem));
+            let (weight_root, sign) = (scale(i), row_data.targets.sign(rows.start + i, problem));
             // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since y_i α_i =
             // ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
             let leverage = (f64::from(state.counted[problem * all + rows.start + i]) * leverage).clamp(0.0, 1.0);
-            let kept = 1.0 - facts.units[rows.start + i] / (weight_root * weight_root) * leverage;
+            let rest = 1.0 - row_data.units[rows.start + i] / (weight_root * weight_root) * leverage;
             let slack = 1.0 - sign * scores[i] / weight_root;
-            mine[i] = sign * if kept > UNDETERMINED { 1.0 - slack / kept } else { 0.0 };
+            mine[i] = sign * if rest > UNDETERMINED { 1.0 - slack / rest } else { 0.0 };
         }
         values.push(mine);
     }
-    let mut sums = LeftOutSums::default();
+    let mut sums = LeaveOneOutSums::default();
     let mut one = vec![0.0; roots.len()];
     for (i, row) in rows.enumerate() {
         one.iter_mut().zip(&values).for_each(|(one, values)| *one = values[i]);
-        sums.add(facts, (row, 1.0), &one);
+        sums.add(row_data, (row, 1.0), &one);
     }
     (sums, values)
 }
 
-/// What the problems, where they stand, make of the rows of the absent fold.
-pub(crate) fn absent_rows(facts: RowFacts<'_>, state: &State) -> LeftOutSums {
-    let n = facts.roots.len();
-    let (mut sums, mut one) = (LeftOutSums::default(), vec![0.0; facts.targets.n_problems()]);
-    for row in (0..n).filter(|&row| facts.roots[row] > 0.0) {
-        let share = state.absent_share(facts, row);
+/// Sums of the current decision values of the rows of the absent fold.
+pub(crate) fn absent_rows(row_data: RowData<'_>, state: &State) -> LeaveOneOutSums {
+    let n = row_data.roots.len();
+    let (mut sums, mut one) = (LeaveOneOutSums::default(), vec![0.0; row_data.targets.n_problems()]);
+    for row in (0..n).filter(|&row| row_data.roots[row] > 0.0) {
+        let share = state.absent_share(row_data, row);
         if share > 0.0 {
-            one.iter_mut().zip(state.scores.chunks(n)).for_each(|(one, scores)| *one = scores[row] / facts.roots[row]);
-            sums.add(facts, (row, share), &one);
+            one.iter_mut()
+                .zip(state.scores.chunks(n))
+                .for_each(|(one, scores)| *one = scores[row] / row_data.roots[row]);
+            sums.add(row_data, (row, share), &one);
         }
     }
     sums
 }
 
-impl LeftOutSums {
-    /// Adds a share of a row of the given decision value of each problem.
-    pub(super) fn add(&mut self, facts: RowFacts<'_>, (row, share): (usize, f64), values: &[f64]) {
-        if facts.units[row] == 0.0 {
+impl LeaveOneOutSums {
+    /// Adds a share of a row with its decision value in each problem.
+    pub(super) fn add(&mut self, row_data: RowData<'_>, (row, share): (usize, f64), values: &[f64]) {
+        if row_data.units[row] == 0.0 {
             return;
         }
-        let weight = share * facts.roots[row] * facts.roots[row];
-        let (targets, code) = (facts.targets, facts.targets.code(row));
+        let weight = share * row_data.roots[row] * row_data.roots[row];
+        let (targets, code) = (row_data.targets, row_data.targets.code(row));
         if self.of_groups.is_empty() {
             self.is_several = targets.is_several();
             self.of_groups = vec![[0.0; 2]; targets.n_classes()];
@@ -326,8 +329,8 @@ impl LeftOutSums {
             }
             self.hinge += weight * (1.0 - targets.sign(row, problem) * value).max(0.0).powi(2);
         }
-        if weight > 0.0 && is_drawn(row, facts.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
-            self.some.push(values.iter().copied(), code, weight, count(weight, facts.units[row]));
+        if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
+            self.some.push(values.iter().copied(), code, weight, count(weight, row_data.units[row]));
         }
     }
 }

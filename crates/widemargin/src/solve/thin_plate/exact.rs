@@ -1,5 +1,5 @@
 //! The exact solver's linear systems: [[λR⁻¹ + K_ss, U_s], [U_sᵀ, 0]] on the violators s, with R the weights of the
-//! samples in the problem: 1 but where samples have several labels.
+//! samples in the problem: 1 except for multilabel targets.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
 
-/// What the space of functions loses with each sample.
+/// The functions that the space loses with each sample.
 #[derive(Debug)]
 pub(crate) struct Removals {
     /// gᵢ at the samples, a column a sample.
@@ -26,7 +26,7 @@ const UNDETERMINED: f64 = 1e-10;
 pub(crate) struct Exact {
     pub(super) kernel: Matrix,
     pub(super) unpenalized: Matrix,
-    /// What the space of functions loses with each sample; `None` if nothing.
+    /// The functions that the space loses with each sample; `None` if it loses none.
     pub(super) removals: Option<Removals>,
     /// Every problem starts with all samples as violators: the factorization is shared.
     whole: Mutex<Option<Arc<Factor>>>,
@@ -35,7 +35,8 @@ pub(crate) struct Exact {
 /// λR⁻¹ + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
 #[derive(Debug)]
 pub(crate) struct Factor {
-    /// The violators s in the order of the rows of L: from those deepest inside the margin, which are the last to leave it.
+    /// The violators s in the order of the rows of L: from those deepest inside the margin, which are the last to leave
+    /// it.
     pub(super) order: Vec<usize>,
     lambda: f64,
     pub(super) cholesky: Cholesky,
@@ -43,8 +44,8 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Removes from L⁻¹X what the unpenalized columns explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X, for L⁻¹U_s
-    /// = u diag(s) vᵀ.
+    /// Removes from L⁻¹X the part that the unpenalized columns explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X,
+    /// for L⁻¹U_s = u diag(s) vᵀ.
     pub fn eliminate(&self, half: &mut Matrix) -> Matrix {
         let Svd { u, s, v } = &self.reduced;
         let mut along = product(Side::Transposed(u), Side::Plain(half));
@@ -73,8 +74,8 @@ impl Exact {
         let all = violators.len() == self.kernel.n_rows() && target.weights.is_none();
         if !all {
             let last = last.filter(|last| last.lambda == lambda);
-            let (order, kept) = order(violators, target, scores, last);
-            let leading = last.map(|last| (&last.cholesky, kept));
+            let (order, n_reused) = order(violators, target, scores, last);
+            let leading = last.map(|last| (&last.cholesky, n_reused));
             return Some(Arc::new(self.fresh_factor(lambda, order, target, leading)?));
         }
         // Locked while factoring, so that other threads wait for it instead of doing the same.
@@ -82,14 +83,14 @@ impl Exact {
         if let Some(factor) = whole.as_ref().filter(|factor| factor.lambda == lambda) {
             return Some(factor.clone());
         }
-        // What all problems share depends on none of them.
+        // The parts that all problems share depend on none of them.
         let (order, _) = order(violators, target, &vec![0.0; scores.len()], None);
         let factor = Arc::new(self.fresh_factor(lambda, order, target, None)?);
         *whole = Some(factor.clone());
         Some(factor)
     }
 
-    /// The factor of rows in this order, of which the first may be known.
+    /// The factor of rows in this order; that of the first rows may be known.
     fn fresh_factor(
         &self,
         lambda: f64,
@@ -97,15 +98,15 @@ impl Exact {
         target: Target<'_>,
         leading: Option<(&Cholesky, usize)>,
     ) -> Option<Factor> {
-        let kept = leading.map_or(0, |(_, kept)| kept);
+        let n_reused = leading.map_or(0, |(_, n_reused)| n_reused);
         let mut block = Matrix::zeros(order.len(), order.len());
         for (at, &col) in order.iter().enumerate() {
             let from = self.kernel.col(col);
-            let first = at.max(kept);
+            let first = at.max(n_reused);
             for (to, &row) in block.col_mut(at)[first..].iter_mut().zip(&order[first..]) {
                 *to = from[row];
             }
-            if at >= kept {
+            if at >= n_reused {
                 block.set(at, at, from[col] + target.noise(lambda, col));
             }
         }
@@ -117,18 +118,18 @@ impl Exact {
 }
 
 /// Violators from those deepest inside the margin, and how many of them begin as in the last factor: its rows up to the
-/// first that is no violator any more. Near the solution only samples close to the margin, which are the last rows, enter
-/// or leave.
+/// first that is no violator any more. Near the solution only samples close to the margin, which are the last rows,
+/// enter or leave.
 fn order(violators: &[usize], target: Target<'_>, scores: &[f64], last: Option<&Factor>) -> (Vec<usize>, usize) {
     let mut is_new = vec![false; scores.len()];
     violators.iter().for_each(|&i| is_new[i] = true);
     let mut order: Vec<usize> =
         last.map_or(Vec::new(), |last| last.order.iter().copied().take_while(|&i| is_new[i]).collect());
-    let kept = order.len();
+    let n_reused = order.len();
     order.iter().for_each(|&i| is_new[i] = false);
     order.extend(violators.iter().copied().filter(|&i| is_new[i]));
-    order[kept..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
-    (order, kept)
+    order[n_reused..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
+    (order, n_reused)
 }
 
 impl System for Exact {

@@ -17,8 +17,8 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 
 /// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
-/// variance: at a hundred a hundredth, where penalizing them costs next to nothing. See decision 0008.
-pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 100;
+/// variance: at a hundred samples 1 %, where penalizing them costs next to nothing. See decision 0008.
+pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
 
 /// The settings of a fit.
 pub(crate) struct FitSettings {
@@ -51,7 +51,7 @@ impl FitSettings {
 pub(crate) enum WhyNotFree {
     /// They alone separate a class from the others: free polynomials would ignore C.
     Separated,
-    /// There are fewer than [`SAMPLES_A_FREE_POLYNOMIAL`] samples for each.
+    /// There are fewer than [`SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
     FewSamples,
 }
 
@@ -72,8 +72,8 @@ pub(crate) struct Fitted {
     pub outcome: Outcome,
 }
 
-/// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`values`, samples × monomials, the
-/// constant first); `spreads` has the weight of each monomial in the kernel of penalized polynomials, Σ weight p(x) p(y).
+/// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`values`, samples × monomials, the constant first);
+/// `spreads` has the weight of each monomial in the kernel of penalized polynomials, Σ weight p(x) p(y).
 pub(crate) fn fit_exact(
     phi: Matrix,
     (values, spreads): (&Matrix, &[f64]),
@@ -95,7 +95,7 @@ pub(crate) fn fit_exact(
     let mut unit = if flat { 1.0 } else { trace(&projected.kernel) / total };
 
     let (polynomials, why) = settle(settings.polynomials, &basis, problems, monitor)?;
-    // Polynomials of degree 0 are the constant: kept or free is the same.
+    // Polynomials of degree 0 are the constant: both ways are the same.
     let reduced = rank > 0 && (polynomials == Polynomials::None || values.n_cols() > 1);
     let tried = match polynomials {
         Polynomials::Penalized if reduced && why.is_some() && !monitor.has_time_limit() => {
@@ -126,8 +126,9 @@ pub(crate) fn fit_exact(
             }
             add_product(&mut kernel, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
         }
-        let kept = if polynomials == Polynomials::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
-        let system = Exact::new(kernel, kept, removals);
+        let columns =
+            if polynomials == Polynomials::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
+        let system = Exact::new(kernel, columns, removals);
         let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
         // In a tie the later one: penalized rather than dropped.
         if best.as_ref().is_none_or(|(_, best)| outcome.is_at_most(best)) {
@@ -176,13 +177,13 @@ fn fitted(
 
 /// Resolves `auto`, and says why if the polynomials are not left free.
 pub(crate) fn settle(
-    asked: Polynomials,
+    requested: Polynomials,
     basis: &Svd,
     problems: &Problems<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<(Polynomials, Option<WhyNotFree>)> {
     let n = problems.weights.len();
-    settle_auto(asked, n, basis.s.len(), || {
+    settle_auto(requested, n, basis.s.len(), || {
         let targets = problems.targets;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         for problem in 0..targets.n_problems() {
@@ -200,21 +201,20 @@ pub(crate) fn settle(
     })
 }
 
-/// The same for `n` samples and polynomials of a given rank, with a function that tells whether they separate a
-/// problem.
+/// The same for `n` samples and polynomials of this rank, with a function that returns whether they separate a problem.
 pub(super) fn settle_auto(
-    asked: Polynomials,
+    requested: Polynomials,
     n: usize,
     rank: usize,
     separates: impl FnOnce() -> Result<bool>,
 ) -> Result<(Polynomials, Option<WhyNotFree>)> {
-    if asked != Polynomials::Auto {
-        return Ok((asked, None));
+    if requested != Polynomials::Auto {
+        return Ok((requested, None));
     }
     if rank <= 1 {
         return Ok((Polynomials::Free, None));
     }
-    let why = if n < SAMPLES_A_FREE_POLYNOMIAL * rank {
+    let why = if n < SAMPLES_PER_FREE_POLYNOMIAL * rank {
         Some(WhyNotFree::FewSamples)
     } else {
         separates()?.then_some(WhyNotFree::Separated)

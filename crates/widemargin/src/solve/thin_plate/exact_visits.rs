@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::block_sums::RowFacts;
+use super::block_sums::RowData;
 use super::exact::Exact;
 use super::exact::Factor;
-use super::left_out::{Converged, closed_form, refitted};
+use super::leave_one_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimize};
-use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Refits, Solved, Visit};
-use super::row_sums::{FOLDS, LeftOutSums};
+use super::path::{Candidate, LeaveOneOutMeans, PathSettings, Problems, Refits, Solved, Visit};
+use super::row_sums::{FOLDS, LeaveOneOutSums};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped};
@@ -19,7 +19,7 @@ use crate::solve::Status;
 /// matrix of n² numbers for each problem in progress.
 pub(super) const REFITTED_UP_TO: usize = 10_000;
 
-/// What is constant for every λ.
+/// Constants for all λ.
 pub(super) struct ExactVisits<'a> {
     system: &'a Exact,
     problems: &'a Problems<'a>,
@@ -93,8 +93,8 @@ impl ExactVisits<'_> {
         Ok(solution)
     }
 
-    /// Left-out values of a problem by one of the estimates.
-    fn left_out(
+    /// Leave-one-out decision values of a problem by one of the estimates.
+    fn loo_values(
         &self,
         problem: usize,
         true_lambda: f64,
@@ -105,19 +105,19 @@ impl ExactVisits<'_> {
         estimate(&Converged::new(self.system, true_lambda, target, self.problems.units, solution)?)
     }
 
-    fn means(&self, left_out: &[Vec<f64>]) -> LeftOutMeans {
-        LeftOutMeans::of(left_out, self.problems)
+    fn means(&self, loo_values: &[Vec<f64>]) -> LeaveOneOutMeans {
+        LeaveOneOutMeans::of(loo_values, self.problems)
     }
 
-    /// Sums over all samples, each by a fit without its fold, from the solutions with it: where the closed form says nothing.
-    /// None if a fit does not converge.
-    fn folds(&self, (true_lambda, lambda): (f64, f64), solutions: &[Solved]) -> Result<Option<LeftOutSums>> {
+    /// Sums over all samples, each by a fit without its fold, from the solutions with it: where the closed form is
+    /// undetermined. None if a fit does not converge.
+    fn folds(&self, (true_lambda, lambda): (f64, f64), solutions: &[Solved]) -> Result<Option<LeaveOneOutSums>> {
         let (n, lambdas) = (self.roots.len(), Lambdas::new(true_lambda, lambda));
-        let facts = RowFacts { targets: self.problems.targets, roots: &self.roots, units: self.problems.units };
-        let mut sums = LeftOutSums::default();
+        let row_data = RowData { targets: self.problems.targets, roots: &self.roots, units: self.problems.units };
+        let mut sums = LeaveOneOutSums::default();
         for fold in 0..FOLDS {
             self.monitor.tell(Progress { stage: "folds", done: fold.into(), total: FOLDS.into(), gap: None });
-            let shares: Vec<f64> = (0..n).map(|row| facts.share_in(fold, row)).collect();
+            let shares: Vec<f64> = (0..n).map(|row| row_data.share_in(fold, row)).collect();
             let one = |problem: usize| -> Result<_> {
                 self.monitor.go_on("folds")?;
                 let whole = self.target(problem);
@@ -134,7 +134,7 @@ impl ExactVisits<'_> {
             for row in (0..n).filter(|&row| shares[row] > 0.0) {
                 let value = |solution: &Solution<Arc<Factor>>| solution.point.scores[row] / self.roots[row];
                 let values: Vec<f64> = solved.iter().map(value).collect();
-                sums.add(facts, (row, shares[row]), &values);
+                sums.add(row_data, (row, shares[row]), &values);
             }
         }
         Ok(Some(sums))
@@ -147,7 +147,7 @@ impl Visit for ExactVisits<'_> {
         let true_lambda = lambda * self.settings.unit;
         let one = |problem: usize| -> Result<_> {
             let Some(solution) = self.solve(problem, (true_lambda, lambda), &starts[problem])? else { return Ok(None) };
-            let values = self.left_out(problem, true_lambda, &solution, closed_form);
+            let values = self.loo_values(problem, true_lambda, &solution, closed_form);
             let target = self.target(problem);
             let dual = self.dual(true_lambda, target, &solution);
             let Solution { point, violators, steps, status, objective, .. } = solution;
@@ -156,20 +156,20 @@ impl Visit for ExactVisits<'_> {
         let solved: Vec<Option<_>> = self.pool.try_map(starts.len(), one)?;
         let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (solutions, values): (Vec<Solved>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
-        let left_out: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
-        let means = (!left_out.is_empty()).then(|| self.means(&left_out));
+        let loo_values: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
+        let means = (!loo_values.is_empty()).then(|| self.means(&loo_values));
         let is_solved = solutions.iter().all(|solution| solution.status == Status::Converged);
         if means.is_none() && is_solved && self.settings.confirms {
             // The samples inside the margin do not determine the polynomials without one of them.
             if let Some(sums) = self.folds((true_lambda, lambda), &solutions)? {
                 let (hinge, wrong) = (sums.mean_hinge(solutions.len()), sums.error());
                 let of_labels = sums.label_errors();
-                let means = Some(LeftOutMeans { hinge, wrong, of_labels });
+                let means = Some(LeaveOneOutMeans { hinge, wrong, of_labels });
                 let candidate = Candidate::new(true_lambda, lambda, solutions, Vec::new(), means);
                 return Ok(Some(Candidate { some: sums.some, fold_sums: sums.of_groups, ..candidate }));
             }
         }
-        Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
+        Ok(Some(Candidate::new(true_lambda, lambda, solutions, loo_values, means)))
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
@@ -184,7 +184,7 @@ impl Visit for ExactVisits<'_> {
             // A step from the solution recomputes its factorization.
             let start = &candidate.solutions[problem].point;
             let Some(solution) = self.solve(problem, (true_lambda, lambda), start)? else { return Ok(None) };
-            Ok(self.left_out(problem, true_lambda, &solution, refitted))
+            Ok(self.loo_values(problem, true_lambda, &solution, refitted))
         };
         let values: Vec<Option<Vec<f64>>> = self.pool.try_map(candidate.solutions.len(), one)?;
         Ok(match values.into_iter().collect::<Option<Vec<Vec<f64>>>>() {

@@ -6,7 +6,7 @@ use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_
 /// Directions of the unpenalized part that the violators determine less well than this are not changed.
 const UNDETERMINED: f64 = 1e-10;
 
-/// The same without a penalized part: nearly lost directions tell whether polynomials separate the data.
+/// The same without a penalized part: nearly lost directions show whether polynomials separate the data.
 const UNDETERMINED_ALONE: f64 = 1e-13;
 
 /// H_tt + λI = L Lᵀ, and for the unpenalized part X = L⁻¹H_tu and the singular values of its Schur complement.

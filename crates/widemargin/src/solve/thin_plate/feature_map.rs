@@ -8,7 +8,7 @@ pub(crate) enum Lift {
     /// Not at all: nothing is left of the kernel once it is projected off the polynomials.
     Nothing,
     /// They are features already.
-    Given,
+    Identity,
     /// By L of LLᵀ, the kernel between the bases projected off the polynomials there.
     Factor(Cholesky),
 }
@@ -23,7 +23,7 @@ pub(crate) struct FeatureMap {
     pub penalized: Matrix,
     /// u = Tᵀp are the unpenalized features: T has one row per polynomial.
     pub columns: Matrix,
-    /// What is subtracted from the penalized features for each unit of an unpenalized one: their part along it. A
+    /// The multiples of an unpenalized feature that are subtracted from the penalized ones: their part along it. A
     /// change of variables that makes the Hessian well conditioned.
     pub cross: Option<Matrix>,
 }
@@ -47,11 +47,11 @@ impl FeatureMap {
         FeatureMap { lift: Lift::Nothing, at_bases: Matrix::zeros(0, 0), penalized, columns, cross: None }
     }
 
-    /// Of `n` features that are given, and one polynomial, the constant; without unpenalized features.
-    pub fn given(n: usize) -> FeatureMap {
+    /// For `n` plain features, and one polynomial, the constant; without unpenalized features.
+    pub fn identity(n: usize) -> FeatureMap {
         let none = Matrix::zeros(1, 0);
         FeatureMap {
-            lift: Lift::Given,
+            lift: Lift::Identity,
             at_bases: Matrix::zeros(n, 0),
             penalized: none.clone(),
             columns: none,
@@ -63,7 +63,7 @@ impl FeatureMap {
     pub fn penalize(&self, phi: &mut Matrix) {
         let cholesky = match &self.lift {
             Lift::Factor(cholesky) => cholesky,
-            Lift::Given => return,
+            Lift::Identity => return,
             Lift::Nothing => {
                 *phi = Matrix::zeros(phi.n_rows(), phi.n_cols());
                 return;
@@ -77,7 +77,7 @@ impl FeatureMap {
         cholesky.solve_lower(phi);
     }
 
-    /// Features of rows given as φ and p: f − C u, then the penalized polynomials, then u.
+    /// Features of rows from φ and p: f − C u, then the penalized polynomials, then u.
     pub fn features(&self, mut phi: Matrix, polynomials: &Matrix) -> Matrix {
         self.penalize(&mut phi);
         let free = product(Side::Transposed(&self.columns), Side::Plain(polynomials));
@@ -104,7 +104,7 @@ impl FeatureMap {
         }
         let cholesky = match &self.lift {
             Lift::Factor(cholesky) => cholesky,
-            Lift::Given => return (t.to_vec(), beta),
+            Lift::Identity => return (t.to_vec(), beta),
             Lift::Nothing => return (vec![0.0; t.len()], beta),
         };
         let mut alpha = Matrix::from_columns(t.to_vec(), t.len(), 1);

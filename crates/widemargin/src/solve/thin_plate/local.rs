@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::block_sums::{Block, Points, Root, RowFacts, Seen, State, absent_rows, leave_out, see};
+use super::block_sums::{Block, BlockEvaluation, Points, Root, RowData, State, absent_rows, evaluate, leave_out};
 use super::feature_map::FeatureMap;
-use super::row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
+use super::row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_outer};
 use crate::monitor::Monitor;
@@ -51,10 +51,10 @@ pub(crate) trait Blocks: Sync {
             monitor.go_on("solve")?;
             let rows = first..n.min(first + SPAN * BLOCK);
             let span = self.read(rows.clone())?;
-            let seen = &*state;
+            let shared = &*state;
             let one = |at: usize| {
                 let rows = first + at * BLOCK..rows.end.min(first + (at + 1) * BLOCK);
-                work(seen, rows.clone(), self.block(&span, rows)?)
+                work(shared, rows.clone(), self.block(&span, rows)?)
             };
             let found = pool.try_map(rows.len().div_ceil(BLOCK), one)?;
             found.into_iter().try_for_each(|found| fold(state, found))?;
@@ -66,19 +66,19 @@ pub(crate) trait Blocks: Sync {
 /// Rows and their state.
 pub(crate) struct Local<'a, B> {
     pub blocks: B,
-    facts: RowFacts<'a>,
+    row_data: RowData<'a>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
     state: State,
-    /// Whether left-out values are stored, and these values.
+    /// Whether leave-one-out decision values are stored, and these values.
     keeps: bool,
-    left_out: Vec<Vec<f64>>,
+    loo_values: Vec<Vec<f64>>,
 }
 
 impl<'a, B: Blocks> Local<'a, B> {
-    pub fn new(blocks: B, facts: RowFacts<'a>, keeps: bool, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
-        let state = State::new(blocks.n_rows() * facts.targets.n_problems());
-        Local { blocks, facts, pool, monitor, state, keeps, left_out: Vec::new() }
+    pub fn new(blocks: B, row_data: RowData<'a>, keeps: bool, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
+        let state = State::new(blocks.n_rows() * row_data.targets.n_problems());
+        Local { blocks, row_data, pool, monitor, state, keeps, loo_values: Vec::new() }
     }
 
     /// Restores the state of another instance over the same rows.
@@ -93,7 +93,7 @@ impl<'a, B: Blocks> Local<'a, B> {
 
     /// The positions of a problem's rows in the state.
     fn own(&self, problem: usize) -> Range<usize> {
-        let n = self.facts.roots.len();
+        let n = self.row_data.roots.len();
         problem * n..(problem + 1) * n
     }
 
@@ -104,30 +104,31 @@ impl<'a, B: Blocks> Local<'a, B> {
         live: &[usize],
         points: Option<&[f64]>,
         wants_changes: bool,
-        mut push: impl FnMut(&Seen),
+        mut push: impl FnMut(&BlockEvaluation),
     ) -> Result<Vec<PointSums>> {
         let shape = self.shape();
-        let Local { blocks, facts, pool, monitor, state, .. } = self;
-        let (facts, feature_map) = (*facts, blocks.feature_map());
+        let Local { blocks, row_data, pool, monitor, state, .. } = self;
+        let (row_data, feature_map) = (*row_data, blocks.feature_map());
         let points = points.map(|points| Points::new(points, feature_map, shape));
-        let mut told = vec![PointSums::default(); live.len()];
+        let mut sums = vec![PointSums::default(); live.len()];
         let mut raw = false;
         blocks.pass(
             (pool, monitor),
             state,
             |state, rows, block| {
-                let seen = see((facts, state, feature_map), (rows, &block), live, points.as_ref(), wants_changes);
-                Ok((seen, matches!(block, Block::Raw { .. })))
+                let evaluation =
+                    evaluate((row_data, state, feature_map), (rows, &block), live, points.as_ref(), wants_changes);
+                Ok((evaluation, matches!(block, Block::Raw { .. })))
             },
-            |state, (seen, is_raw)| {
+            |state, (evaluation, is_raw)| {
                 raw = is_raw;
-                told.iter_mut().zip(&seen.told).for_each(|(sum, told)| sum.add(told));
-                push(&seen);
+                sums.iter_mut().zip(&evaluation.sums).for_each(|(sum, part)| sum.add(part));
+                push(&evaluation);
                 for (at, &problem) in live.iter().enumerate() {
-                    let first = problem * facts.roots.len() + seen.rows.start;
-                    state.counted[first..first + seen.rows.len()].copy_from_slice(&seen.inside[at]);
-                    if let Some(ahead) = seen.ahead.get(at) {
-                        state.ahead[first..first + seen.rows.len()].copy_from_slice(ahead);
+                    let first = problem * row_data.roots.len() + evaluation.rows.start;
+                    state.counted[first..first + evaluation.rows.len()].copy_from_slice(&evaluation.inside[at]);
+                    if let Some(ahead) = evaluation.ahead.get(at) {
+                        state.ahead[first..first + evaluation.rows.len()].copy_from_slice(ahead);
                     }
                 }
                 Ok(())
@@ -135,13 +136,13 @@ impl<'a, B: Blocks> Local<'a, B> {
         )?;
         if raw {
             let b = feature_map.n_bases();
-            for told in &mut told {
+            for sums in &mut sums {
                 let column = |part: &[f64]| Matrix::from_columns(part.to_vec(), part.len(), 1);
-                let (phi, polynomials) = told.right.split_at(b);
-                told.right = feature_map.features(column(phi), &column(polynomials)).into_values();
+                let (phi, polynomials) = sums.right.split_at(b);
+                sums.right = feature_map.features(column(phi), &column(polynomials)).into_values();
             }
         }
-        Ok(told)
+        Ok(sums)
     }
 
     /// The same, adding changes to the Hessians.
@@ -153,16 +154,16 @@ impl<'a, B: Blocks> Local<'a, B> {
     ) -> Result<Vec<PointSums>> {
         let (p, pool) = (self.shape().width(), self.pool);
         let mut outer = vec![Outer::default(); live.len()];
-        let told = self.gather(live, points, true, |seen| {
-            for ((outer, changes), &problem) in outer.iter_mut().zip(&seen.changes).zip(live) {
-                outer.push(&seen.changed, changes);
+        let sums = self.gather(live, points, true, |evaluation| {
+            for ((outer, changes), &problem) in outer.iter_mut().zip(&evaluation.changes).zip(live) {
+                outer.push(&evaluation.changed, changes);
                 outer.flush(&mut hessians[problem], p, GATHERED, pool);
             }
         })?;
         for (outer, &problem) in outer.iter_mut().zip(live) {
             outer.flush(&mut hessians[problem], p, 1, pool);
         }
-        Ok(told)
+        Ok(sums)
     }
 }
 
@@ -198,12 +199,12 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             n_rows: self.blocks.n_rows(),
             n_penalized: feature_map.n_penalized(),
             n_free: feature_map.n_free(),
-            n_problems: self.facts.targets.n_problems(),
+            n_problems: self.row_data.targets.n_problems(),
         }
     }
 
     fn mean_weight(&self) -> Option<f64> {
-        let RowFacts { targets, roots, .. } = self.facts;
+        let RowData { targets, roots, .. } = self.row_data;
         let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
         targets.uneven_weight(&weights)
     }
@@ -212,23 +213,23 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         let (p, pool) = (self.shape().width(), self.pool);
         self.state.scores.fill(0.0);
         self.state.counted.fill(0.0);
-        let targets = self.facts.targets;
+        let targets = self.row_data.targets;
         let is_even = targets.is_even();
-        self.facts.targets = targets.evenly();
+        self.row_data.targets = targets.evenly();
         let live: Vec<usize> = (0..if is_even { targets.n_problems() } else { 1 }).collect();
         let (mut hessian, mut outer) = (vec![0.0; p * p], Outer::default());
-        let told = self.gather(&live, None, true, |seen| {
+        let sums = self.gather(&live, None, true, |evaluation| {
             // Every row becomes counted, equally in all problems.
-            outer.push(&seen.changed, &seen.changes[0]);
+            outer.push(&evaluation.changed, &evaluation.changes[0]);
             outer.flush(&mut hessian, p, GATHERED, pool);
         })?;
         outer.flush(&mut hessian, p, 1, pool);
-        self.facts.targets = targets;
+        self.row_data.targets = targets;
         if !is_even {
             self.state.counted.fill(0.0);
             return Ok((hessian, Vec::new()));
         }
-        Ok((hessian, told))
+        Ok((hessian, sums))
     }
 
     fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
@@ -252,10 +253,10 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             let own = self.own(problem);
             let pairs = self.state.scores[own.clone()].iter().zip(&self.state.ahead[own]);
             for (row, (from, to)) in pairs.enumerate() {
-                let sign = self.facts.targets.sign(row, problem);
-                let present = self.state.present_share(self.facts, row, problem);
+                let sign = self.row_data.targets.sign(row, problem);
+                let present = self.state.present_share(self.row_data, row, problem);
                 // slack(t) = a − b t.
-                let (a, b) = (self.facts.roots[row] - sign * from, sign * (to - from));
+                let (a, b) = (self.row_data.roots[row] - sign * from, sign * (to - from));
                 let slack = a - b * t;
                 if slack > 0.0 {
                     slope -= present * slack * b;
@@ -276,20 +277,20 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         self.gather_hessians(live, None, hessians)
     }
 
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums> {
         let shape = self.shape();
         let roots: Vec<Root> = roots.iter().map(|root| Root::new(root, shape)).collect();
-        let Local { blocks, facts, pool, monitor, state, keeps, left_out } = self;
-        let (facts, feature_map, keeps) = (*facts, blocks.feature_map(), *keeps);
-        let mut sums = LeftOutSums::default();
-        *left_out = if keeps { vec![Vec::new(); shape.n_problems] } else { Vec::new() };
+        let Local { blocks, row_data, pool, monitor, state, keeps, loo_values } = self;
+        let (row_data, feature_map, keeps) = (*row_data, blocks.feature_map(), *keeps);
+        let mut sums = LeaveOneOutSums::default();
+        *loo_values = if keeps { vec![Vec::new(); shape.n_problems] } else { Vec::new() };
         blocks.pass(
             (pool, monitor),
             state,
-            |state, rows, block| Ok(leave_out((facts, state, feature_map), (rows, &block), &roots)),
+            |state, rows, block| Ok(leave_out((row_data, state, feature_map), (rows, &block), &roots)),
             |_, (found, values)| {
                 sums.extend(found);
-                left_out.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
+                loo_values.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
                 Ok(())
             },
         )?;
@@ -301,11 +302,11 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         Ok(())
     }
 
-    fn absent_rows(&mut self) -> Result<LeftOutSums> {
-        Ok(absent_rows(self.facts, &self.state))
+    fn absent_rows(&mut self) -> Result<LeaveOneOutSums> {
+        Ok(absent_rows(self.row_data, &self.state))
     }
 
-    fn left_out(&mut self) -> Vec<Vec<f64>> {
-        std::mem::take(&mut self.left_out)
+    fn loo_values(&mut self) -> Vec<Vec<f64>> {
+        std::mem::take(&mut self.loo_values)
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn streamed_bytes(
 impl BasisBytes {
     /// How many of `n_blocks` blocks of features fit in the limit, or in available memory; and that number of bytes, if
     /// not all of them fit.
-    pub fn held(&self, n_blocks: usize, limit: Option<u64>) -> (usize, Option<u64>) {
+    pub fn cached_blocks(&self, n_blocks: usize, limit: Option<u64>) -> (usize, Option<u64>) {
         // Part of the available memory is left to other processes, whose needs may grow.
         let free = || available().map(|bytes| bytes / 10 * 9);
         let Some(available) = limit.or_else(free) else { return (n_blocks, None) };
@@ -75,7 +75,7 @@ impl BasisBytes {
     }
 }
 
-/// Refuses what does not fit into `limit` bytes or, without a limit, into available memory.
+/// Refuses a fit that does not fit into `limit` bytes or, without a limit, into available memory.
 ///
 /// # Errors
 /// [`Error::Parameter`] on `n_basis`, with the figures.
@@ -103,8 +103,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_its_figure() {
         let needed = exact_bytes(50_000, 23, 1, 1);
-        let told = check(needed, Some(1 << 30), 50_000, None, "set n_basis").unwrap_err().to_string();
-        assert!(told.starts_with("n_basis = none") && told.contains("80.") && told.contains("1.1 GB"), "{told}");
+        let message = check(needed, Some(1 << 30), 50_000, None, "set n_basis").unwrap_err().to_string();
+        assert!(
+            message.starts_with("n_basis = none") && message.contains("80.") && message.contains("1.1 GB"),
+            "{message}"
+        );
         assert!(check(needed, Some(1 << 40), 50_000, None, "").is_ok());
         assert!(check(u64::MAX, Some(u64::MAX), 1, None, "").is_ok());
         assert!(exact_bytes(usize::MAX, 1, 1, 1) > 1 << 60);

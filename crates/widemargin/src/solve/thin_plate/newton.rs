@@ -10,7 +10,7 @@ use crate::monitor::{Monitor, Stopped};
 use crate::solve::Status;
 
 /// Two sets of violators count as equal if they differ only by samples this close to the margin, relative to the
-/// scores, whatever the tolerance: that is the last digit of the scores.
+/// scores, for any tolerance: that is the last digit of the scores.
 pub(super) const ROUNDING: f64 = 1e-13;
 
 /// The largest violation of the optimality conditions that counts as solved if rounding prevents a smaller one.
@@ -25,7 +25,7 @@ pub(super) const HEAD_START: f64 = 5.0;
 const FIRST_PART: usize = 500;
 
 /// Newton steps on a part, after the head start; the next part continues from there.
-const STEPS_ON_A_PART: u32 = 6;
+const PART_STEPS: u32 = 6;
 
 /// The maximum number of steps of a head start.
 const LONGEST_HEAD_START: f64 = 8.0;
@@ -108,9 +108,9 @@ pub(crate) fn minimize<S: System>(
         };
         let next_penalty = system.inner(&next, &next);
         let next_violators = target.violators(&next.scores);
-        let apart = difference(&violators, &next_violators, target, &next.scores);
+        let crossing = difference(&violators, &next_violators, target, &next.scores);
         let size = next.scores.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
-        let solved = apart <= stop.tol.max(ROUNDING * size) || (stalled >= 2 && apart <= KKT);
+        let solved = crossing <= stop.tol.max(ROUNDING * size) || (stalled >= 2 && crossing <= KKT);
         if last && solved {
             let objective = lambda * next_penalty + target.loss(&next.scores);
             let (status, factor) = (Status::Converged, Some(factor));
@@ -158,7 +158,7 @@ fn grow<S: System>(
     let mut head = lambdas.head;
     while part.0 > 0 {
         let mut violators = target.violators_in(&point.scores, part);
-        for step in 0..head + STEPS_ON_A_PART {
+        for step in 0..head + PART_STEPS {
             match monitor.ask() {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 Err(Stopped::TimeLimit) => return Ok(total),

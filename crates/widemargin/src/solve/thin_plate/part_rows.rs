@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::block_sums::{Block, RowFacts, State};
+use super::block_sums::{Block, RowData, State};
 use super::feature_map::{FeatureMap, Lift};
 use super::local::{Blocks, Local};
 use super::row_sums::{RowSums, RowsShape};
@@ -33,7 +33,7 @@ pub struct PartRows<'a> {
     pub threads: usize,
 }
 
-/// What is remembered of rows, `[problem][row]`; empty before there was anything.
+/// The state of rows, `[problem][row]`; empty at the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowsState {
     /// z at the current point.
@@ -105,14 +105,14 @@ impl PartRows<'_> {
             cross: None,
         };
         let pool = Pool::new(self.threads)?;
-        let facts = RowFacts { targets: self.targets, roots: self.roots, units: self.units };
-        let mut local = Local::new(Whole { features: self.features, feature_map }, facts, false, &pool, monitor);
+        let row_data = RowData { targets: self.targets, roots: self.roots, units: self.units };
+        let mut local = Local::new(Whole { features: self.features, feature_map }, row_data, false, &pool, monitor);
         if !empty {
             local.recall(State { scores, ahead, counted, absent });
         }
-        let told = work(&mut local)?;
+        let sums = work(&mut local)?;
         let State { scores, ahead, counted, absent } = local.state();
-        Ok((told, RowsState { scores, ahead, counted, absent }))
+        Ok((sums, RowsState { scores, ahead, counted, absent }))
     }
 
     /// The dimensions of these rows.

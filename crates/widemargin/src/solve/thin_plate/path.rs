@@ -5,14 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::left_out::means;
+use super::leave_one_out::means;
 use super::newton::Stop;
-use super::row_sums::LeftOutSums;
+use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::problem::HeldOutScores;
 use crate::problem::OneVsRest;
-use crate::problem::UnseenScores;
 use crate::solve::Status;
 
 /// The first λ of the path in scale-free units, in half decades.
@@ -31,8 +31,8 @@ pub(super) const HIGHEST: i32 = 8;
 const PATIENCE: i32 = 3;
 const PATIENCE_NEAR: i32 = 1;
 
-/// The path also ends in a direction where the loss is above the best by more than this part of it and still rising: the
-/// steps toward large λ cost most, and lead away.
+/// The path also ends in a direction where the loss is above the best by more than this part of it and still rising:
+/// the steps toward large λ cost most, and lead away.
 const STEEP: f64 = 0.1;
 
 /// Toward small λ the path also ends where as many half decades have lowered the loss by less than this part of it: a
@@ -40,7 +40,7 @@ const STEEP: f64 = 0.1;
 const LEVEL: f64 = 1e-3;
 
 /// The maximum number of candidates confirmed in addition to the best one.
-const MOST_CONFIRMED: usize = 3;
+const MAX_CONFIRMED: usize = 3;
 
 /// The smallest λ in scale-free units, due to the limits of double precision.
 pub(crate) const SMALLEST: f64 = 1e-12;
@@ -58,7 +58,8 @@ pub struct PathPoint {
     /// Mean leave-one-out squared hinge over samples and problems; `None` if the problem was not solved, or if the
     /// samples inside the margin do not determine the solution without one of them.
     pub loo_squared_hinge: Option<f64>,
-    /// Fraction of samples that are misclassified when left out; of several labels, of the known ones that are wrong.
+    /// Fraction of samples that are misclassified when left out; for multilabel targets, of the known labels that are
+    /// wrong.
     pub loo_error: Option<f64>,
     /// Whether these come from refits without each sample. Otherwise they assume that leaving out a sample lets no
     /// other sample cross the margin, which suffices to compare values of C.
@@ -68,7 +69,7 @@ pub struct PathPoint {
     /// the selected C of a fit on bases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
-    /// Of several labels, the error of each by refits; empty where there were none.
+    /// For multilabel targets, the error of each label by refits; empty without refits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
     /// Samples inside the margin, summed over the two-class problems.
@@ -103,7 +104,7 @@ impl Problems<'_> {
 
 /// Settings of the path.
 pub(crate) struct PathSettings {
-    /// A given C; `None` selects the best of the path.
+    /// A fixed C; `None` selects the best of the path.
     pub c: Option<f64>,
     /// trace(G)/n.
     pub unit: f64,
@@ -136,13 +137,13 @@ pub(crate) struct Solved {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
-    /// Left-out decision values, one vector per problem; empty unless solved.
-    pub left_out: Vec<Vec<f64>>,
-    /// Those of some samples, where not all are kept.
-    pub some: UnseenScores,
+    /// Leave-one-out decision values, one vector per problem; empty unless solved.
+    pub loo_values: Vec<Vec<f64>>,
+    /// Those of some samples, if not all are stored.
+    pub some: HeldOutScores,
     /// The same by refits without each sample, if there were any.
     pub refitted: Vec<Vec<f64>>,
-    /// By refits without each fold, the weight of the wrong and of all samples of each class, or of each of several labels.
+    /// By refits without each fold, the weight of the wrong and of all samples of each class, or of each label.
     pub fold_sums: Vec<[f64; 2]>,
     #[serde(with = "every_field")]
     pub point: PathPoint,
@@ -154,8 +155,8 @@ impl Candidate {
         true_lambda: f64,
         lambda: f64,
         solutions: Vec<Solved>,
-        left_out: Vec<Vec<f64>>,
-        means: Option<LeftOutMeans>,
+        loo_values: Vec<Vec<f64>>,
+        means: Option<LeaveOneOutMeans>,
     ) -> Self {
         let c = 0.5 / true_lambda;
         let point = PathPoint {
@@ -172,8 +173,8 @@ impl Candidate {
         };
         Candidate {
             solutions,
-            left_out,
-            some: UnseenScores::default(),
+            loo_values,
+            some: HeldOutScores::default(),
             refitted: Vec::new(),
             fold_sums: Vec::new(),
             point,
@@ -183,31 +184,31 @@ impl Candidate {
 
 /// Leave-one-out statistics of the solutions at one C.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOutMeans {
+pub(crate) struct LeaveOneOutMeans {
     /// Mean squared hinge over samples and problems.
     pub hinge: f64,
     /// Fraction of misclassified samples, or of wrong labels of several.
     pub wrong: f64,
-    /// The same of each of several labels.
+    /// The same of each label, if multilabel.
     pub of_labels: Vec<f64>,
 }
 
-impl LeftOutMeans {
-    /// Of left-out decision values, one vector per problem.
-    pub fn of(left_out: &[Vec<f64>], problems: &Problems<'_>) -> Self {
+impl LeaveOneOutMeans {
+    /// Of leave-one-out decision values, one vector per problem.
+    pub fn of(loo_values: &[Vec<f64>], problems: &Problems<'_>) -> Self {
         let Problems { targets, weights, .. } = *problems;
-        let (hinge, wrong) = means(left_out, &targets, weights);
-        let of_labels = targets.label_mistakes(weights, |problem, row| left_out[problem][row]);
-        LeftOutMeans { hinge, wrong, of_labels: of_labels.iter().map(|[wrong, all]| wrong / all).collect() }
+        let (hinge, wrong) = means(loo_values, &targets, weights);
+        let of_labels = targets.label_mistakes(weights, |problem, row| loo_values[problem][row]);
+        LeaveOneOutMeans { hinge, wrong, of_labels: of_labels.iter().map(|[wrong, all]| wrong / all).collect() }
     }
 }
 
 /// Error estimates of a candidate by refits.
 pub(crate) enum Refits {
     /// Without each sample: its decision values, one vector per problem, and their means.
-    OfSamples(Vec<Vec<f64>>, LeftOutMeans),
+    OfSamples(Vec<Vec<f64>>, LeaveOneOutMeans),
     /// Without each fold: the sums over its samples.
-    OfFolds(LeftOutSums),
+    OfFolds(LeaveOneOutSums),
 }
 
 /// The result of a path.
@@ -238,8 +239,7 @@ fn loss_of(candidate: &Candidate) -> f64 {
     candidate.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
 }
 
-/// A point with the fields that its JSON leaves out where they have their defaults: for formats that are not told which
-/// fields there are.
+/// A point with the fields that its JSON omits if they have their defaults: for formats without field names.
 mod every_field {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -276,7 +276,7 @@ mod every_field {
 
 /// Solves all problems at one λ.
 pub(crate) trait Visit {
-    /// Solves at λ in scale-free units, from the given starting points, where `done` is the number of previous visits;
+    /// Solves at λ in scale-free units, from the starting points, where `done` is the number of previous visits;
     /// `None` if one of the problems exceeds double precision.
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>>;
 
@@ -294,7 +294,7 @@ pub(super) fn half_decades(lambda: f64) -> i32 {
     (2.0 * lambda.log10()).round() as i32
 }
 
-/// Solves at the given C, or along the path.
+/// Solves at a fixed C, or along the path.
 pub(crate) fn walk(
     visits: &mut impl Visit,
     origins: &[Point],
@@ -314,12 +314,12 @@ pub(crate) fn walk(
 }
 
 /// Solves at one λ, multiplied by ten as often as necessary for double precision.
-fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outcome> {
-    let mut lambda = asked.max(SMALLEST);
+fn single(visits: &mut impl Visit, requested: f64, origins: &[Point]) -> Result<Outcome> {
+    let mut lambda = requested.max(SMALLEST);
     loop {
         if let Some(best) = visits.visit(lambda, origins, 0)? {
             let path = vec![best.point.clone()];
-            let raised = (lambda > asked * (1.0 + 1e-12)).then_some(asked);
+            let raised = (lambda > requested * (1.0 + 1e-12)).then_some(requested);
             return Ok(Outcome { closed_form: loss_of(&best), best, path, raised, cut: false });
         }
         lambda *= 10.0;
@@ -402,7 +402,7 @@ fn whole(
     Ok(Outcome { best, path, raised: None, cut, closed_form })
 }
 
-/// What was found, unless the time limit passed; that is an error only before there is another candidate.
+/// The candidate, unless the time limit passed; that is an error only before there is another candidate.
 fn in_time<T>(found: Result<Option<T>>, has_other: bool, cut: &mut bool) -> Result<Option<T>> {
     match found {
         Err(Error::TooShort { .. }) if has_other => {
@@ -434,7 +434,7 @@ fn confirmed(
     monitor: &Monitor<'_>,
 ) -> Result<Candidate> {
     confirm(visits, &mut best, path)?;
-    for _ in 0..MOST_CONFIRMED {
+    for _ in 0..MAX_CONFIRMED {
         let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && monitor.ask().is_ok()) else {
             break;
         };

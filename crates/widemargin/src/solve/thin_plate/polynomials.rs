@@ -30,7 +30,7 @@ pub enum Polynomials {
     /// monomial of degree m in units of s^(b/2 − m) for a kernel of degree b and the root mean square distance s
     /// between samples: for r² log r a pure number, so that no length scale enters.
     Penalized,
-    /// Only the constant is kept, unpenalized.
+    /// Only the constant remains, unpenalized.
     Constant,
     /// All are dropped: a support vector machine without intercept with a positive definite kernel.
     None,
@@ -64,7 +64,7 @@ impl FromStr for Polynomials {
             .find(|known| known.as_str() == name)
             .ok_or_else(|| Error::UnknownName {
                 what: "polynomials",
-                given: name.to_owned(),
+                name: name.to_owned(),
                 expected: "known are auto, free, penalized, constant, none".into(),
             })
     }
@@ -80,7 +80,8 @@ pub(crate) fn overflow() -> Error {
     Error::Parameter {
         name: "kernel",
         value: "its values on these samples".into(),
-        expected: "finite numbers: the samples are too far apart for double precision, scale them down".into(),
+        expected: "finite numbers: the differences of samples are too large for double precision, scale them down"
+            .into(),
     }
 }
 
@@ -133,7 +134,7 @@ pub(crate) struct Definite {
 impl Definite {
     /// The kernel of { Φα : Pᵀα = 0 } with norm αᵀΦα: K₀ = G + QCᵀ + CQᵀ + Q(CᵀG⁺C)Qᵀ with C = (I − QQᵀ)B, stored in
     /// place of G; equal to Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorization. It is shared by all classes
-    /// and all C. Also returns what the space loses with each sample.
+    /// and all C. Also returns the functions that the space loses with each sample.
     pub fn new(projected: Projected, q: &Matrix) -> Result<(Self, Matrix, Removals)> {
         let Projected { mut kernel, cross, .. } = projected;
         let middle = product(Side::Transposed(q), Side::Plain(&cross));
@@ -183,7 +184,7 @@ impl Definite {
 pub(crate) fn filled_factor(kernel: &Matrix, q: &Matrix) -> Result<Cholesky> {
     let n = kernel.n_rows();
     let unit = trace(kernel) / n as f64;
-    // What is added elsewhere only safeguards the pivots of duplicate samples.
+    // Terms added elsewhere only safeguard the pivots of duplicate samples.
     let mut guard = 1e-14 * unit;
     loop {
         let mut filled = kernel.clone();
@@ -202,9 +203,9 @@ fn removal_norms(cholesky: &Cholesky, q: &Matrix) -> Vec<f64> {
     let n = q.n_rows();
     let mut off = minus_product_of(q, Side::Transposed(q));
     (0..n).for_each(|i| off.set(i, i, off.at(i, i) + 1.0));
-    let kept: Vec<f64> = (0..n).map(|i| off.at(i, i)).collect();
+    let norms: Vec<f64> = (0..n).map(|i| off.at(i, i)).collect();
     cholesky.solve_lower(&mut off);
-    (0..n).map(|i| if kept[i] > RANK { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 }).collect()
+    (0..n).map(|i| if norms[i] > RANK { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 }).collect()
 }
 
 /// −a · b.

@@ -7,7 +7,7 @@
 //!
 //! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
-use crate::problem::UnseenScores;
+use crate::problem::HeldOutScores;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -40,10 +40,10 @@ pub struct PointSums {
     /// Σ slack² over them.
     pub loss: f64,
     /// Σ √w slack over them.
-    pub pull: f64,
+    pub slack_sum: f64,
     /// The largest |slack| of a row that is inside the margin here but was not counted, or vice versa; above 0 if there
     /// is one.
-    pub apart: f64,
+    pub crossing: f64,
     /// The largest |z|.
     pub size: f64,
     /// Rows inside the margin.
@@ -59,29 +59,29 @@ impl PointSums {
             self.right.iter_mut().zip(&other.right).for_each(|(sum, x)| *sum += x);
         }
         self.loss += other.loss;
-        self.pull += other.pull;
-        self.apart = self.apart.max(other.apart);
+        self.slack_sum += other.slack_sum;
+        self.crossing = self.crossing.max(other.crossing);
         self.size = self.size.max(other.size);
         self.n_inside += other.n_inside;
     }
 }
 
-/// Left-out decision values, summed up.
+/// Sums over leave-one-out decision values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LeftOutSums {
+pub struct LeaveOneOutSums {
     /// Σ w max(0, 1 − y value)² over rows and problems.
     pub hinge: f64,
-    /// The weight of the wrong and of all rows of each class, or of each of several labels.
+    /// The weight of the wrong and of all rows of each class, or of each label.
     pub of_groups: Vec<[f64; 2]>,
-    /// Whether rows have several labels.
+    /// Whether the targets are multilabel.
     pub is_several: bool,
     /// Those of some rows.
-    pub some: UnseenScores,
+    pub some: HeldOutScores,
 }
 
-impl LeftOutSums {
+impl LeaveOneOutSums {
     /// Adds the sums over other rows.
-    pub(crate) fn extend(&mut self, other: LeftOutSums) {
+    pub(crate) fn extend(&mut self, other: LeaveOneOutSums) {
         self.hinge += other.hinge;
         self.some.extend(other.some);
         self.is_several |= other.is_several;
@@ -96,7 +96,7 @@ impl LeftOutSums {
     /// The mean of the squared hinge over the rows and `k` problems.
     pub(crate) fn mean_hinge(&self, k: usize) -> f64 {
         let all: f64 = self.of_groups.iter().map(|[_, all]| all).sum();
-        // Several labels are problems themselves, which may know other rows.
+        // Labels are problems themselves, whose known rows may differ.
         self.hinge / if self.is_several { all } else { all * k as f64 }
     }
 
@@ -106,7 +106,7 @@ impl LeftOutSums {
         sum(0) / sum(1)
     }
 
-    /// The same of each of several labels; nothing of classes.
+    /// The same of each label, if multilabel; empty for classes.
     pub(crate) fn label_errors(&self) -> Vec<f64> {
         let share = |[wrong, all]: &[f64; 2]| wrong / all;
         if self.is_several { self.of_groups.iter().map(share).collect() } else { Vec::new() }
@@ -116,7 +116,7 @@ impl LeftOutSums {
 /// Number of folds for cross-validation.
 pub(crate) const FOLDS: u32 = 5;
 
-/// Hessians, column-major squares of which the lower triangle is used, one per problem.
+/// Hessians, column-major squares whose lower triangle is used, one per problem.
 pub type Hessians = [Vec<f64>];
 
 /// Sums over all rows. Vectors for all problems are concatenated, including those of problems that are not `live`,
@@ -132,15 +132,15 @@ pub trait RowSums {
     }
 
     /// Sets every problem to 0, where every row is inside the margin and counted; returns the Hessian, which is the
-    /// same for all, and each problem's sums. Where problems weigh rows differently, nothing is counted afterwards, there
-    /// are no sums, and the Hessian is that of equal weights.
+    /// same for all, and each problem's sums. Where problems weigh rows differently, nothing is counted afterwards,
+    /// there are no sums, and the Hessian is that of equal weights.
     ///
     /// # Errors
     /// Errors of reading the rows.
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)>;
 
     /// Evaluates points (problems × width), at which the rows inside the margin are counted from now on; the change is
-    /// added to the Hessians, if given. Returns one element per live problem.
+    /// added to the Hessians, if there are any. Returns one element per live problem.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
@@ -153,7 +153,7 @@ pub trait RowSums {
     fn accept(&mut self, live: &[usize]) -> Result<()>;
 
     /// On the line from the current points (0) to those evaluated last (1): half the first and second derivative of Σ
-    /// slack² at the given positions.
+    /// slack² at the positions.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
@@ -170,10 +170,10 @@ pub trait RowSums {
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums>;
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums>;
 
-    /// Excludes the samples of a fold from now on: they are not counted at the next evaluation. `None` includes all. A row
-    /// that stands for several samples may be excluded in part.
+    /// Excludes the samples of a fold from now on: they are not counted at the next evaluation. `None` includes all. A
+    /// row that stands for several samples may be excluded in part.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
@@ -183,10 +183,10 @@ pub trait RowSums {
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn absent_rows(&mut self) -> Result<LeftOutSums>;
+    fn absent_rows(&mut self) -> Result<LeaveOneOutSums>;
 
-    /// The left-out decision values that were summed last, one vector per problem, if they are stored.
-    fn left_out(&mut self) -> Vec<Vec<f64>> {
+    /// The leave-one-out decision values that were summed last, one vector per problem, if they are stored.
+    fn loo_values(&mut self) -> Vec<Vec<f64>> {
         Vec::new()
     }
 }

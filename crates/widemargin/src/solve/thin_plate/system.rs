@@ -1,11 +1,11 @@
-//! The interface of a problem for Newton's method: the solution on a given set of violators.
+//! The interface of a problem for Newton's method: the solution on a set of violators.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
-/// The two-class problem: minimize λ‖h‖² + Σ r (√w − y z)²₊ over the penalized part h and the unpenalized γ, where z = √w
-/// · f are the weighted scores, and r is 1 but where samples have several labels, whose problems weigh them differently.
+/// The two-class problem: minimize λ‖h‖² + Σ r (√w − y z)²₊ over the penalized part h and the unpenalized γ, where z =
+/// √w · f are the weighted scores, and r is 1 except for multilabel targets, whose problems weigh samples differently.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     /// +1 or −1 per sample.

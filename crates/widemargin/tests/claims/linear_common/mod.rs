@@ -91,7 +91,7 @@ impl Case {
             let mut x: Vec<f64> = self.row(i).iter().map(|x| f64::from(*x)).collect();
             x.push(if self.intercept == Intercept::None { 0.0 } else { 1.0 });
             for a in 0..m {
-                gradient[a] -= self.costs[i] * at.pull * self.targets().sign(i, k) * x[a];
+                gradient[a] -= self.costs[i] * at.dual * self.targets().sign(i, k) * x[a];
                 for b in 0..m {
                     hessian[a * m + b] += self.costs[i] * at.curvature * x[a] * x[b];
                 }

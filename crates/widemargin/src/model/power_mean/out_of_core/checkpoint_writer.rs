@@ -28,7 +28,7 @@ const MANIFEST: &str = "power-mean";
 struct Manifest {
     version: u32,
     /// Identification of the fit, by name.
-    facts: Vec<(String, String)>,
+    identity: Vec<(String, String)>,
     /// The plan, on which the steps depend.
     plan: Plan,
     /// Which of the two generations of weights and dual variables is complete.
@@ -48,8 +48,8 @@ impl Left {
     ///
     /// # Errors
     /// [`Error::Checkpoint`] for a checkpoint of another fit, naming the difference; errors of the checkpoint.
-    pub fn find(checkpoint: Option<&dyn Checkpoint>, facts: &[(String, String)]) -> Result<Option<Left>> {
-        let Some(bytes) = checkpoint.map(|kept| load_checkpoint(kept, MANIFEST)).transpose()?.flatten() else {
+    pub fn find(checkpoint: Option<&dyn Checkpoint>, identity: &[(String, String)]) -> Result<Option<Left>> {
+        let Some(bytes) = checkpoint.map(|saved| load_checkpoint(saved, MANIFEST)).transpose()?.flatten() else {
             return Ok(None);
         };
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|problem| damaged(problem.to_string()))?;
@@ -57,8 +57,8 @@ impl Left {
             let (found, expected) = (format!("of version {}", manifest.version), format!("version {VERSION}"));
             return Err(wrong(found, expected));
         }
-        for (at, (name, ours)) in facts.iter().enumerate() {
-            match manifest.facts.get(at) {
+        for (at, (name, ours)) in identity.iter().enumerate() {
+            match manifest.identity.get(at) {
                 Some((known, theirs)) if known == name && theirs == ours => {}
                 Some((known, theirs)) if known == name => {
                     let found = format!("that of a fit with {name} = {theirs}");
@@ -110,14 +110,14 @@ impl Left {
             }
         }
         let of = |k| numbers(weights(self.0.generation, k), sizes.n_weights);
-        let kept = DualCheckpoint {
+        let saved = DualCheckpoint {
             state: self.0.state.clone(),
             weights: (0..sizes.n_problems).map(of).collect::<Result<_>>()?,
         };
-        if kept.state.n_problems() == sizes.n_problems {
-            return Ok(kept);
+        if saved.state.n_problems() == sizes.n_problems {
+            return Ok(saved);
         }
-        Err(damaged(format!("the state of {} problems", kept.state.n_problems())))
+        Err(damaged(format!("the state of {} problems", saved.state.n_problems())))
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) struct CheckpointWriter<'a> {
     checkpoint: Option<&'a dyn Checkpoint>,
     store: &'a Store<'a>,
     plan: Plan,
-    facts: Vec<(String, String)>,
+    identity: Vec<(String, String)>,
     n_problems: usize,
     generation: u32,
     /// When the last checkpoint was finished, and how long it took.
@@ -165,17 +165,17 @@ pub(super) struct CheckpointWriter<'a> {
 }
 
 impl<'a> CheckpointWriter<'a> {
-    /// Starts saving the state of this fit, given what was `left` by an earlier run.
+    /// Starts saving the state of this fit, after the state `left` by an earlier run.
     pub fn new(
         checkpoint: Option<&'a dyn Checkpoint>,
         store: &'a Store<'a>,
         plan: Plan,
-        facts: Vec<(String, String)>,
+        identity: Vec<(String, String)>,
         n_problems: usize,
         left: Option<&Left>,
     ) -> Self {
         let generation = left.map_or(0, |left| 1 - left.0.generation.min(1));
-        CheckpointWriter { checkpoint, store, plan, facts, n_problems, generation, last: None }
+        CheckpointWriter { checkpoint, store, plan, identity, n_problems, generation, last: None }
     }
 }
 
@@ -203,7 +203,7 @@ impl Keep for CheckpointWriter<'_> {
         }
         let manifest = Manifest {
             version: VERSION,
-            facts: self.facts.clone(),
+            identity: self.identity.clone(),
             plan: self.plan,
             generation: self.generation,
             state: state.clone(),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use self::checkpoint_writer::{CheckpointWriter, Left, Weights};
 use self::encode::encode;
-use self::plan::{MOST_THREADS, Plan, Sizes};
+use self::plan::{MAX_THREADS, Plan, Sizes};
 use self::scan::{Chunked, Scan, chosen_vectors};
 use self::store::{Known, Store};
 use super::choose::PowerMeanChoice;
@@ -33,7 +33,7 @@ use crate::problem::OneVsRest;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
 
-/// What the first pass leaves.
+/// The results of the first pass.
 struct Stages<'a, 'm> {
     clock: Clock<'m>,
     chunked: Chunked<'a>,
@@ -54,7 +54,7 @@ impl PowerMeanParams {
     /// method: the report then has [`Status::IterationLimit`](crate::solve::Status::IterationLimit), a warning and the
     /// gap reached.
     ///
-    /// What is to be chosen is chosen on samples that are read once more after the first pass.
+    /// Automatic parameters are selected on samples that are read once more after the first pass.
     ///
     /// The result depends on the memory limit, through the number of blocks, but not on the number of threads. A fit
     /// that is killed can be resumed from its checkpoint and gives the same model, bit for bit.
@@ -96,7 +96,7 @@ impl PowerMeanParams {
         self.fit_scanned(stages, labels, (&weights, sample_weight), resources, None, monitor)
     }
 
-    /// The parameters with what was chosen on some of the samples, which are read for it.
+    /// The parameters with the values selected on some of the samples, which are read for it.
     fn chosen_on(
         &self,
         samples: &dyn Source<Samples = AnySamples>,
@@ -107,7 +107,7 @@ impl PowerMeanParams {
     ) -> Result<(Self, PowerMeanChoice)> {
         let some = self.rows_to_choose_on(labels, weights);
         let factors = scaling.map(FeatureMax::factors);
-        // Equal samples are not merged here: each is left out with all of its weight.
+        // Equal samples are not merged here: each is excluded with all of its weight.
         let weights = (weights, weights);
         match chosen_vectors(samples, &some)? {
             Vectors::Dense(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
@@ -126,8 +126,8 @@ impl PowerMeanParams {
         monitor: &Monitor<'_>,
     ) -> Result<PowerMeanSvc> {
         let Stages { mut clock, chunked, scan, scaling } = stages;
-        let facts = self.facts(&scan, labels, weights);
-        let left = Left::find(resources.checkpoint, &facts)?;
+        let identity = self.identity(&scan, labels, weights);
+        let left = Left::find(resources.checkpoint, &identity)?;
         let targets = OneVsRest::of(labels).with_codes(&[]);
         let n_problems = targets.n_problems();
         let sizes = Sizes {
@@ -152,7 +152,7 @@ impl PowerMeanParams {
         let store = Store::new(known, book.clone(), pieces);
         clock.end("encode")?;
 
-        let kept = match (&left, resources.checkpoint) {
+        let saved = match (&left, resources.checkpoint) {
             (Some(left), Some(checkpoint)) => {
                 let n_weights = sizes.n_features * map.n_nodes();
                 Some(left.take_up(checkpoint, &store, Weights { n_problems, n_weights })?)
@@ -160,16 +160,16 @@ impl PowerMeanParams {
             _ => None,
         };
         let mut checkpoint_writer =
-            CheckpointWriter::new(resources.checkpoint, &store, plan, facts, n_problems, left.as_ref());
+            CheckpointWriter::new(resources.checkpoint, &store, plan, identity, n_problems, left.as_ref());
         let n_features = sizes.n_features;
         let problem = BlockProblem { map: &map, book: &book.values, n_features, targets, loss: self.loss };
-        let settings = self.settings(Pool::count(self.threads).min(MOST_THREADS));
-        let (solution, mut unseen) = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
+        let settings = self.settings(Pool::count(self.threads).min(MAX_THREADS));
+        let (solution, mut scores) = solve_blocks(&problem, &store, &settings, saved, &mut checkpoint_writer, monitor)?;
         clock.end_solved("solve")?;
-        unseen.weights.iter_mut().for_each(|weight| *weight /= self.c);
+        scores.weights.iter_mut().for_each(|weight| *weight /= self.c);
         let mut report = report(&solution, clock.stages, self);
-        let given = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
-        let calibration = assess(&mut report, &unseen, labels, &given, EstimateMethod::HeldOut);
+        let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
+        let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
         report.notes.push(where_they_were(&store));
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
@@ -182,8 +182,8 @@ impl PowerMeanParams {
         })
     }
 
-    /// What identifies the fit of a checkpoint, by name: everything that affects the steps.
-    fn facts(&self, scan: &Scan, labels: &Labels, weights: &[f64]) -> Vec<(String, String)> {
+    /// The identity of the fit of a checkpoint, by name: everything that affects the steps.
+    fn identity(&self, scan: &Scan, labels: &Labels, weights: &[f64]) -> Vec<(String, String)> {
         let mut of_labels = Fingerprint::default();
         for (row, (&code, weight)) in labels.codes().iter().zip(weights).enumerate() {
             of_labels.add(2 * row, code.into());
@@ -193,7 +193,7 @@ impl PowerMeanParams {
             of_labels.add(2 * labels.len() + at, signed.to_bits());
         }
         let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
-        let facts = [
+        let identity = [
             ("samples", labels.len().to_string()),
             ("features", scan.largest.len().to_string()),
             ("non-zeros", scan.n_nonzero.to_string()),
@@ -211,7 +211,7 @@ impl PowerMeanParams {
             ("max_iter", self.max_epochs.to_string()),
             ("seed", self.seed.to_string()),
         ];
-        facts.map(|(name, value)| (name.to_owned(), value)).to_vec()
+        identity.map(|(name, value)| (name.to_owned(), value)).to_vec()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The memory plan: the number of blocks, given the memory that a fit may use.
+//! The memory plan: the number of blocks, from the memory that a fit may use.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::expansion::{ROW_BYTES, entry_bytes};
 use crate::solve::dual::packed_row_bytes;
 
 /// The maximum number of blocks for pieces in memory.
-const MOST_IN_MEMORY: u64 = 64;
+const MAX_IN_MEMORY: u64 = 64;
 
 /// With more blocks than this, reads become too small: more memory is needed.
-const MOST: u64 = 4096;
+const MAX_BLOCKS: u64 = 4096;
 
 /// Minimum and maximum bytes of a piece. Larger pieces would be too few for different combinations of rows in each
 /// round.
@@ -24,7 +24,7 @@ pub(super) const BUFFERS: usize = 16;
 
 /// The maximum number of threads that solve a block. The plan always assumes this many, so that the number of blocks,
 /// and thus the result, does not depend on the number of threads.
-pub(super) const MOST_THREADS: usize = 16;
+pub(super) const MAX_THREADS: usize = 16;
 
 /// The maximum size of a block relative to its share, since pieces are not split.
 const SLACK: f64 = 1.1;
@@ -76,7 +76,7 @@ impl Sizes {
 
     /// Bytes of the lanes and orders of all rows while they are solved.
     fn solved(&self) -> u64 {
-        self.n_rows * packed_row_bytes(self.n_problems, self.n_nodes, MOST_THREADS) as u64
+        self.n_rows * packed_row_bytes(self.n_problems, self.n_nodes, MAX_THREADS) as u64
     }
 
     /// Bytes in scratch for rows that do not stay in memory.
@@ -107,11 +107,11 @@ impl Sizes {
     /// [`Error::Memory`] if no number of blocks fits.
     pub fn plan(&self, memory: u64) -> Result<Plan> {
         let piece = (self.coded() / PIECES).clamp(PIECE.0, PIECE.1);
-        let most = MOST.min(self.n_rows).min(self.coded() / piece).max(1);
+        let most = MAX_BLOCKS.min(self.n_rows).min(self.coded() / piece).max(1);
         let plan =
             |n_blocks: u64, in_memory: bool| Plan { n_blocks: n_blocks as usize, in_memory, piece: piece as usize };
         let fits = |plan: &Plan| self.bytes(plan) <= memory;
-        if let Some(plan) = (1..=MOST_IN_MEMORY.min(most)).map(|n_blocks| plan(n_blocks, true)).find(fits) {
+        if let Some(plan) = (1..=MAX_IN_MEMORY.min(most)).map(|n_blocks| plan(n_blocks, true)).find(fits) {
             return Ok(plan);
         }
         let least = plan(most, false);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_taken_up_where_it_fits() {
+    fn resumes_a_plan_that_fits() {
         let (sizes, gib) = (sizes(), 1u64 << 30);
         let plan = sizes.plan(gib / 2).unwrap();
         assert_eq!(sizes.take_up(plan, gib / 2), Some(plan));

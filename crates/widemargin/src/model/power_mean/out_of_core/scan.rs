@@ -20,7 +20,7 @@ pub(super) struct Chunked<'a> {
     source: &'a dyn Source<Samples = AnySamples>,
     /// The weight of each row; rows of weight 0 are ignored.
     pub weights: &'a [f64],
-    pub rows_a_chunk: usize,
+    pub chunk_rows: usize,
     pub pool: Pool,
 }
 
@@ -37,8 +37,8 @@ impl<'a> Chunked<'a> {
             Vectors::Dense(matrix) => 4 * matrix.n_cols,
             Vectors::Sparse(matrix) => 8 + 8 * matrix.values.len().div_ceil(probed),
         };
-        let (rows_a_chunk, threads) = plan::chunks(row_bytes as u64, memory, Pool::new(threads)?.threads());
-        Ok(Chunked { source, weights, rows_a_chunk, pool: Pool::new(threads)? })
+        let (chunk_rows, threads) = plan::chunks(row_bytes as u64, memory, Pool::new(threads)?.threads());
+        Ok(Chunked { source, weights, chunk_rows, pool: Pool::new(threads)? })
     }
 
     /// Folds the results of `work` on each chunk, in order. It receives the chunk's samples, the number of its first
@@ -62,7 +62,7 @@ impl<'a> Chunked<'a> {
             count.add(n);
             Ok(made.map_err(|error| error.of_chunk(first))?)
         };
-        self.pool.fold_chunks(self.weights.len(), self.rows_a_chunk, chunk, fold)
+        self.pool.fold_chunks(self.weights.len(), self.chunk_rows, chunk, fold)
     }
 }
 
@@ -86,14 +86,14 @@ pub(super) fn chosen_vectors(source: &dyn Source<Samples = AnySamples>, rows: &[
 
 fn of_vectors(samples: AnySamples, n: usize) -> Result<Vectors> {
     let vectors = Vectors::from_any(samples).map_err(|met| Error::Kind {
-        given: met.kind(),
+        found: met.kind(),
         method: "the power mean SVM".into(),
         wanted: "vectors",
     })?;
     if vectors.len() == n {
         return Ok(vectors);
     }
-    Err(Error::shape("a chunk of samples", format!("{} rows", vectors.len()), format!("the {n} that were asked for")))
+    Err(Error::shape("a chunk of samples", format!("{} rows", vectors.len()), format!("the {n} requested ones")))
 }
 
 /// The results of the first pass.

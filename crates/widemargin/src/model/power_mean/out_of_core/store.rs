@@ -89,7 +89,7 @@ pub(super) struct Store<'a> {
     pieces: Pieces<'a>,
     solved: Vec<Solved>,
     /// The block of all rows, if it is the only one and fits in memory, once it has been loaded.
-    held: OnceLock<Arc<BlockRows>>,
+    cached: OnceLock<Arc<BlockRows>>,
     /// Memory of entries for reuse, and the capacity needed for the largest block.
     spare: Mutex<Vec<Entries>>,
     most: usize,
@@ -107,7 +107,7 @@ impl<'a> Store<'a> {
             pieces.pieces.iter().map(|(piece, _)| piece.n_entries(known.n_features)).collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         let most = lengths.iter().take(lengths.len().div_ceil(pieces.n_blocks)).sum();
-        Store { known, book, pieces, solved, held: OnceLock::new(), spare: Mutex::default(), most }
+        Store { known, book, pieces, solved, cached: OnceLock::new(), spare: Mutex::default(), most }
     }
 
     /// Bytes in scratch.
@@ -141,10 +141,10 @@ impl<'a> Store<'a> {
 
     /// The dual variables of a piece: those of its rows for the first problem, then for the second, and so on.
     pub fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
-        let kept = self.of_piece(piece);
+        let stored = self.of_piece(piece);
         let mut alphas = vec![0.0; self.n_alphas(piece)];
-        match (&*kept, self.pieces.scratch) {
-            (Alphas::Memory(kept), _) => alphas.copy_from_slice(kept),
+        match (&*stored, self.pieces.scratch) {
+            (Alphas::Memory(stored), _) => alphas.copy_from_slice(stored),
             (Alphas::Scratch, Some(scratch)) => {
                 let mut bytes = [0; STRETCH];
                 for (n, some) in alphas.chunks_mut(STRETCH / 4).enumerate() {
@@ -161,9 +161,9 @@ impl<'a> Store<'a> {
 
     /// Stores a piece's dual variables.
     pub fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()> {
-        let mut kept = self.of_piece(piece);
+        let mut stored = self.of_piece(piece);
         let Some(scratch) = self.pieces.scratch else {
-            *kept = Alphas::Memory(alphas.to_vec());
+            *stored = Alphas::Memory(alphas.to_vec());
             return Ok(());
         };
         let mut bytes = Vec::with_capacity(STRETCH.min(4 * alphas.len()));
@@ -172,7 +172,7 @@ impl<'a> Store<'a> {
             some.iter().for_each(|alpha| bytes.extend_from_slice(&alpha.to_le_bytes()));
             scratch.write(self.solved[piece].at + (n * STRETCH) as u64, &bytes)?;
         }
-        *kept = Alphas::Scratch;
+        *stored = Alphas::Scratch;
         Ok(())
     }
 
@@ -236,12 +236,12 @@ impl Blocks for Store<'_> {
     }
 
     fn load(&self, deal: &Deal) -> Result<Loaded> {
-        let rows = match self.held.get() {
+        let rows = match self.cached.get() {
             Some(rows) => rows.clone(),
             None => Arc::new(self.gather(deal)?),
         };
         if self.pieces.n_blocks == 1 && self.pieces.scratch.is_none() {
-            self.held.get_or_init(|| rows.clone());
+            self.cached.get_or_init(|| rows.clone());
         }
         let n_rows = rows.rows.n_rows();
         let mut alphas = vec![0.0; n_rows * self.known.n_problems];
@@ -270,7 +270,7 @@ impl Blocks for Store<'_> {
     }
 
     fn give_back(&self, rows: Arc<BlockRows>) {
-        // Those in memory are still held.
+        // Those in memory are still cached.
         if let Some(rows) = Arc::into_inner(rows) {
             let entries = rows.rows.into_entries();
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(entries);

@@ -1,4 +1,4 @@
-//! Features of samples on bases, without what the polynomials fit of them, made from the samples at each pass.
+//! Features of samples on bases, without their fit by the polynomials, computed from the samples at each pass.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub(super) struct Places<'a> {
 pub(super) struct BasisFeatures<'a> {
     places: Places<'a>,
     roots: &'a [f64],
-    /// With the unpenalized features, and what is subtracted for each.
+    /// With the unpenalized features, and their subtracted multiples.
     map: FeatureMap,
     /// An orthonormal basis of √W P at the samples.
     span: Matrix,
@@ -69,7 +69,7 @@ impl<'a> BasisFeatures<'a> {
         Ok(features)
     }
 
-    /// What the polynomials fit of targets, samples × outputs.
+    /// The fit of targets by the polynomials, samples × outputs.
     pub fn free_fit(&self, targets: &Matrix) -> FreeFit {
         let base = product(Side::Plain(&self.span), Side::Plain(&self.along(targets)));
         let base = scaled_rows(&base, &self.roots.iter().map(|root| 1.0 / root).collect::<Vec<f64>>());

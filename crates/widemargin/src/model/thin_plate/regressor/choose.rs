@@ -1,5 +1,5 @@
-//! The kernel, and whether to standardize the columns: the largest leave-one-out R² of exact fits on at most a thousand of
-//! the samples.
+//! The kernel, and whether to standardize the columns: the largest leave-one-out R² of exact fits on at most a thousand
+//! of the samples.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -16,14 +16,14 @@ use crate::similarity::ConditionalKernel;
 /// Samples on which kernels and scalings are compared.
 const SAMPLES: usize = 1000;
 
-/// What was found of a kernel on columns as they are, or standardized.
+/// The results of a kernel on original or standardized columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedSpline {
     /// The kernel.
     pub kernel: ConditionalKernel,
     /// Whether each column was divided by its standard deviation.
     pub standardized: bool,
-    /// R² of the left-out predictions at the best C of the path, or why there is none.
+    /// R² of the leave-one-out predictions at the best C of the path, or why there is none.
     pub loo_r2: std::result::Result<f64, String>,
     /// The number of samples.
     pub n_samples: usize,
@@ -31,7 +31,7 @@ pub struct TriedSpline {
     pub seconds: f64,
 }
 
-/// What was chosen.
+/// The selected values.
 pub(super) struct Choice {
     pub kernel: ConditionalKernel,
     /// The factors of the columns, if they are to be standardized.
@@ -40,12 +40,12 @@ pub(super) struct Choice {
     pub solved: Option<Solved>,
     pub tried: Vec<TriedSpline>,
     pub warnings: Vec<String>,
-    /// What to tell of those that were tried.
+    /// A note on the candidates.
     pub note: Option<String>,
 }
 
 impl Task<'_> {
-    /// Chooses the kernel and the scaling, where both are not given.
+    /// Selects the kernel and the scaling, if both are automatic.
     ///
     /// # Errors
     /// That of the first candidate if none could be fitted; [`Error::Cancelled`].
@@ -56,7 +56,7 @@ impl Task<'_> {
         let is_open = params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN;
         let scalings = match params.standardize {
             _ if is_open => vec![false, true],
-            given => vec![given == Standardize::Yes],
+            choice => vec![choice == Standardize::Yes],
         };
         let kernels = params.open_kernels();
         let candidates: Vec<(ConditionalKernel, bool)> =
@@ -88,9 +88,9 @@ impl Task<'_> {
                 Err(Error::TooShort { .. }) if best.is_some() => break,
                 Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
                 Err(error) => {
-                    let told = error.to_string();
+                    let message = error.to_string();
                     problem = problem.or(Some(error));
-                    Err(told)
+                    Err(message)
                 }
                 Ok(solved) => {
                     let r2 = solved.chosen.r2();
@@ -116,8 +116,8 @@ impl Task<'_> {
                 Err(problem) => format!("{}{scaling} failed: {problem}", one.kernel),
             }
         };
-        let told: Vec<String> = tried.iter().map(one).collect();
-        let note = format!("R² of left-out predictions on {} samples: {}", task.weights.len(), told.join(", "));
+        let scores: Vec<String> = tried.iter().map(one).collect();
+        let note = format!("R² of leave-one-out predictions on {} samples: {}", task.weights.len(), scores.join(", "));
         let solved = (part.is_none() && self.n_basis().is_none()).then_some(solved);
         Ok(Choice { kernel, factors: factors_if(standardized), solved, tried, warnings, note: Some(note) })
     }

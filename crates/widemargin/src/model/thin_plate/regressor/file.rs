@@ -87,13 +87,13 @@ impl ThinPlateRegressor {
         if header.loss != LOSS {
             return Err(reader.wrong(format!("the loss '{}' is not known", header.loss)));
         }
-        let retold = |error: Error| reader.wrong(error.to_string());
-        header.origin.check(Some(n_features)).map_err(retold)?;
-        let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(n_features)).map_err(file_error)?;
+        let kernel: ConditionalKernel = header.kernel.parse().map_err(file_error)?;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
         let center = reader.tensor("center", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(degree(kernel), center, factors).map_err(retold)?;
+        let space = PolynomialSpace::new(degree(kernel), center, factors).map_err(file_error)?;
         let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
         Ok(ThinPlateRegressor {
             scale: header.standardized.then_some(scale),

@@ -25,19 +25,19 @@ impl ThinPlateRegressorParams {
         self.fit_with(samples, targets, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and the order
-    /// of the samples does not matter (except for [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for
-    /// bit.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
+    /// the order of the samples does not matter (except for
+    /// [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for bit.
     ///
-    /// The leave-one-out errors in the model are exact: those of refits without one copy of each sample; on bases with the
-    /// bases as they are. If a time limit does not allow a fit on all samples, the model is of as many as it allows, which
-    /// the report says.
+    /// The leave-one-out errors in the model are exact: those of refits without one copy of each sample; on bases with
+    /// the bases as they are. If a time limit does not allow a fit on all samples, the model is of as many as it
+    /// allows, as noted in the report.
     ///
     /// # Errors
-    /// Invalid parameters, shapes, values or targets, each saying which and what is expected; [`Error::Parameter`] on
-    /// `n_basis`, with the size, if the kernel matrix does not fit in memory, and on `C` if it is to be selected and each
-    /// sample is met whatever the others say; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time
-    /// limit passed before a fit on few samples.
+    /// Invalid parameters, shapes, values or targets, with their names and the expected values; [`Error::Parameter`] on
+    /// `n_basis`, with the size, if the kernel matrix does not fit in memory, and on `C` if it is to be selected and
+    /// each sample is fitted regardless of the others; [`Error::Cancelled`] if the monitor cancelled;
+    /// [`Error::TooShort`] if its time limit passed before a fit on few samples.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -48,7 +48,7 @@ impl ThinPlateRegressorParams {
         Ok(self.fit_tried(samples, targets, sample_weight, monitor)?.0)
     }
 
-    /// The same, with what was found of each kernel and scaling, if there was a choice.
+    /// The same, with the results of each kernel and scaling, if there was a choice.
     ///
     /// # Errors
     /// As for [`ThinPlateRegressorParams::fit_with`].

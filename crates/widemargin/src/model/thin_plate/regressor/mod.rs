@@ -13,5 +13,5 @@ mod task;
 pub use choose::TriedSpline;
 pub(crate) use file::{Header, METHOD};
 pub use model::ThinPlateRegressor;
-pub use of_parts::SplineFacts;
+pub use of_parts::SplineMetadata;
 pub use params::{SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};

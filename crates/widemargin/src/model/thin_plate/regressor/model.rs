@@ -74,7 +74,7 @@ impl ThinPlateRegressor {
         self.spline().n_bases()
     }
 
-    /// A basis with its features as they were given.
+    /// A basis with its original features.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
         self.spline().basis(basis)
     }
@@ -88,7 +88,7 @@ impl ThinPlateRegressor {
     getters! {
         /// The kernel.
         copy kernel: ConditionalKernel;
-        /// The weight C of the losses, given or selected.
+        /// The weight C of the losses, fixed or selected.
         copy c: f64;
         /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
         copy lambda: f64;
@@ -104,10 +104,10 @@ impl ThinPlateRegressor {
         bases: &[f64];
         /// α, row-major, outputs × bases.
         coefficients: &[f64];
-        /// β, row-major, outputs × monomials of the centered and scaled features: the constant, the features, their products
-        /// of degree two, and so on.
+        /// β, row-major, outputs × monomials of the centered and scaled features: the constant, the features, their
+        /// products of degree two, and so on.
         polynomial: &[f64];
-        /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone.
+        /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C.
         path: &[RegressionPoint];
         /// The report of the fit.
         report: &Report;

@@ -7,16 +7,16 @@ use crate::instant::Instant;
 use crate::model::origin::TrainingSettings;
 use crate::model::thin_plate::remarks::dependent;
 use crate::model::thin_plate::{BasisPlan, SettledPolynomials};
-use crate::model::{CChoice, ChosenRegression, PartedTargets};
+use crate::model::{CChoice, PartedTargets, RegressionSelection};
 use crate::monitor::Monitor;
 use crate::partition::Executor;
 use crate::solve::Stage;
 use crate::solve::ridge::{PartedRidge, RidgeRows};
 
-/// What the model of such a fit is told beside its solution.
+/// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
-pub struct SplineFacts {
-    /// The weight of the losses, given or to be selected.
+pub struct SplineMetadata {
+    /// The weight of the losses, fixed or to be selected.
     pub c: CChoice,
     /// How the bases were selected.
     pub basis: String,
@@ -30,32 +30,33 @@ pub struct SplineFacts {
 
 impl BasisPlan {
     /// Fits a smoothing spline to features of all partitions with free polynomials (of [`BasisPlan::features`] with the
-    /// [`SettledPolynomials`] of [`Polynomials::Free`](crate::solve::thin_plate::Polynomials::Free)), and to their standardized targets. The leave-one-out errors are exact with
-    /// the bases as they are.
+    /// [`SettledPolynomials`] of [`Polynomials::Free`](crate::solve::thin_plate::Polynomials::Free)), and to their
+    /// standardized targets. The leave-one-out errors are exact with the bases as they are.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C; errors of the rows; [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled.
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C; errors of the rows;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled.
     pub fn fit_spline(
         self,
         settled: SettledPolynomials,
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,
-        facts: SplineFacts,
+        metadata: SplineMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateRegressor> {
         let SettledPolynomials { settled, .. } = settled;
         let BasisPlan { kernel, n_features, bases, space, feature_map, .. } = self;
-        facts.c.check()?;
+        metadata.c.check()?;
         let (started, standard) = (Instant::now(), &targets.standard);
         let ridge = PartedRidge::new(rows, targets.n_outputs(), targets.total(), monitor)?;
-        let lambdas = ChosenRegression::lambdas(facts.c, ridge.spectrum());
-        let told = ridge.left_out(rows, &lambdas, monitor)?;
-        let chosen = ChosenRegression::best(facts.c, standard, &told)?;
+        let lambdas = RegressionSelection::lambdas(metadata.c, ridge.spectrum());
+        let points = ridge.leave_one_out(rows, &lambdas, monitor)?;
+        let chosen = RegressionSelection::best(metadata.c, standard, &points)?;
         let (weights, free) = (ridge.weights(chosen.lambda), ridge.along());
         let map = settled.feature_map(feature_map);
         let one = |output: usize| map.coefficients(&[weights.col(output), free.col(output)].concat());
         let (alphas, betas) = (0..targets.n_outputs()).map(one).unzip();
-        let mut stages = facts.stages;
+        let mut stages = metadata.stages;
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let dependent = dependent(kernel, space.len(), settled.rank);
         let warnings: Vec<String> =
@@ -73,9 +74,10 @@ impl BasisPlan {
             alphas,
             betas,
         };
-        let training = TrainingSettings { seed: facts.seed, basis: Some(facts.basis), ..TrainingSettings::default() };
+        let training =
+            TrainingSettings { seed: metadata.seed, basis: Some(metadata.basis), ..TrainingSettings::default() };
         let mut model = solved.into_model(kernel, n_features, targets.n_present(), training, stages);
-        model.support = facts.support;
+        model.support = metadata.support;
         model.report.warnings.extend(warnings);
         Ok(model)
     }

@@ -6,7 +6,7 @@ use super::super::bases::SAMPLES_PER_BASIS;
 use super::super::remote::{BasisPlan, ColumnSums};
 use super::super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, Stream, drawn};
 use super::choose::Choice;
-use super::of_parts::SplineFacts;
+use super::of_parts::SplineMetadata;
 use super::task::Task;
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
 use crate::data::{About, AnySamples, DenseView, Label, Labels, Resources, Source, Targets};
@@ -26,32 +26,33 @@ use crate::solve::thin_plate::{FeatureMap, FirstSums, Polynomials};
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
 
-/// Squares of the features that are held at once, beside those of chunks of rows: the kernel between the bases and its
-/// factor, the products, their eigenvectors, the rotation and its copies.
+/// Squares of the features that are in memory at once, in addition to those of chunks of rows: the kernel between the
+/// bases and its factor, the products, their eigenvectors, the rotation and its copies.
 const SQUARES: usize = 8;
 
 /// Copies of the features of a chunk of rows: kernel values, features, centered ones, rotated ones.
 const COPIES: usize = 4;
 
 impl ThinPlateRegressorParams {
-    /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some thousand
-    /// consecutive rows, in four passes: the columns, the polynomials, the products of the features, and the left-out residuals
-    /// at all C. If all samples fit in memory, [`ThinPlateRegressorParams::fit_with`] is faster.
+    /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some
+    /// thousand consecutive rows, in four passes: the columns, the polynomials, the products of the features, and the
+    /// leave-one-out residuals at all C. If all samples fit in memory, [`ThinPlateRegressorParams::fit_with`] is
+    /// faster.
     ///
-    /// In addition to targets and weights (24 bytes per sample and 8 per output), memory holds matrices of bases × bases,
-    /// some thousand samples with their features, and 25 samples per basis.
+    /// In addition to targets and weights (24 bytes per sample and 8 per output), memory holds matrices of bases ×
+    /// bases, some thousand samples with their features, and 25 samples per basis.
     ///
     /// The result equals that of [`ThinPlateRegressorParams::fit_with`] on the same bases, up to rounding, with these
-    /// differences: bases are selected among 25 random samples per basis ([`ThinPlateBasis::Index`]: the first samples),
-    /// kernel and scaling on a thousand of these; samples are in single precision, as in the source.
+    /// differences: bases are selected among 25 random samples per basis ([`ThinPlateBasis::Index`]: the first
+    /// samples), kernel and scaling on a thousand of these; samples are in single precision, as in the source.
     ///
-    /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed pass, and gives the same model, bit
-    /// for bit.
+    /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed pass, and gives the same
+    /// model, bit for bit.
     ///
     /// # Errors
-    /// As for [`ThinPlateRegressorParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for a
-    /// checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples that are not
-    /// vectors.
+    /// As for [`ThinPlateRegressorParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for
+    /// a checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples
+    /// that are not vectors.
     ///
     /// [`ThinPlateBasis::Index`]: crate::model::ThinPlateBasis::Index
     pub fn fit_blocks(
@@ -91,7 +92,7 @@ impl ThinPlateRegressorParams {
             monitor,
         };
         let Choice { kernel, factors, tried, warnings, note, .. } = task.choose()?;
-        // The spreads of all samples, where those drawn have told that columns are to be standardized.
+        // The spreads of all samples, if the drawn ones have shown that columns are to be standardized.
         let scale = match factors {
             Some(_) => Some(look.space(Some(0), None)?.factors().to_vec()),
             None => None,
@@ -106,7 +107,7 @@ impl ThinPlateRegressorParams {
 
         if let Some(checkpoint) = resources.checkpoint {
             let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
-            let mut parameters = self.told(n_basis, &parted);
+            let mut parameters = self.identity(n_basis, &parted);
             parameters.push(("content of the samples", format!("{:032x}", look.content.finish())));
             Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?.settle(checkpoint)?;
         }
@@ -138,14 +139,14 @@ impl ThinPlateRegressorParams {
             pool: &pool,
         };
         let mut spline_rows = Recorded::new(spline_rows, resources.checkpoint, ANSWERS)?;
-        let facts = SplineFacts {
+        let metadata = SplineMetadata {
             c: self.c,
             basis: self.basis.to_string(),
             support: support.into_iter().map(|row| row as u64).collect(),
             seed: self.seed,
             stages: clock.stages,
         };
-        let mut model = plan.clone().fit_spline(settled, &parted, &mut spline_rows, facts, monitor)?;
+        let mut model = plan.clone().fit_spline(settled, &parted, &mut spline_rows, metadata, monitor)?;
         for warning in warnings {
             if !model.report.warnings.contains(&warning) {
                 model.report.warnings.push(warning);
@@ -181,8 +182,8 @@ impl ThinPlateRegressorParams {
         Err(Error::Memory { what, needed, free: limit, hint: "take fewer bases (n_basis)" })
     }
 
-    /// All parameters that affect the result, and what identifies the targets.
-    fn told(&self, n_basis: usize, targets: &PartedTargets) -> Vec<(&'static str, String)> {
+    /// All parameters that affect the result, and the identity of the targets.
+    fn identity(&self, n_basis: usize, targets: &PartedTargets) -> Vec<(&'static str, String)> {
         let kernels: Vec<String> = self.open_kernels().iter().map(ToString::to_string).collect();
         vec![
             ("kernel", kernels.join(" or ")),
@@ -224,7 +225,7 @@ impl ScaledRows<'_> {
     }
 }
 
-/// Features of the samples of weight above 0 with their targets, made anew at each pass.
+/// Features of the samples of weight above 0 with their targets, recomputed at each pass.
 struct SplineRows<'a> {
     plan: &'a BasisPlan,
     map: FeatureMap,

@@ -6,15 +6,15 @@ use crate::macros::setters;
 use crate::model::{AUTO_KERNELS, CChoice, Standardize, ThinPlateBasis};
 use crate::similarity::ConditionalKernel;
 
-/// Samples up to which an exact fit takes about a minute: what callers may give to
+/// Samples up to which an exact fit takes about a minute: a value for
 /// [`ThinPlateRegressorParams::exact_up_to`]. Memory grows with their square, time with their cube.
 pub const SPLINE_EXACT_UP_TO: usize = 3_000;
 
 /// Parameters of a smoothing spline, with their defaults.
 ///
-/// Over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m it minimizes ½‖f‖² + C Σ w (y − f)². The polynomials p are unpenalized; a kernel
-/// that is positive definite without any gets the constant. Wahba, *Spline Models for Observational Data*, 1990; with these
-/// kernels Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007, Corollary 2.3.
+/// Over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m it minimizes ½‖f‖² + C Σ w (y − f)². The polynomials p are unpenalized; a
+/// kernel that is positive definite without any gets the constant. Wahba, *Spline Models for Observational Data*, 1990;
+/// with these kernels Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007, Corollary 2.3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThinPlateRegressorParams {
     pub(super) kernels: Vec<ConditionalKernel>,
@@ -49,22 +49,22 @@ impl ThinPlateRegressorParams {
         ThinPlateRegressorParams { kernels: vec![kernel], ..self }
     }
 
-    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a C that is given, whose meaning depends
-    /// on the kernel, [`ConditionalKernel::Distance`].
+    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a fixed C, whose meaning depends on
+    /// the kernel, [`ConditionalKernel::Distance`].
     pub fn kernel_auto(self) -> Self {
         ThinPlateRegressorParams { kernels: AUTO_KERNELS.to_vec(), ..self }
     }
 
     setters! {
-        /// Whether each column is first divided by its standard deviation. [`Standardize::Auto`] is by the leave-one-out
-        /// squared error on at most 1,000 samples, where C is selected too and the columns' spreads differ by more than a
-        /// factor of three.
+        /// Whether each column is first divided by its standard deviation. [`Standardize::Auto`] is by the
+        /// leave-one-out squared error on at most 1,000 samples, where C is selected too and the columns' spreads
+        /// differ by more than a factor of three.
         standardize: Standardize;
         /// Number of bases, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
         /// samples × bases² and bases³.
         n_basis: Option<usize>;
-        /// Where `n_basis` is none and there are more samples than this, 1,000 bases are taken all the same, with a
-        /// warning. Without a limit the exact solver refuses what does not fit in memory.
+        /// Where `n_basis` is none and there are more samples than this, 1,000 bases are used nevertheless, with a
+        /// warning. Without a limit the exact solver refuses samples that do not fit in memory.
         exact_up_to: usize;
         /// How bases are selected.
         basis: ThinPlateBasis;
@@ -105,7 +105,7 @@ impl ThinPlateRegressorParams {
         bases.filter(|&n_basis| n_basis < n)
     }
 
-    /// The kernels to choose among: the first alone where C is given.
+    /// The candidate kernels: only the first one if C is fixed.
     pub(super) fn open_kernels(&self) -> &[ConditionalKernel] {
         if self.c == CChoice::Auto { &self.kernels } else { &self.kernels[..1] }
     }

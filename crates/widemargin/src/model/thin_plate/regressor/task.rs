@@ -1,4 +1,4 @@
-//! What is done with the samples of a smoothing spline: the fit at a kernel and a scaling, exact or on bases.
+//! The task of a smoothing spline: the fit at a kernel and a scaling, exact or on bases.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::model::scale_rows::scale_rows;
-use crate::model::{ChosenRegression, StandardTargets};
+use crate::model::{RegressionSelection, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
 use crate::solve::thin_plate::memory as solver_memory;
 
-/// The distinct samples with weights above 0, and what is done with them.
+/// The distinct samples with weights above 0, and their task.
 pub(super) struct Task<'a> {
     pub params: &'a ThinPlateRegressorParams,
-    /// Row-major, as given.
+    /// Row-major, unscaled.
     pub rows: Vec<f64>,
     pub n_features: usize,
     pub targets: Targets,
@@ -34,11 +34,11 @@ pub(super) struct Task<'a> {
     pub monitor: &'a Monitor<'a>,
 }
 
-/// A spline at the C given or selected, of the standardized targets.
+/// A spline at the fixed or selected C, of the standardized targets.
 pub(super) struct Solved {
     pub space: PolynomialSpace,
     pub standard: StandardTargets,
-    pub chosen: ChosenRegression,
+    pub chosen: RegressionSelection,
     /// λ in units of the mean diagonal of the projected kernel.
     pub lambda: f64,
     pub rank: usize,
@@ -80,14 +80,14 @@ impl Task<'_> {
         PolynomialSpace::fit(rows, &self.weights, self.n_features, degree(kernel))
     }
 
-    /// C by leave-one-out, or a refusal that tells how many polynomials there are.
+    /// C by leave-one-out, or an error with the number of polynomials.
     fn chosen(
         &self,
         ridge: &Ridge<'_>,
         standard: &StandardTargets,
         (kernel, space): (ConditionalKernel, &PolynomialSpace),
-    ) -> Result<ChosenRegression> {
-        ChosenRegression::of(ridge, standard, self.params.c, self.monitor).map_err(|error| match error {
+    ) -> Result<RegressionSelection> {
+        RegressionSelection::of(ridge, standard, self.params.c, self.monitor).map_err(|error| match error {
             Error::Parameter { name, value, expected } if name == "C" => {
                 let p = space.len();
                 let expected = format!("{expected}; polynomials of {kernel} that are not penalized: {p}");

@@ -1,10 +1,10 @@
-//! Decision values of samples that a fit did not see: what probabilities are calibrated on.
+//! Decision values of samples that were not part of the fit, on which probabilities are calibrated.
 
 use serde::{Deserialize, Serialize};
 
-/// Decision values of samples that a fit did not see.
+/// Decision values of samples that were not part of the fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct UnseenScores {
+pub struct HeldOutScores {
     /// Samples × problems, row-major.
     pub values: Vec<f64>,
     /// The class of each sample.
@@ -15,11 +15,11 @@ pub struct UnseenScores {
     pub counts: Vec<f64>,
 }
 
-impl UnseenScores {
-    /// Of all samples, of which each problem has its values; none if one of them has not. `units` are the weights of
-    /// independent samples, of which a row may stand for several; rows without one were not left out.
+impl HeldOutScores {
+    /// The scores of all samples, or of none if the values of a problem are missing. `units` are the weights of single
+    /// samples, since a row may stand for several; rows with a unit of 0 were not left out.
     pub(crate) fn of_problems(values: &[Vec<f64>], codes: &[u32], weights: &[f64], units: &[f64]) -> Self {
-        let mut found = UnseenScores::default();
+        let mut found = HeldOutScores::default();
         let complete = values.iter().all(|values| values.len() == codes.len()) && !values.is_empty();
         if complete {
             for row in (0..codes.len()).filter(|&row| units[row] > 0.0) {
@@ -39,7 +39,7 @@ impl UnseenScores {
     }
 
     /// Adds those of other samples.
-    pub fn extend(&mut self, other: UnseenScores) {
+    pub fn extend(&mut self, other: HeldOutScores) {
         self.values.extend(other.values);
         self.codes.extend(other.codes);
         self.weights.extend(other.weights);

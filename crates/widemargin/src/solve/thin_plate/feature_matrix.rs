@@ -1,13 +1,14 @@
-//! A linear machine on features that are given, with C by leave-one-out in closed form.
+//! A linear SVM on a matrix of features, with C by leave-one-out in closed form.
 //!
-//! For n samples, D features, k problems and m samples inside the margin, a step of Newton's method takes k·m³/3 flops by
-//! the exact solver on the samples' Gram matrix (n²·D flops once, n² numbers), or k·D³/3 by the solver on bases, whose
-//! features are the same thing once they have been computed. The first is used where m is expected to be at most D.
+//! For n samples, D features, k problems and m samples inside the margin, a step of Newton's method takes k·m³/3 flops
+//! by the exact solver on the samples' Gram matrix (n²·D flops once, n² numbers), or k·D³/3 by the solver on bases,
+//! whose features are the same thing once they have been computed. The first is used where m is expected to be at most
+//! D.
 
 use std::ops::Range;
 
-use super::block_fit::{Means, RawRows, fit_blocks};
-use super::block_sums::RowFacts;
+use super::block_fit::{BlockStorage, RawRows, fit_blocks};
+use super::block_sums::RowData;
 use super::exact_fit::{FitSettings, fit_exact};
 use super::feature_map::FeatureMap;
 use super::local::BLOCK;
@@ -22,16 +23,16 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
 
-/// Newton steps per problem and C, and the largest violation of the optimality conditions in units of the margin: enough
-/// to compare values of C.
+/// Newton steps per problem and C, and the largest violation of the optimality conditions in units of the margin:
+/// enough to compare values of C.
 const STOP: Stop = Stop { max_steps: 100, tol: 1e-8 };
 
-/// The largest C is 500 in units of one over the mean squared norm of the centered features (λ = 1e-3, in half decades):
-/// beyond it leverages tend to 1, where the closed form says nothing.
+/// The largest C is 500 in units of one over the mean squared norm of the centered features (λ = 1e-3, in half
+/// decades): beyond it leverages tend to 1, where the closed form is undetermined.
 pub(super) const LOWEST: i32 = -6;
 
-/// A fit on given features.
-pub(crate) struct OnFeatures {
+/// A fit on a matrix of features.
+pub(crate) struct FeatureFit {
     /// Weights, problems × features.
     pub weights: Vec<Vec<f64>>,
     /// One for each problem.
@@ -40,25 +41,25 @@ pub(crate) struct OnFeatures {
 }
 
 /// The rows of a matrix as the solver takes them.
-pub(super) struct GivenFeatures<'a> {
+pub(super) struct FeatureMatrix<'a> {
     pub rows: problem::Block<'a>,
     pub roots: &'a [f64],
     /// Whether the constant is one more penalized feature.
     pub has_constant: bool,
-    /// Where products of dense rows are in single precision, what is subtracted from the rows before. It is enough to compare
-    /// features: the rounding of products of centered rows is far below the least λ.
+    /// Where products of dense rows are in single precision, the center that is subtracted from the rows before. It is
+    /// enough to compare features: the rounding of products of centered rows is far below the least λ.
     pub single: Option<Vec<f64>>,
 }
 
-impl<'a> GivenFeatures<'a> {
+impl<'a> FeatureMatrix<'a> {
     pub fn new(rows: problem::Block<'a>, roots: &'a [f64], intercept: Intercept) -> Self {
-        GivenFeatures { rows, roots, has_constant: intercept == Intercept::Penalized, single: None }
+        FeatureMatrix { rows, roots, has_constant: intercept == Intercept::Penalized, single: None }
     }
 
-    /// The same with products in single precision. With a free intercept, which takes up any shift, rows are centered before they
-    /// are rounded: little would be left of small differences between large numbers.
+    /// The same with products in single precision. With a free intercept, which takes up any shift, rows are centered
+    /// before they are rounded: little would be left of small differences between large numbers.
     pub fn in_single_precision(self, intercept: Intercept) -> Self {
-        GivenFeatures { single: Some(self.center(intercept)), ..self }
+        FeatureMatrix { single: Some(self.center(intercept)), ..self }
     }
 
     /// The weighted mean of the rows, which a free intercept takes up; else zeros.
@@ -78,7 +79,7 @@ impl<'a> GivenFeatures<'a> {
     }
 }
 
-impl GivenFeatures<'_> {
+impl FeatureMatrix<'_> {
     /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, the second
     /// not before the first.
     pub fn gram(&self, pool: &Pool) -> Matrix {
@@ -138,7 +139,7 @@ impl GivenFeatures<'_> {
     }
 }
 
-impl RawRows for GivenFeatures<'_> {
+impl RawRows for FeatureMatrix<'_> {
     type Span = ();
 
     fn n_rows(&self) -> usize {
@@ -166,30 +167,30 @@ impl RawRows for GivenFeatures<'_> {
     }
 }
 
-/// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centered features; and
-/// whether the selected C is refined, and its error estimated by refits.
+/// C, if it is fixed; the λ near which the best is expected, in units of the mean squared norm of the centered
+/// features; and whether the selected C is refined, and its error estimated by refits.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GivenPath {
+pub(crate) struct PathOptions {
     pub c: Option<f64>,
     pub near: Option<f64>,
     pub refines: bool,
     pub confirms: bool,
 }
 
-/// Fits all problems on given features at C, or at a path of values of C, of which one is selected by leave-one-out.
+/// Fits all problems on a matrix of features at C, or at a path of values of C with one selected by leave-one-out.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled); an error on values beyond double precision.
-pub(crate) fn fit_given(
+pub(crate) fn fit_features(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
-    path: GivenPath,
+    path: PathOptions,
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
-) -> Result<OnFeatures> {
+) -> Result<FeatureFit> {
     let roots = problems.roots();
-    let rows = GivenFeatures::new(rows, &roots, intercept);
+    let rows = FeatureMatrix::new(rows, &roots, intercept);
     let settings = settings_of(intercept, path);
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets.n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
@@ -198,12 +199,12 @@ pub(crate) fn fit_given(
     let mut found = if is_sparse || expected_inside <= n_features {
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
-        let (n_held, _) = basis_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
-        let facts = RowFacts { targets: problems.targets, roots: &roots, units: problems.units };
-        let means = Means { n_held, lifts: true, checkpoint: None };
-        let map = FeatureMap::given(n_features);
-        let fitted = fit_blocks(&rows, map, (facts, &[0.0]), &settings, means, (pool, monitor), || Ok(()))?;
-        OnFeatures { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
+        let (n_cached, _) = basis_bytes(n, n_features, 1, k, pool.threads()).cached_blocks(n.div_ceil(BLOCK), None);
+        let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
+        let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
+        let map = FeatureMap::identity(n_features);
+        let fitted = fit_blocks(&rows, map, (row_data, &[0.0]), &settings, storage, (pool, monitor), || Ok(()))?;
+        FeatureFit { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
     };
     if rows.has_constant {
         let constants = found.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
@@ -215,7 +216,7 @@ pub(crate) fn fit_given(
 /// How features are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison {
-    /// The λ near which the best is expected, as in [`GivenPath`].
+    /// The λ near which the best is expected, as in [`PathOptions`].
     pub near: Option<f64>,
     /// Whether they are compared at that λ alone.
     pub stays: bool,
@@ -223,12 +224,12 @@ pub(crate) struct Comparison {
     pub is_single: bool,
 }
 
-/// The path of C on the Gram matrix of the rows, without refits: the left-out decision value of every sample is found,
-/// whatever the number of features.
+/// The path of C on the Gram matrix of the rows, without refits: the leave-one-out decision value of every sample is
+/// found, for any number of features.
 ///
 /// # Errors
-/// As for [`fit_given`].
-pub(crate) fn left_out_path(
+/// As for [`fit_features`].
+pub(crate) fn leave_one_out_path(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
     comparison: Comparison,
@@ -238,26 +239,26 @@ pub(crate) fn left_out_path(
 ) -> Result<Outcome> {
     let Comparison { near, stays, is_single } = comparison;
     let roots = problems.roots();
-    let rows = GivenFeatures::new(rows, &roots, intercept);
+    let rows = FeatureMatrix::new(rows, &roots, intercept);
     let rows = if is_single { rows.in_single_precision(intercept) } else { rows };
-    let settings = FitSettings { stays, ..settings_of(intercept, GivenPath { near, ..GivenPath::default() }) };
+    let settings = FitSettings { stays, ..settings_of(intercept, PathOptions { near, ..PathOptions::default() }) };
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }
 
-fn settings_of(intercept: Intercept, path: GivenPath) -> FitSettings {
-    let GivenPath { c, near, refines, confirms } = path;
+fn settings_of(intercept: Intercept, path: PathOptions) -> FitSettings {
+    let PathOptions { c, near, refines, confirms } = path;
     let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
     FitSettings { polynomials, c, lowest: LOWEST, near, stays: false, refines, confirms, stop: STOP }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.
 fn by_gram_matrix(
-    rows: &GivenFeatures<'_>,
+    rows: &FeatureMatrix<'_>,
     problems: &Problems<'_>,
     settings: &FitSettings,
     pool: &Pool,
     monitor: &Monitor<'_>,
-) -> Result<OnFeatures> {
+) -> Result<FeatureFit> {
     let all = 0..rows.n_rows();
     let ones = rows.polynomials(&(), all).transposed();
     // Without a free intercept nothing is projected out.
@@ -267,7 +268,7 @@ fn by_gram_matrix(
     let fitted = fit_exact(gram, (&ones, &spreads), problems, settings, pool, monitor)?;
     // α has the roots of the weights in it.
     let weights = |alpha: &Vec<f64>| rows.combination(alpha);
-    Ok(OnFeatures {
+    Ok(FeatureFit {
         weights: fitted.alpha.iter().map(weights).collect(),
         intercepts: first(&fitted.beta),
         outcome: fitted.outcome,

@@ -1,8 +1,9 @@
 //! Leave-one-out from the factorization at the solution.
 //!
 //! For a fixed set s of samples inside the margin the fit is a regression: z is linear in the targets y√w of s, with
-//! noise λ (λ/r where a problem weighs samples differently, in which case λI is diag(λ/r) below). Leaving a sample out, or adding another one, is then a rank-one change of the regression's covariance
-//! R(j, k) = K_jk − [K_js U_j] A⁻¹ [K_sk; U_kᵀ], A = [[λI + K_ss, U_s], [U_sᵀ, 0]].
+//! noise λ (λ/r where a problem weighs samples differently, in which case λI is diag(λ/r) below). Leaving a sample out,
+//! or adding another one, is then a rank-one change of the regression's covariance R(j, k) = K_jk − [K_js U_j] A⁻¹
+//! [K_sk; U_kᵀ], A = [[λI + K_ss, U_s], [U_sᵀ, 0]].
 //!
 //! If the polynomials are dropped or penalized, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
 //! samples, so that a fit without sample i has one function fewer: α_i = 0. That is another rank-one change: on the
@@ -33,10 +34,10 @@ const SMALL: f64 = 1e-7;
 /// Slacks below this, relative to the scores, are rounding: the sample may count as inside or outside.
 const ROUNDING: f64 = 1e-12;
 
-/// Rounds of samples crossing the margin before a left-out fit is abandoned; a few suffice.
+/// Rounds of samples crossing the margin before a refit is abandoned; a few suffice.
 const ROUNDS: usize = 60;
 
-/// Total flops of factorizations of left-out problems for which rank-one changes fail: about half a second.
+/// Total flops of factorizations of refits for which rank-one changes fail: about half a second.
 const FLOPS_AFRESH: u64 = 4_000_000_000;
 
 /// This many are always allowed: a path over C takes about as many.
@@ -118,13 +119,13 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         return None;
     }
 
-    // Of the function that leaves with each sample: what is left of its norm, and of its value there.
-    let (mut kept, mut own) = (Vec::new(), Vec::new());
+    // Of the function that the space loses with each sample: the remaining norm, and the remaining value at the sample.
+    let (mut remaining, mut own) = (Vec::new(), Vec::new());
     if let Some(removals) = &system.removals {
         let mut half = removals.functions.select_rows(violators);
         cholesky.solve_lower(&mut half);
         let free = at.factor.eliminate(&mut half);
-        kept = (0..n).map(|i| removals.norms[i] - dot(half.col(i), half.col(i))).collect();
+        remaining = (0..n).map(|i| removals.norms[i] - dot(half.col(i), half.col(i))).collect();
         cholesky.solve_lower_transposed(&mut half);
         own = vec![0.0; n];
         for i in 0..n {
@@ -152,12 +153,12 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         let removed = at.removal(i).map(|(removals, alpha)| (removals.norms[i], alpha));
         let mut open = if inside { lambda * lambda * inverse[place[i]] } else { 0.0 };
         if let Some((norm, alpha)) = removed {
-            let determined = kept[i] > UNDETERMINED * norm;
+            let determined = remaining[i] > UNDETERMINED * norm;
             if !determined {
                 return None;
             }
-            slack += sign * own[i] * alpha / kept[i];
-            open += own[i] * own[i] / kept[i];
+            slack += sign * own[i] * alpha / remaining[i];
+            open += own[i] * own[i] / remaining[i];
         }
         if inside {
             let share = at.share(i);
@@ -180,7 +181,7 @@ pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     let covariance = Covariance::new(at);
     let afresh = (FLOPS_AFRESH / flops_afresh(at.violators.len())).max(FACTORS_AFRESH);
     let mut shared = Shared::new(at, &covariance, afresh);
-    (0..at.scores.len()).map(|i| LeftOut::new(at, &covariance, &mut shared, i).solve()).collect()
+    (0..at.scores.len()).map(|i| SampleRefit::new(at, &covariance, &mut shared, i).solve()).collect()
 }
 
 /// A⁻¹ and derived quantities.
@@ -194,17 +195,17 @@ struct Covariance {
     /// [K_·s U] A⁻¹ [0; I], samples × q.
     free: Matrix,
     /// For the functions lost with the samples, if any.
-    lost: Option<Lost>,
+    removed: Option<Removed>,
     /// Whether λ is large enough for accurate sums of rank-one changes.
     is_precise: bool,
 }
 
 /// R applied to the functions gᵢ that are lost with the samples.
-struct Lost {
+struct Removed {
     /// The residuals of gᵢ at the samples, one column per sample.
     rests: Matrix,
     /// The remaining part of ‖gᵢ‖².
-    kept: Vec<f64>,
+    remaining: Vec<f64>,
 }
 
 impl Covariance {
@@ -236,16 +237,16 @@ impl Covariance {
         }
         let mut free = product(Side::Plain(&kernel), Side::Transposed(&gamma));
         add_product(&mut free, -1.0, Side::Plain(unpenalized), Side::Plain(&delta));
-        let lost = at.system.removals.as_ref().map(|removals| {
-            let seen = removals.functions.select_rows(at.violators);
+        let removed = at.system.removals.as_ref().map(|removals| {
+            let at_violators = removals.functions.select_rows(at.violators);
             let mut rests = removals.functions.clone();
-            add_product(&mut rests, -1.0, Side::Plain(&influence), Side::Plain(&seen));
-            let along = product(Side::Plain(&inverse), Side::Plain(&seen));
-            let kept = (0..n).map(|i| removals.norms[i] - dot(seen.col(i), along.col(i))).collect();
-            Lost { rests, kept }
+            add_product(&mut rests, -1.0, Side::Plain(&influence), Side::Plain(&at_violators));
+            let along = product(Side::Plain(&inverse), Side::Plain(&at_violators));
+            let remaining = (0..n).map(|i| removals.norms[i] - dot(at_violators.col(i), along.col(i))).collect();
+            Removed { rests, remaining }
         });
         let mean = (0..n).map(|i| at.system.kernel.at(i, i)).sum::<f64>() / n as f64;
-        Covariance { place, inverse, influence, free, lost, is_precise: at.lambda > SMALL * mean }
+        Covariance { place, inverse, influence, free, removed, is_precise: at.lambda > SMALL * mean }
     }
 
     /// R(·, j) of a violator.
@@ -256,15 +257,15 @@ impl Covariance {
     /// R(·, j) of some non-violators, one column each: 2 n m flops per column.
     fn of_others(&self, at: &Converged<'_>, some: &[usize]) -> Matrix {
         let mut columns = at.system.kernel.select_cols(some);
-        let seen = columns.select_rows(at.violators);
-        add_product(&mut columns, -1.0, Side::Plain(&self.influence), Side::Plain(&seen));
+        let at_violators = columns.select_rows(at.violators);
+        add_product(&mut columns, -1.0, Side::Plain(&self.influence), Side::Plain(&at_violators));
         let unpenalized = at.system.unpenalized.select_rows(some);
         add_product(&mut columns, -1.0, Side::Plain(&self.free), Side::Transposed(&unpenalized));
         columns
     }
 }
 
-/// Shared by the left-out problems.
+/// Shared by the refits.
 struct Shared {
     /// Columns of R of samples outside the margin, which several problems need.
     columns: Vec<Option<Vec<f64>>>,
@@ -304,7 +305,7 @@ impl Shared {
 }
 
 /// The problem without one sample, starting from the solution with it.
-struct LeftOut<'a, 'c> {
+struct SampleRefit<'a, 'c> {
     at: &'a Converged<'c>,
     covariance: &'a Covariance,
     shared: &'a mut Shared,
@@ -317,11 +318,11 @@ struct LeftOut<'a, 'c> {
     sound: bool,
 }
 
-impl<'a, 'c> LeftOut<'a, 'c> {
+impl<'a, 'c> SampleRefit<'a, 'c> {
     fn new(at: &'a Converged<'c>, covariance: &'a Covariance, shared: &'a mut Shared, sample: usize) -> Self {
         let inside = covariance.place.iter().map(|place| *place != usize::MAX).collect();
         let (z, changes) = (at.scores.to_vec(), Vec::new());
-        LeftOut { at, covariance, shared, sample, z, inside, changes, sound: true }
+        SampleRefit { at, covariance, shared, sample, z, inside, changes, sound: true }
     }
 
     /// The sample's decision value.
@@ -390,18 +391,18 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         let mut z = point.scores;
         if let Some((removals, _)) = self.at.removal(self.sample) {
             let g = removals.functions.col(self.sample);
-            let seen = order.iter().map(|&k| g[k]).collect();
-            let mut half = Matrix::from_columns(seen, order.len(), 1);
+            let at_violators = order.iter().map(|&k| g[k]).collect();
+            let mut half = Matrix::from_columns(at_violators, order.len(), 1);
             cholesky.solve_lower(&mut half);
             let free = factor.eliminate(&mut half);
-            let kept = removals.norms[self.sample] - dot(half.col(0), half.col(0));
+            let remaining = removals.norms[self.sample] - dot(half.col(0), half.col(0));
             cholesky.solve_lower_transposed(&mut half);
             let mut c = g.to_vec();
             for (&k, h) in order.iter().zip(half.col(0)) {
                 add_scaled(&mut c, -h, system.kernel.col(k));
             }
             add_scaled(&mut c, -1.0, &system.unpenalized.times(free.col(0)));
-            add_scaled(&mut z, -dot(g, &point.coefficients) / kept, &c);
+            add_scaled(&mut z, -dot(g, &point.coefficients) / remaining, &c);
         }
         z.iter().all(|z| z.is_finite()).then_some(z)
     }
@@ -440,13 +441,13 @@ impl<'a, 'c> LeftOut<'a, 'c> {
 
     /// Imposes α_i = 0.
     fn forget(&mut self, norm: f64, alpha: f64) {
-        let Some(lost) = &self.covariance.lost else { return };
-        let kept = lost.kept[self.sample];
-        self.sound &= kept > UNDETERMINED * norm;
-        self.change(lost.rests.col(self.sample).to_vec(), -1.0 / kept, -alpha / kept);
+        let Some(removed) = &self.covariance.removed else { return };
+        let remaining = removed.remaining[self.sample];
+        self.sound &= remaining > UNDETERMINED * norm;
+        self.change(removed.rests.col(self.sample).to_vec(), -1.0 / remaining, -alpha / remaining);
     }
 
-    /// Removes a fraction of the left-out sample's weight.
+    /// Removes a fraction of the sample's weight.
     fn weaken(&mut self, share: f64) {
         let (i, lambda) = (self.sample, self.at.noise(self.sample));
         let open = self.open(i);
@@ -456,7 +457,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         self.change(u, share / rest, -share * residual / rest);
     }
 
-    /// Lets a sample cross the margin; `left` is the remaining weight of the left-out sample.
+    /// Lets a sample cross the margin; `left` is the remaining weight of the excluded sample.
     fn cross(&mut self, j: usize, left: f64) {
         let lambda = self.at.noise(j);
         let noise = if j == self.sample { lambda / left } else { lambda };
@@ -481,8 +482,8 @@ impl<'a, 'c> LeftOut<'a, 'c> {
     }
 }
 
-/// Mean squared hinge over samples and problems, and the fraction of misclassified samples or of wrong labels, of left-out
-/// decision values (one vector per problem), weighted by sample.
+/// Mean squared hinge over samples and problems, and the fraction of misclassified samples or of wrong labels, of
+/// leave-one-out decision values (one vector per problem), weighted by sample.
 pub(crate) fn means(values: &[Vec<f64>], targets: &OneVsRest<'_>, weights: &[f64]) -> (f64, f64) {
     let total = targets.total(weights);
     let (mut hinge, mut wrong) = (0.0, 0.0);

@@ -1,25 +1,26 @@
-//! Many two-class problems by ridge regression onto ±1, with left-out decision values: one factorization serves them all.
+//! Many two-class problems by ridge regression onto ±1, with leave-one-out decision values: one factorization serves
+//! them all.
 //!
-//! A support vector machine has another matrix for each problem, since each has other samples inside its margin; the square in
-//! place of the squared hinge has the same for all (least squares support vector machines: Suykens & Vandewalle, Least Squares
-//! Support Vector Machine Classifiers, 1999). Which features are better is seen from these values too.
+//! A support vector machine has another matrix for each problem, since each has other samples inside its margin; the
+//! square in place of the squared hinge has the same for all (least squares support vector machines: Suykens &
+//! Vandewalle, Least Squares Support Vector Machine Classifiers, 1999). Features are also compared by these values.
 //!
 //! At each λ of a path, for n samples, D features and k problems: n·D² + D³/3 flops by the features, 2 n³/3 by the Gram
-//! matrix, which is taken for sparse rows and where there are more features than samples; then 2 n·D·k or 2 n²·k. Once before,
-//! n·D² or n²·D for the products. The products and the n·D² are in single precision; the factor is not.
+//! matrix, which is used for sparse rows and where there are more features than samples; then 2 n·D·k or 2 n²·k. Once
+//! before, n·D² or n²·D for the products. The products and the n·D² are in single precision; the factor is not.
 //!
-//! Left out without one copy of sample i, of weight u of wᵢ, the residual is that of the fit divided by 1 − u/wᵢ · hᵢ, where h is
-//! the diagonal of the matrix from targets to fitted values (`solve/ridge/mod.rs`).
+//! Without one copy of sample i, of weight u of wᵢ, the leave-one-out residual is that of the fit divided by 1 − u/wᵢ ·
+//! hᵢ, where h is the diagonal of the matrix from targets to fitted values (`solve/ridge/mod.rs`).
 
 use std::ops::Range;
 
 use super::block_fit::RawRows;
-use super::given_features::{GivenFeatures, GivenPath, LOWEST, OnFeatures};
-use super::left_out::means;
+use super::feature_matrix::{FeatureFit, FeatureMatrix, LOWEST, PathOptions};
+use super::leave_one_out::means;
 use super::local::BLOCK;
 use super::newton::Stop;
 use super::path::{
-    Candidate, HIGHEST, LeftOutMeans, PathSettings, Problems, Refits, START, Solved, Visit, half_decades, walk,
+    Candidate, HIGHEST, LeaveOneOutMeans, PathSettings, Problems, Refits, START, Solved, Visit, half_decades, walk,
 };
 use super::system::Point;
 use crate::error::{Error, Result};
@@ -30,38 +31,39 @@ use crate::par::Pool;
 use crate::problem::{self, Intercept};
 use crate::solve::Status;
 
-/// A sample whose leverage is nearer to 1 than this is all that speaks for its own value: left out, nothing is known of it.
+/// A sample whose leverage is nearer to 1 than this is fitted regardless of the others: its leave-one-out decision
+/// value is undetermined.
 const ALONE: f64 = 1e-9;
 
 /// Where the loss is least on the path.
 #[derive(Debug)]
-pub(crate) struct LeftOutRidge {
-    /// Left-out decision values, one vector per problem.
-    pub left_out: Vec<Vec<f64>>,
+pub(crate) struct LeaveOneOutRidge {
+    /// Leave-one-out decision values, one vector per problem.
+    pub loo_values: Vec<Vec<f64>>,
     /// In units of the mean squared norm of the centered features, as on the path of a support vector machine.
     pub lambda: f64,
-    /// The mean squared hinge of the left-out decision values.
+    /// The mean squared hinge of the leave-one-out decision values.
     pub hinge: f64,
 }
 
-/// The path of λ in half decades from the one that is expected, downwards and then upwards while the mean squared hinge of the
-/// left-out decision values falls. All problems must weigh samples alike.
+/// The path of λ in half decades from the one that is expected, downwards and then upwards while the mean squared hinge
+/// of the leave-one-out decision values falls. All problems must weigh samples alike.
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Parameter`] for values beyond double precision.
-pub(crate) fn left_out_ridge(
+pub(crate) fn leave_one_out_ridge(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
     near: Option<f64>,
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
-) -> Result<LeftOutRidge> {
+) -> Result<LeaveOneOutRidge> {
     let roots = problems.roots();
-    let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision(intercept);
+    let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
     let system = System::new(&rows, problems, intercept, pool)?;
     let start = near.map_or(START, half_decades).clamp(LOWEST, HIGHEST);
-    let mut best: Option<LeftOutRidge> = None;
+    let mut best: Option<LeaveOneOutRidge> = None;
     let mut best_at = start;
     for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut at = first;
@@ -83,23 +85,24 @@ pub(crate) fn left_out_ridge(
     best.ok_or_else(|| Error::parameter("C", "auto", "a problem that can be solved at some C of the path"))
 }
 
-/// The fit of the squared loss on given features, at C or at the C of a path with the least mean squared hinge of the left-out
-/// decision values, which are those of refits without one copy of each sample. All problems must weigh samples alike.
+/// The fit of the squared loss on a matrix of features, at C or at the C of a path with the least mean squared hinge of
+/// the leave-one-out decision values, which are those of refits without one copy of each sample. All problems must
+/// weigh samples alike.
 ///
 /// # Errors
-/// As for [`left_out_ridge`].
+/// As for [`leave_one_out_ridge`].
 pub(crate) fn fit_squared(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
-    path: GivenPath,
+    path: PathOptions,
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
-) -> Result<OnFeatures> {
+) -> Result<FeatureFit> {
     let roots = problems.roots();
-    let rows = GivenFeatures::new(rows, &roots, intercept).in_single_precision(intercept);
+    let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
     let system = System::new(&rows, problems, intercept, pool)?;
-    let (GivenPath { c, near, refines, .. }, unit) = (path, system.unit);
+    let (PathOptions { c, near, refines, .. }, unit) = (path, system.unit);
     // Leaving out is exact in closed form: that is no further work.
     let stop = Stop { max_steps: 1, tol: 0.0 };
     let settings = PathSettings { c, unit, lowest: LOWEST, near, refines, confirms: true, stop };
@@ -122,7 +125,7 @@ pub(crate) fn fit_squared(
         weights.push(of_problem);
         intercepts.push(intercept);
     }
-    Ok(OnFeatures { weights, intercepts, outcome })
+    Ok(FeatureFit { weights, intercepts, outcome })
 }
 
 /// The numbers of the larger matrix that [`fit_squared`] holds.
@@ -131,7 +134,7 @@ pub(crate) fn numbers_of_squared(rows: problem::Block<'_>, n_rows: usize) -> usi
     n_rows * if is_by_samples(rows, n_rows, d) { n_rows } else { d }
 }
 
-/// Whether the Gram matrix is taken: for sparse rows, and where there are more features than samples.
+/// Whether the Gram matrix is used: for sparse rows, and where there are more features than samples.
 fn is_by_samples(rows: problem::Block<'_>, n_rows: usize, n_features: usize) -> bool {
     matches!(rows, problem::Block::Sparse(_)) || n_features >= n_rows
 }
@@ -150,8 +153,8 @@ impl Visit for RidgeVisits<'_> {
         self.monitor.tell(Progress { stage: "solve", done, total: 0, gap: None });
         let (system, ridge) = (self.system, lambda * self.system.unit);
         let Some(fit) = system.fit(ridge, self.pool)? else { return Ok(None) };
-        let left_out = system.left_out(&fit, self.problems);
-        let means = LeftOutMeans::of(&left_out, self.problems);
+        let loo_values = system.loo_values(&fit, self.problems);
+        let means = LeaveOneOutMeans::of(&loo_values, self.problems);
         if !means.hinge.is_finite() {
             return Ok(None);
         }
@@ -166,13 +169,13 @@ impl Visit for RidgeVisits<'_> {
             let point = Point { coefficients, ..Point::default() };
             Solved { point, n_inside, steps: 1, status: Status::Converged, objective, dual: 0.5 / ridge * objective }
         };
-        let solutions = (0..left_out.len()).map(solved).collect();
-        Ok(Some(Candidate::new(ridge, lambda, solutions, left_out, Some(means))))
+        let solutions = (0..loo_values.len()).map(solved).collect();
+        Ok(Some(Candidate::new(ridge, lambda, solutions, loo_values, Some(means))))
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        let means = LeftOutMeans::of(&candidate.left_out, self.problems);
-        Ok(Some(Refits::OfSamples(candidate.left_out.clone(), means)))
+        let means = LeaveOneOutMeans::of(&candidate.loo_values, self.problems);
+        Ok(Some(Refits::OfSamples(candidate.loo_values.clone(), means)))
     }
 }
 
@@ -197,19 +200,19 @@ struct RidgeFit {
     residuals: Matrix,
     /// The leverage of each sample without that of the mean.
     leverages: Vec<f64>,
-    /// Features × problems; by the side of the samples none, since there residuals are that multiple of what weighs them.
+    /// Features × problems; empty on the side of the samples, where residuals are that multiple of their weights.
     weights: Option<Matrix>,
 }
 
 enum Sides {
-    /// Features × samples, also rounded, their products with each other, of which the lower triangle, and with the targets.
+    /// Features × samples, also rounded, their products with each other (lower triangle) and with the targets.
     Features { phi: Matrix, rounded: SingleMatrix, products: Matrix, right: Matrix },
     /// Products of samples.
     Samples { gram: Matrix },
 }
 
 impl<'a> System<'a> {
-    fn new(rows: &GivenFeatures<'a>, problems: &Problems<'_>, intercept: Intercept, pool: &Pool) -> Result<Self> {
+    fn new(rows: &FeatureMatrix<'a>, problems: &Problems<'_>, intercept: Intercept, pool: &Pool) -> Result<Self> {
         let centers = intercept == Intercept::Free;
         let (n, k, d) = (rows.n_rows(), problems.targets.n_problems(), rows.n_features());
         let total: f64 = problems.weights.iter().sum();
@@ -249,27 +252,27 @@ impl<'a> System<'a> {
         Ok(System { roots: rows.roots, targets, means, center, of_mean, sides, unit })
     }
 
-    /// The left-out values at λ; none where its matrix cannot be factored.
-    fn at(&self, lambda: f64, problems: &Problems<'_>, pool: &Pool) -> Result<Option<LeftOutRidge>> {
+    /// The leave-one-out decision values at λ; none if its matrix cannot be factored.
+    fn at(&self, lambda: f64, problems: &Problems<'_>, pool: &Pool) -> Result<Option<LeaveOneOutRidge>> {
         let Some(fit) = self.fit(lambda * self.unit, pool)? else { return Ok(None) };
-        let left_out = self.left_out(&fit, problems);
-        let (hinge, _) = means(&left_out, &problems.targets, problems.weights);
-        Ok(hinge.is_finite().then_some(LeftOutRidge { left_out, lambda, hinge }))
+        let loo_values = self.loo_values(&fit, problems);
+        let (hinge, _) = means(&loo_values, &problems.targets, problems.weights);
+        Ok(hinge.is_finite().then_some(LeaveOneOutRidge { loo_values, lambda, hinge }))
     }
 
-    /// Left-out decision values, one vector per problem.
-    fn left_out(&self, fit: &RidgeFit, problems: &Problems<'_>) -> Vec<Vec<f64>> {
+    /// Leave-one-out decision values, one vector per problem.
+    fn loo_values(&self, fit: &RidgeFit, problems: &Problems<'_>) -> Vec<Vec<f64>> {
         let (n, k) = (self.targets.n_rows(), self.targets.n_cols());
-        let mut left_out = vec![vec![0.0; n]; k];
+        let mut loo_values = vec![vec![0.0; n]; k];
         for row in 0..n {
             let part = 1.0 - problems.units[row] / problems.weights[row] * (self.of_mean[row] + fit.leverages[row]);
-            for (problem, values) in left_out.iter_mut().enumerate() {
+            for (problem, values) in loo_values.iter_mut().enumerate() {
                 let residual = fit.residuals.at(row, problem) / self.roots[row];
-                // Of a sample that is alone the fit says nothing; that is a decision value of 0.
+                // For a single sample the fit is undetermined: its decision value is 0.
                 values[row] = if part > ALONE { problems.targets.sign(row, problem) - residual / part } else { 0.0 };
             }
         }
-        left_out
+        loo_values
     }
 
     /// The fit with this multiple of the squared norm; none where its matrix cannot be factored.
@@ -294,7 +297,7 @@ impl<'a> System<'a> {
             }
             Sides::Samples { gram } => {
                 let Some(factor) = shifted(gram, ridge) else { return Ok(None) };
-                // I − H = λ (G + λ)⁻¹ on what the mean leaves, and G has no part along √w.
+                // I − H = λ (G + λ)⁻¹ on the complement of the mean, and G has no part along √w.
                 let mut residuals = self.targets.clone();
                 factor.solve_lower(&mut residuals);
                 factor.solve_lower_transposed(&mut residuals);
@@ -337,7 +340,8 @@ mod tests {
             .collect()
     }
 
-    /// Ridge regression by Gaussian elimination on (features, 1), the constant free or penalized, without one copy of a row.
+    /// Ridge regression by Gaussian elimination on (features, 1), the constant free or penalized, without one copy of a
+    /// row.
     fn refit(phi: &[f32], d: usize, weights: &[f64], signs: &[f64], (lambda, free): (f64, f64), at: usize) -> f64 {
         let row = |i: usize| -> Vec<f64> { phi[i * d..][..d].iter().map(|x| f64::from(*x)).chain([1.0]).collect() };
         let m = d + 1;
@@ -362,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_values_are_those_of_refits_by_either_side() {
+    fn loo_values_equal_refits_on_either_side() {
         let weights: Vec<f64> = (0..12).map(|i| 1.0 + (i % 3) as f64 / 2.0).collect();
         let units: Vec<f64> = weights.iter().enumerate().map(|(i, w)| if i % 4 == 0 { w / 2.0 } else { *w }).collect();
         for d in [3, 20] {
@@ -381,13 +385,13 @@ mod tests {
                     let problems = Problems { targets, weights: &weights, units: &units };
                     let pool = Pool::new(1).unwrap();
                     let roots = problems.roots();
-                    let rows = GivenFeatures::new(block, &roots, intercept);
+                    let rows = FeatureMatrix::new(block, &roots, intercept);
                     let system = System::new(&rows, &problems, intercept, &pool).unwrap();
                     let found = system.at(0.3, &problems, &pool).unwrap().unwrap();
                     let lambda = 0.3 * system.unit;
                     // The features' side is in single precision.
                     let bound = if matches!(system.sides, Sides::Features { .. }) { 1e-5 } else { 1e-7 };
-                    let path = GivenPath { c: Some(0.5 / lambda), ..GivenPath::default() };
+                    let path = PathOptions { c: Some(0.5 / lambda), ..PathOptions::default() };
                     let fitted = fit_squared(block, &problems, path, intercept, &pool, &Monitor::none()).unwrap();
                     let squares = |weights: &Vec<f64>| weights.iter().map(|w| w * w).sum::<f64>();
                     let mut objective = 0.5 * fitted.weights.iter().map(squares).sum::<f64>();
@@ -405,10 +409,10 @@ mod tests {
                                 Intercept::None => 1e12,
                             };
                             let expected = refit(&phi, d, &without, &signs, (lambda, free), at);
-                            let value = found.left_out[problem][at];
+                            let value = found.loo_values[problem][at];
                             assert!((value - expected).abs() < bound, "{d} {problem} {at}: {value} {expected}");
                             let (value, of_all) = (
-                                fitted.outcome.best.left_out[problem][at],
+                                fitted.outcome.best.loo_values[problem][at],
                                 refit(&phi, d, &weights, &signs, (lambda, free), at),
                             );
                             assert!((value - expected).abs() < 1e-4, "{d} {problem} {at}: {value} {expected}");
@@ -428,21 +432,22 @@ mod tests {
 
     #[test]
     fn columns_far_from_0_are_compared_as_those_near_it() {
-        use super::super::given_features::{Comparison, left_out_path};
-        // Sixteenths, which single precision holds beside a thousand.
+        use super::super::feature_matrix::{Comparison, leave_one_out_path};
+        // Sixteenths, which are exact in single precision next to a thousand.
         for d in [3, 20] {
             let near: Vec<f32> = phi(d).iter().map(|x| (x * 16.0).round() / 16.0).collect();
             let far: Vec<f32> = near.iter().map(|x| x + 1000.0).collect();
             let (ones, pool, monitor) = ([1.0; 12], Pool::new(1).unwrap(), Monitor::none());
             let problems = Problems { targets: OneVsRest::new(&CODES, 3), weights: &ones, units: &ones };
-            let left_out = |phi: &[f32]| {
+            let loo_values = |phi: &[f32]| {
                 let block = problem::Block::Dense(DenseView::new(phi, 12, d).unwrap());
                 let comparison = Comparison { near: Some(0.1), stays: true, is_single: true };
-                let machine = left_out_path(block, &problems, comparison, Intercept::Free, &pool, &monitor).unwrap();
-                let ridge = left_out_ridge(block, &problems, Some(0.1), Intercept::Free, &pool, &monitor).unwrap();
-                [machine.best.left_out, ridge.left_out].concat().concat()
+                let machine =
+                    leave_one_out_path(block, &problems, comparison, Intercept::Free, &pool, &monitor).unwrap();
+                let ridge = leave_one_out_ridge(block, &problems, Some(0.1), Intercept::Free, &pool, &monitor).unwrap();
+                [machine.best.loo_values, ridge.loo_values].concat().concat()
             };
-            for (one, other) in left_out(&near).iter().zip(left_out(&far)) {
+            for (one, other) in loo_values(&near).iter().zip(loo_values(&far)) {
                 assert!((one - other).abs() < 1e-3, "{d}: {one} {other}");
             }
         }
@@ -455,7 +460,7 @@ mod tests {
         let ones = [1.0; 12];
         let problems = Problems { targets: OneVsRest::new(&CODES, 3), weights: &ones, units: &ones };
         let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
-        let found = |near| left_out_ridge(block, &problems, near, Intercept::Free, &pool, &monitor).unwrap();
+        let found = |near| leave_one_out_ridge(block, &problems, near, Intercept::Free, &pool, &monitor).unwrap();
         let all = [None, Some(1e-3), Some(100.0)].map(found);
         let least = all.iter().map(|one| one.hinge).fold(f64::INFINITY, f64::min);
         assert!(all.iter().all(|one| one.hinge <= 1.02 * least), "{all:?}");

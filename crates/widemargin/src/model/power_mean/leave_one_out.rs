@@ -1,5 +1,4 @@
-//! What rows get from fits without them, by one Newton step from the solution of all: their decision values calibrate
-//! probabilities.
+//! Leave-one-out decision values by one Newton step from the solution of all rows, to calibrate probabilities.
 
 use std::ops::Range;
 
@@ -9,10 +8,10 @@ use crate::par::Pool;
 use crate::problem::{Block, OneVsRest};
 
 /// Coordinates up to which the factors of all problems' Hessians take less than one fit without some rows.
-const MOST_COORDINATES: usize = 2048;
+const MAX_COORDINATES: usize = 2048;
 
 /// The most numbers that the rows of a problem take at a time.
-const MOST_NUMBERS: usize = 1 << 28;
+const MAX_NUMBERS: usize = 1 << 28;
 
 /// A squared hinge SVM without an intercept, solved.
 pub(super) struct SolvedRows<'a> {
@@ -25,15 +24,15 @@ pub(super) struct SolvedRows<'a> {
 }
 
 impl SolvedRows<'_> {
-    /// The decision values of the rows of some ranges, `[problem][row]`, each from the fit without it; none if other ways are
-    /// faster.
+    /// The decision values of the rows of some ranges, `[problem][row]`, each from the fit without it; none if other
+    /// ways are faster.
     ///
-    /// With the Hessian H = I + Σ 2c φφᵀ over the rows within the margin and h = 2c φᵀH⁻¹φ, a row within the margin gets
-    /// y − (y − f)/(1 − h), which is exact where its absence moves no other row over the margin; any other row gets f, which
-    /// is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
-    pub fn left_out(&self, ranges: &[Range<usize>], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
+    /// With the Hessian H = I + Σ 2c φφᵀ over the rows within the margin and h = 2c φᵀH⁻¹φ, a row within the margin
+    /// gets y − (y − f)/(1 − h), which is exact where its absence moves no other row over the margin; any other row
+    /// gets f, which is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
+    pub fn leave_one_out(&self, ranges: &[Range<usize>], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
         let (n, d) = (self.costs.len(), self.n_coordinates);
-        if d > MOST_COORDINATES || n.saturating_mul(d) > MOST_NUMBERS {
+        if d > MAX_COORDINATES || n.saturating_mul(d) > MAX_NUMBERS {
             return Ok(None);
         }
         let mut found = Vec::with_capacity(self.targets.n_problems());
@@ -72,8 +71,8 @@ impl SolvedRows<'_> {
         }
         (0..d).for_each(|at| hessian.set(at, at, hessian.at(at, at) + 1.0));
         let Some(factor) = Cholesky::new(hessian) else { return Ok(None) };
-        let asked: Vec<usize> = ranges.iter().cloned().flatten().collect();
-        let places: Vec<Option<usize>> = asked.iter().map(|row| within.binary_search(row).ok()).collect();
+        let rows: Vec<usize> = ranges.iter().cloned().flatten().collect();
+        let places: Vec<Option<usize>> = rows.iter().map(|row| within.binary_search(row).ok()).collect();
         let inside: Vec<usize> = places.iter().flatten().copied().collect();
         let columns = inside.iter().flat_map(|&at| (0..d).map(move |c| (c, at)));
         let columns = columns.map(|(coordinate, at)| f64::from(scaled[coordinate * within.len() + at])).collect();
@@ -85,7 +84,7 @@ impl SolvedRows<'_> {
             let y = self.targets.sign(row, problem);
             (y - (y - values[row]) / (1.0 - leverage).max(f64::EPSILON)) as f32
         };
-        Ok(Some(asked.iter().zip(&places).map(value).collect()))
+        Ok(Some(rows.iter().zip(&places).map(value).collect()))
     }
 }
 
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_values_are_those_of_refits() {
+    fn loo_values_equal_refits() {
         let (n, d, classes) = (120, 6, 3);
         let values = numbers(n * d);
         let view = DenseView::new(&values, n, d).unwrap();
@@ -130,20 +129,20 @@ mod tests {
             let costs: Vec<f64> = (0..n).map(|row| cost * [1.0, 2.0, 0.5][row % 3]).collect();
             let weights = solve(&costs);
             let solved = SolvedRows { phi, n_coordinates: d, targets, costs: &costs, weights: &weights };
-            let asked = [0..20, 50..70];
-            let found = solved.left_out(&asked, &Pool::new(1).unwrap()).unwrap().unwrap();
+            let ranges = [0..20, 50..70];
+            let found = solved.leave_one_out(&ranges, &Pool::new(1).unwrap()).unwrap().unwrap();
             let (mut away, mut moved) = (0.0, 0.0);
-            for (at, row) in asked.iter().cloned().flatten().enumerate() {
+            for (at, row) in ranges.iter().cloned().flatten().enumerate() {
                 let mut rest = costs.clone();
                 rest[row] = 0.0;
                 let without = solve(&rest);
                 for problem in 0..classes {
                     let value = |weights: &[f32]| phi.dot(row, &weights[problem * d..][..d]);
-                    let (truth, seen, left_out) = (value(&without), value(&weights), f64::from(found[problem][at]));
-                    away += (left_out - truth).powi(2);
-                    moved += (seen - truth).powi(2);
-                    if targets.sign(row, problem) * seen > 1.0 {
-                        assert!((left_out - truth).abs() < 1e-3, "{cost}, row {row}: {left_out} {truth}");
+                    let (truth, before, loo_value) = (value(&without), value(&weights), f64::from(found[problem][at]));
+                    away += (loo_value - truth).powi(2);
+                    moved += (before - truth).powi(2);
+                    if targets.sign(row, problem) * before > 1.0 {
+                        assert!((loo_value - truth).abs() < 1e-3, "{cost}, row {row}: {loo_value} {truth}");
                     }
                 }
             }

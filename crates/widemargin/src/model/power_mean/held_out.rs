@@ -1,24 +1,26 @@
-//! Which rows are held out of a second fit, which starts at the solution: their decision values calibrate probabilities.
+//! Which rows are held out of a second fit, which starts at the solution: their decision values calibrate
+//! probabilities.
 //!
-//! The rows are in random order, so that any range of them is a random sample. One range is enough of many rows; of few,
-//! several are held out one after the other.
+//! The rows are in random order, so that any range of them is a random sample. One range is enough of many rows; of
+//! few, several are held out one after the other.
 
 use std::ops::Range;
 
-use crate::problem::{OneVsRest, UnseenScores};
+use crate::problem::{HeldOutScores, OneVsRest};
 use crate::solve::dual::DualSolution;
 
-/// Rows wanted for a sigmoid of one problem, and for the slopes that many classes share, of which each row has a decision
-/// value for each; the most fits for them.
+/// Rows wanted for a sigmoid of one problem, and for the slopes that many classes share, since each row has a decision
+/// value for each class; and the largest number of fits for them.
 const WANTED: usize = 500;
 const WANTED_IF_SHARED: usize = 250;
-const MOST_FITS: usize = 5;
+const MAX_FITS: usize = 5;
 
 /// Rows held out at a time, at most: a tenth of many rows, a fifth of few.
-const MOST: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
-/// Decision values of one range, at most: of many classes fewer rows tell as much, and a fit takes milliseconds.
-const MOST_VALUES: usize = 10_000;
+/// Decision values of one range, at most: with many classes fewer rows are as informative, and a fit takes
+/// milliseconds.
+const MAX_VALUES: usize = 10_000;
 
 /// The ranges of rows to hold out.
 pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Range<usize>> {
@@ -27,27 +29,27 @@ pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Rang
 }
 
 fn ranges(n_rows: usize, n_problems: usize, wanted: usize) -> Vec<Range<usize>> {
-    let most = MOST.min((MOST_VALUES / n_problems).max(wanted));
-    let size = (n_rows / 10).max(wanted).min(n_rows / MOST_FITS).min(most);
+    let most = MAX_ROWS.min((MAX_VALUES / n_problems).max(wanted));
+    let size = (n_rows / 10).max(wanted).min(n_rows / MAX_FITS).min(most);
     if size == 0 {
         return Vec::new();
     }
-    (0..wanted.div_ceil(size).min(MOST_FITS)).map(|at| at * size..(at + 1) * size).collect()
+    (0..wanted.div_ceil(size).min(MAX_FITS)).map(|at| at * size..(at + 1) * size).collect()
 }
 
 /// The decision values that a solver has found for these ranges, with the classes and weights of the rows.
-pub(super) fn unseen_scores(
+pub(super) fn held_out_scores(
     solution: &DualSolution,
     ranges: &[Range<usize>],
     codes: &[u32],
     weights: &[f64],
-) -> UnseenScores {
+) -> HeldOutScores {
     let rows = || ranges.iter().cloned().flatten();
     let of_problem = |values: &Vec<f32>| values.iter().map(|&value| f64::from(value)).collect();
     let values: Vec<Vec<f64>> = solution.held_out.iter().map(of_problem).collect();
     let codes: Vec<u32> = rows().map(|row| codes[row]).collect();
     let weights: Vec<f64> = rows().map(|row| weights[row]).collect();
-    UnseenScores::of_problems(&values, &codes, &weights, &weights)
+    HeldOutScores::of_problems(&values, &codes, &weights, &weights)
 }
 
 #[cfg(test)]

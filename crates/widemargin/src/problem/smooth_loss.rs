@@ -77,7 +77,7 @@ named!("loss": SmoothLoss {
 }, "hinge" => not_smooth("hinge".into()));
 
 fn not_smooth(value: String) -> Error {
-    let expected = "the primal Newton solver needs a smooth loss: use squared-hinge, squared or logistic \
+    let expected = "the primal Newton solver needs a smooth loss: use squared-hinge, squared-error or logistic \
                     (the hinge is solved in the dual: solve::linear_dual)";
     Error::parameter("loss", value, expected)
 }

@@ -194,7 +194,9 @@ impl RegressionSearch {
         }
         let best_of_look = candidates[0].clone();
         match trial.explore(candidates) {
-            Err(Error::TooShort { .. }) if !tried.is_empty() => return Ok(RegressionChoice { best: best_of_look, tried }),
+            Err(Error::TooShort { .. }) if !tried.is_empty() => {
+                return Ok(RegressionChoice { best: best_of_look, tried });
+            }
             explored => explored?,
         }
         if is_open {

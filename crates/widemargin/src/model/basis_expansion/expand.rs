@@ -147,15 +147,15 @@ impl<S: Similarity> Expander<S> {
     }
 
     /// Fits the expansion to the distinct samples and computes their features.
-    pub fn fit(mut self, training: &TrainingSamples<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
-        let TrainingSamples { weights, threads, monitor, .. } = *training;
-        let rows = &training.distinct.rows;
-        let source = Picked { source: training.samples, rows };
+    pub fn fit(mut self, all: &TrainingSamples<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
+        let TrainingSamples { weights, threads, monitor, .. } = *all;
+        let rows = &all.distinct.rows;
+        let source = Picked { source: all.samples, rows };
         let training = Training { samples: &source, weights, threads, monitor };
         self.similarity.fit(&training).map_err(|error| error.of_rows(rows))?;
         clock.end("descriptor")?;
 
-        let (bases, chosen) = self.choose_bases(training)?;
+        let (bases, chosen) = self.choose_bases(all)?;
         clock.end("bases")?;
 
         let (expansion, phi) =
@@ -221,20 +221,19 @@ pub(super) fn choose_distinct<S: Similarity>(
     n_basis: usize,
     seed: u64,
     similarity: &S,
-    training: &TrainingSamples<'_, S::Samples>,
+    all: &TrainingSamples<'_, S::Samples>,
 ) -> Result<Bases> {
-    let distinct = training.distinct;
+    let distinct = all.distinct;
     let order = match distinct.is_canonical && !choice.is_by_position() {
         true => (0..distinct.rows.len()).collect(),
         false => distinct.in_callers_order(),
     };
     let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
-    let weights: Vec<f64> = order.iter().map(|&at| training.weights[at]).collect();
-    let codes: Vec<u32> = order.iter().map(|&at| training.codes[at]).collect();
-    let source = Picked { source: training.samples, rows: &rows };
-    let training =
-        Training { samples: &source, weights: &weights, threads: training.threads, monitor: training.monitor };
-    let chosen = basis::choose(choice, n_basis, &codes, training.n_classes, seed, similarity, &training)
+    let weights: Vec<f64> = order.iter().map(|&at| all.weights[at]).collect();
+    let codes: Vec<u32> = order.iter().map(|&at| all.codes[at]).collect();
+    let source = Picked { source: all.samples, rows: &rows };
+    let training = Training { samples: &source, weights: &weights, threads: all.threads, monitor: all.monitor };
+    let chosen = basis::choose(choice, n_basis, &codes, all.n_classes, seed, similarity, &training)
         .map_err(|error| error.of_rows(&rows))?;
     let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
     if distinct.is_canonical {

@@ -72,15 +72,14 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::Parameter { name, value, expected: expected.into() });
         }
         let AnyLoss::Smooth(loss) = self.loss else {
-            let expected =
-                "squared-hinge, squared or logistic for samples in blocks (the hinge's solver holds all features)";
+            let expected = "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
         };
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
-        let (parameters, training) = (self.identity(), self.training());
+        let (parameters, requested) = (self.identity(), self.training());
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
 
@@ -171,7 +170,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report,
         };
-        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(training).with_calibration(calibration))
+        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?
+            .with_training(requested)
+            .with_calibration(calibration))
     }
 }
 

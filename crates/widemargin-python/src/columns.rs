@@ -3,10 +3,9 @@
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use widemargin::data::TableColumns;
 use widemargin_io::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 
-use crate::convert::shaped;
+use crate::convert::{shaped, table_columns};
 
 /// The cells of a column: numbers, or texts, with whether they are categories.
 #[derive(FromPyObject)]
@@ -49,11 +48,6 @@ pub(crate) fn encode_columns<'py>(
     known: &str,
     columns: Vec<(String, Cells<'py>)>,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<String>)> {
-    let (features, remarks) = encode_frame(&read(known)?, &frame(&columns)?).map_err(refused)?;
+    let (features, remarks) = encode_frame(&table_columns(known)?, &frame(&columns)?).map_err(refused)?;
     Ok((shaped(py, features.values, features.n_rows, features.n_cols)?, remarks))
-}
-
-/// Columns of their JSON.
-pub(crate) fn read(known: &str) -> PyResult<TableColumns> {
-    serde_json::from_str(known).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -14,7 +14,6 @@ use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels, TableColumns};
 use widemargin::model::{Array, Numbers};
 use widemargin::solve::Stage;
 
-use crate::columns;
 use crate::errors::raise;
 use crate::work::Patience;
 
@@ -103,7 +102,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Features {
 
     fn extract(features: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         match features.extract::<String>() {
-            Ok(json) => columns::read(&json).map(Features::Columns),
+            Ok(json) => table_columns(&json).map(Features::Columns),
             Err(_) => features.extract().map(Features::Names),
         }
     }
@@ -162,6 +161,11 @@ pub fn row_numbers(py: Python<'_>, rows: Vec<usize>) -> Bound<'_, PyArray1<i64>>
 /// Converts a matrix to an array.
 pub fn array(py: Python<'_>, matrix: DenseMatrix<f32>) -> PyResult<Bound<'_, PyArray2<f32>>> {
     shaped(py, matrix.values, matrix.n_rows, matrix.n_cols)
+}
+
+/// The columns of a table from their JSON.
+pub fn table_columns(json: &str) -> PyResult<TableColumns> {
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Converts row-major values to an array.

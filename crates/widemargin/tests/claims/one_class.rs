@@ -180,7 +180,9 @@ fn a_file_gives_the_same_model() {
 
     let any = AnyModel::from_bytes(&bytes).unwrap();
     assert_eq!((any.method(), any.kind()), ("basis-expansion-one-class", "vectors"));
-    assert!(AnyModel::from_bytes(&bytes).unwrap().into_regressor().unwrap_err().to_string().contains("of one class"));
+    assert!(
+        AnyModel::from_bytes(&bytes).unwrap().into_regressor().unwrap_err().to_string().contains("outlier detector")
+    );
     let any = any.into_one_class().unwrap();
     assert_eq!((any.n_features(), any.n_weights()), (Some(D), model.weights().len()));
     let named = any.with_feature_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();

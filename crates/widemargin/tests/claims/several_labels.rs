@@ -201,7 +201,7 @@ fn a_model_of_several_labels_is_saved_and_refuses_one_class() {
         assert_eq!(*label == 1, *p > 0.5, "{p}");
     }
     let error = read.predict(&samples, 1, &monitor).unwrap_err().to_string();
-    assert!(error.contains("several labels"), "{error}");
+    assert!(error.contains("multilabel"), "{error}");
     let one = Labels::new((0..N as i64).map(|row| row % 2));
     let other = ThinPlateParams::new(kernel()).fit(&view(&values), &one).unwrap();
     assert!(Classifier::predict_labels(&other, &samples, 1, &monitor).is_err());

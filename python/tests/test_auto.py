@@ -145,6 +145,8 @@ def test_regressors_of_other_samples():
     assert auto.score(words, y) > 0.5
     with pytest.raises(ValueError, match="none of the methods can be fitted"):
         AutoRegressor(methods=["thin_plate"]).fit(words, y)
+    with pytest.raises(ValueError, match="ThinPlateRegressor takes tables, not series"):
+        AutoRegressor(kind="series", methods=["thin_plate"]).fit(np.zeros((60, 5)), y)
 
 
 @pytest.mark.parametrize("make", [AutoSVC, AutoRegressor])

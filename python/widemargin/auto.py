@@ -158,6 +158,8 @@ class Auto(FittedModel):
     def _compared(self, method: str, data: tuple[Any, Any, Any], splits: list[Any]) -> tuple[dict[str, Any], Any]:
         """The mean score of a method on the folds; without folds that of leave-one-out, and the fit where it is on all
         samples."""
+        if self.kind_ != "table" and "kind" not in self._classes[method]._get_param_names():
+            raise ValueError(f"{self._classes[method].__name__} takes tables, not {self.kind_}")
         X, y, weights = data
         scores = []
         for train, test in splits:

@@ -106,7 +106,7 @@ def measured(train: Any, a: Any, test: Any, b: Any) -> dict[str, Any]:
         seconds[engine] = time.process_time() - started
         accuracy[engine] = 100 * fitted.score(test, b)
         if engine == "all auto":
-            chosen = f"kernel {fitted.kernel_}, C {fitted.C_:.2g}, {fitted.n_nodes_} nodes"
+            chosen = f"kernel {fitted.similarity_}, C {fitted.C_:.2g}, {len(fitted.nodes_)} nodes"
     return {"rows": train.shape[0], "accuracy": accuracy, "seconds": seconds, "chosen": chosen}
 
 

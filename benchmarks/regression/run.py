@@ -145,10 +145,10 @@ def measured(make: Callable[[], Any], X: Any, y: Any, X_test: Any, y_test: Any) 
     seconds = time.process_time() - start
     rmse = float(np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2)))
     told = {"rmse": rmse, "cpu_seconds": seconds}
-    if isinstance(model, BasisExpansionRegressor):
-        told |= {"loo_rmse": model.loo_error_, "chosen": model.similarities_}
-    if isinstance(model, ThinPlateRegressor):
-        told |= {"loo_rmse": model.loo_error_, "chosen": model.kernel_}
+    if isinstance(model, BasisExpansionRegressor | ThinPlateRegressor):
+        results = model.cv_results_
+        left_out = results["mean_test_neg_root_mean_squared_error"][results["param_C"] == model.C_]
+        told |= {"loo_rmse": -float(left_out[0]), "chosen": model.similarity_}
     return told
 
 

@@ -132,7 +132,7 @@ def measured(model: Any, train: Any, test: Any) -> dict[str, Any]:
         "fit": fitted - start,
         "predict": time.process_time() - fitted,
         "expected": None if (expected := getattr(model, "estimated_score_", None)) is None else 100 * float(expected),
-        "similarity": " ".join(getattr(model, "similarities_", [])),
+        "similarity": str(getattr(model, "similarity_", "")),
     }
 
 

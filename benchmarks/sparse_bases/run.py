@@ -52,12 +52,12 @@ def measured(name: str, train: Any, y: Any, test: Any, z: Any) -> list[dict[str,
         return model
 
     similarity = "rbf"
-    similarity = fit("evenly spaced", n_basis=n_basis).similarities_[0]
+    similarity = fit("evenly spaced", n_basis=n_basis).similarity_
     for size in SIZES:
         fit("evenly spaced", n_basis=size)
         fit(f"max_basis, of {n_basis}", n_basis=n_basis, max_basis=size)
     for c in (0.03, 0.1, 0.3):
-        model = fit(f"penalty l1 at C = {c}, of {n_basis}", n_basis=n_basis, penalty="l1", C=c, tol=1e-2, max_iter=200)
+        model = fit(f"penalty l1 at C = {c}, of {n_basis}", n_basis=n_basis, penalty="l1", C=c, tol=1e-2)
         kept = model.basis_indices_
         fit("these, fitted again", basis=kept)
         fit("as many, evenly spaced", n_basis=len(kept))

@@ -138,7 +138,7 @@ def main(argv: list[str] | None = None) -> float:
         error, seconds = root_mean_squared_error(y_test, predicted[name]), time.perf_counter() - start
         print(f"{name:<16} root mean squared error {error:.3f}  seconds {seconds:.2f}")
     chosen = methods["expansion"]
-    print(f"similarity {' + '.join(chosen.similarities_)}; error estimated by leave-one-out {chosen.loo_error_:.3f}")
+    print(f"similarity {chosen.similarity_}; R² estimated by leave-one-out {chosen.estimated_score_:.3f}")
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
         draw(y_test, predicted, args.out / "molecules_regression.png")

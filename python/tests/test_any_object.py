@@ -49,8 +49,8 @@ def test_only_samples_times_bases_are_compared():
     more, truth = words(37, seed=1)
     assert svc.score(more, truth) > 0.8
     assert similarity.pairs == 37 * 200
-    assert len(svc.bases_) == 200
-    assert svc.bases_ == [X[row] for row in svc.basis_indices_]
+    assert len(svc.basis_) == 200
+    assert svc.basis_ == [X[row] for row in svc.basis_indices_]
 
 
 def test_what_the_choice_of_bases_asks_is_documented():
@@ -118,7 +118,7 @@ def test_named_and_python_similarities_side_by_side():
         [Counting(), "edit", Edit(metric="lcs")], n_basis=25, normalization="mean_norm", C=1.0
     ).fit(X, y)
     assert both.coef_.shape == (1, 75)
-    assert both.similarities_[:2] == ["edit", "edit:metric=lcs"]
+    assert both.similarity_[:2] == ["edit", "edit:metric=lcs"]
     again = pickle.loads(pickle.dumps(both))
     np.testing.assert_array_equal(again.decision_function(X), both.decision_function(X))
 

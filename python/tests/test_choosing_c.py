@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compared import path
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.model_selection import train_test_split
@@ -12,19 +13,18 @@ import widemargin as wm
 def test_c_is_chosen_stored_and_refitted(tmp_path):
     X, y = make_moons(300, noise=0.3, random_state=0)
     fitted = wm.BasisExpansionSVC(normalization="nystroem", C="auto").fit(X[:200], y[:200])
-    at = fitted.path_["C"] == fitted.C_
+    at = path(fitted)["C"] == fitted.C_
     assert at.sum() == 1
-    assert np.nanargmin(fitted.path_["loo_squared_hinge"]) == np.flatnonzero(at)[0]
-    assert 1 - fitted.path_["loo_error"][at][0] == pytest.approx(fitted.score(X[200:], y[200:]), abs=0.06)
+    assert np.nanargmin(path(fitted)["hinge"]) == np.flatnonzero(at)[0]
+    assert 1 - path(fitted)["error"][at][0] == pytest.approx(fitted.score(X[200:], y[200:]), abs=0.06)
     given = wm.BasisExpansionSVC(normalization="nystroem", C=fitted.C_, tol=1e-6).fit(X[:200], y[:200])
     np.testing.assert_allclose(fitted.decision_function(X), given.decision_function(X), atol=5e-3)
-    assert given.path_ == {}
+    assert len(path(given)["C"]) == 0
     assert given.C_ == fitted.C_
-    path = tmp_path / "model.wm"
-    wm.save(fitted, path)
-    loaded = wm.load(path)
+    wm.save(fitted, tmp_path / "model.wm")
+    loaded = wm.load(tmp_path / "model.wm")
     assert loaded.C_ == loaded.C == fitted.C_
-    np.testing.assert_array_equal(loaded.path_["loo_error"], fitted.path_["loo_error"])
+    np.testing.assert_array_equal(path(loaded)["error"], path(fitted)["error"])
     assert clone(fitted).C == "auto"
 
 

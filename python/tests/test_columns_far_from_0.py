@@ -54,7 +54,7 @@ def test_z_score_and_files(points, tmp_path):
     X = 1 + 1e-6 * X
     model = BasisExpansionSVC("z-score/rbf", n_basis=60).fit(X, y)
     assert model.score(X, y) > 0.97
-    np.testing.assert_allclose(model.bases_, X[model.basis_indices_], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(model.basis_, X[model.basis_indices_], rtol=0, atol=1e-13)
     widemargin.save(model, tmp_path / "far.wm")
     again = widemargin.load(tmp_path / "far.wm")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))

@@ -16,7 +16,7 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
 
 def test_features_are_those_of_the_formula():
     expansion = BasisExpansion(["rbf:gamma=0.05", "linear"], n_basis=20, normalization="covariance").fit(X, y)
-    features, bases = expansion.transform(X), np.asarray(expansion.bases_, dtype=float)
+    features, bases = expansion.transform(X), np.asarray(expansion.basis_, dtype=float)
     for columns, raw in ((slice(20), rbf_kernel(X, bases, gamma=0.05)), (slice(20, 40), X @ bases.T)):
         values, vectors = np.linalg.eigh(np.cov(raw.T, bias=True))
         # Thirteen dimensions give 20 linear similarities a covariance of rank 13.

@@ -11,6 +11,7 @@ import dask.array as da
 import distributed
 import numpy as np
 import pytest
+from compared import candidates
 from dask import bag, delayed
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
@@ -108,7 +109,7 @@ def test_weights_and_own_bases_of_similarities(client, digits, normalization):
     parameters = {"normalization": normalization, "C": 0.1, "tol": 1e-8}
     found = BasisExpansionSVC(specs, n_basis=30, basis="every", **parameters).fit(*cut(X, y, (250, 350)))
     alone = wm.BasisExpansionSVC(specs, basis=found.basis_indices_, **parameters).fit(X, y)
-    assert found.similarities_ == specs
+    assert found.similarity_ == specs
     # Weights of features in single precision.
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=1e-3)
     with pytest.raises(ValueError, match="only a classifier"):
@@ -234,12 +235,12 @@ def test_what_is_not_given_is_chosen_as_on_one_machine(client, digits):
     dX, dy = cut(X, y, (250, 350))
     found = BasisExpansionSVC(random_state=3).fit(dX, dy)
     alone = wm.BasisExpansionSVC(random_state=3).fit(X, y)
-    assert (found.similarities_, found.normalization_, found.C_) == (
-        alone.similarities_,
+    assert (found.similarity_, found.normalization_, found.C_) == (
+        alone.similarity_,
         alone.normalization_,
         alone.C_,
     )
-    assert [one["loo_squared_hinge"] for one in found.tried_] == [one["loo_squared_hinge"] for one in alone.tried_]
+    assert [one["hinge"] for one in candidates(found)] == [one["hinge"] for one in candidates(alone)]
     assert found.estimated_score_ == alone.estimated_score_
     # To the duality gap.
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=0.2)
@@ -247,7 +248,7 @@ def test_what_is_not_given_is_chosen_as_on_one_machine(client, digits):
     given = BasisExpansionSVC(SPEC, n_basis=30, normalization="mean_norm", random_state=3).fit(dX, dy)
     same = wm.BasisExpansionSVC(SPEC, n_basis=30, normalization="mean_norm", random_state=3).fit(X, y)
     assert given.C_ == same.C_
-    assert given.tried_ == []
+    assert candidates(given) == []
     with pytest.raises(ValueError, match="'C' parameter"):
         BasisExpansionSVC(C="best").fit(dX, dy)
 

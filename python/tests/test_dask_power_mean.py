@@ -7,6 +7,7 @@ import dask.array as da
 import distributed
 import numpy as np
 import pytest
+from compared import path
 from dask import delayed
 from scipy import sparse
 from sklearn.datasets import load_digits
@@ -56,7 +57,7 @@ def test_the_machine_is_that_of_one_computer_for_any_partitions(client, digits, 
     whole = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*cut(X, y, (1797,)))
     found = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*cut(X, y, sizes))
     assert found.report_["status"] == "converged"
-    np.testing.assert_allclose(found.weights_, whole.weights_, atol=1e-5 * np.abs(whole.weights_).max())
+    np.testing.assert_allclose(found.coef_, whole.coef_, atol=1e-5 * np.abs(whole.coef_).max())
     alone = same_machine(found, X, y, tol=1e-5)
     assert (found.predict(X) == alone.predict(X)).mean() > 0.999
 
@@ -90,7 +91,7 @@ def test_sparse_rows_and_classes_apart(client, digits):
     found = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*rows_cut(X, y, (600, 700, 497)))
     same_machine(found, X, y, tol=1e-5)
     dense = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*cut(X.toarray(), y, (600, 700, 497)))
-    np.testing.assert_allclose(dense.weights_, found.weights_, atol=1e-5 * np.abs(found.weights_).max())
+    np.testing.assert_allclose(dense.coef_, found.coef_, atol=1e-5 * np.abs(found.coef_).max())
 
 
 def test_more_values_than_are_counted(client):
@@ -158,9 +159,9 @@ def test_what_is_chosen_is_chosen_as_on_one_computer(client, digits, sparse_rows
     parts = rows_cut(sparse.csr_array(X), y, (300, 400)) if sparse_rows else cut(X, y, (300, 400))
     found = PowerMeanSVC(tol=1e-6, **auto).fit(*parts, sample_weight=dw)
     alone = wm.PowerMeanSVC(tol=1e-6, **auto).fit(X, y, sample_weight=weights)
-    assert (found.kernel_, found.n_nodes_) == (alone.kernel_, alone.n_nodes_)
+    assert (found.similarity_, len(found.nodes_)) == (alone.similarity_, len(alone.nodes_))
     np.testing.assert_allclose(found.C_, alone.C_, rtol=1e-6)
-    np.testing.assert_allclose(found.path_["loo_squared_hinge"], alone.path_["loo_squared_hinge"], rtol=1e-6)
+    np.testing.assert_allclose(path(found)["hinge"], path(alone)["hinge"], rtol=1e-6)
     assert (found.predict(X) == alone.predict(X)).mean() > 0.995
     assert any("leave-one-out" in note for note in found.report_["notes"])
 
@@ -173,7 +174,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
     ):
         parts = cut(X, y, (600, 600, 597))
         svc = PowerMeanSVC(**GIVEN, tol=1e-6)
-        undisturbed = svc.fit(*parts).weights_
+        undisturbed = svc.fit(*parts).coef_
         pids = list(client.run(os.getpid).values())
         asked = []
 
@@ -187,7 +188,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         disturbed = svc.fit(*parts)
         assert len(asked) > 10
         assert pids[0] not in client.run(os.getpid).values()
-    np.testing.assert_allclose(disturbed.weights_, undisturbed, atol=1e-5 * np.abs(undisturbed).max())
+    np.testing.assert_allclose(disturbed.coef_, undisturbed, atol=1e-5 * np.abs(undisturbed).max())
 
 
 def test_probabilities_are_calibrated_and_lazy(client, digits):

@@ -7,6 +7,7 @@ import dask.array as da
 import distributed
 import numpy as np
 import pytest
+from compared import candidates, path
 from dask import delayed
 from scipy import sparse
 from sklearn.datasets import make_moons
@@ -30,18 +31,18 @@ def cut(X, y, sizes):
 def same_machine(found, X, y, sample_weight=None, **parameters):
     """One machine has the same bases, and the same weights to 1e-6."""
     alone = wm.ThinPlateSVC(basis="index", **parameters).fit(X, y, sample_weight)
-    order = [np.lexsort(one.bases_.T) for one in (found, alone)]
-    np.testing.assert_array_equal(found.bases_[order[0]], alone.bases_[order[1]])
-    coef = alone.dual_coef_[:, order[1]]
-    np.testing.assert_allclose(found.dual_coef_[:, order[0]], coef, atol=1e-6 * np.abs(coef).max())
+    order = [np.lexsort(one.basis_.T) for one in (found, alone)]
+    np.testing.assert_array_equal(found.basis_[order[0]], alone.basis_[order[1]])
+    coef = alone.coef_[:, order[1]]
+    np.testing.assert_allclose(found.coef_[:, order[0]], coef, atol=1e-6 * np.abs(coef).max())
     scores = alone.decision_function(X)
     np.testing.assert_allclose(found.decision_function(X), scores, atol=1e-6 * np.abs(scores).max())
     np.testing.assert_allclose(found.C_, alone.C_, rtol=1e-7)
     assert (found.polynomials_, found.report_["status"]) == (alone.polynomials_, "converged")
-    for name in ("loo_squared_hinge", "objective", "lambda"):
-        np.testing.assert_allclose(found.path_[name], alone.path_[name], rtol=1e-6)
+    for name in ("hinge", "objective", "lambda"):
+        np.testing.assert_allclose(path(found)[name], path(alone)[name], rtol=1e-6)
     # The folds are others, dealt within each partition: two estimates of one error.
-    errors = [np.nanmax(one.path_["fold_error"]) for one in (found, alone)]
+    errors = [np.nanmax(path(one)["fold_error"]) for one in (found, alone)]
     assert errors[0] == pytest.approx(errors[1], abs=0.04)
     return alone
 
@@ -51,8 +52,8 @@ def test_the_machine_is_that_of_one_computer_for_any_partitions(client, sizes):
     X, y = points(700, 3)
     found = ThinPlateSVC(n_basis=25, basis="index").fit(*cut(X, y, sizes))
     alone = same_machine(found, X, y, n_basis=25)
-    assert sorted(found.support_) == sorted(alone.support_)
-    assert found.dask_report_["asked"]["leave_one_out"] == len(found.path_["C"])
+    assert sorted(found.basis_indices_) == sorted(alone.basis_indices_)
+    assert found.dask_report_["asked"]["leave_one_out"] == len(path(found)["C"])
 
 
 @pytest.mark.parametrize(
@@ -101,10 +102,10 @@ def test_bases_of_every_choice_do_about_as_well(client):
         alone = wm.ThinPlateSVC(**parameters).fit(X, y)
         found = ThinPlateSVC(**parameters).fit(*cut(X, y, (300, 700)))
         assert found.score(X, y) > alone.score(X, y) - 0.02
-        assert found.bases_.shape == (30, 2)
-        np.testing.assert_array_equal(X[found.support_], found.bases_[: len(found.support_)])
+        assert found.basis_.shape == (30, 2)
+        np.testing.assert_array_equal(X[found.basis_indices_], found.basis_[: len(found.basis_indices_)])
         again = ThinPlateSVC(**parameters).fit(*cut(X, y, (500, 500)))
-        np.testing.assert_array_equal(again.bases_, found.bases_)
+        np.testing.assert_array_equal(again.basis_, found.basis_)
 
 
 def test_frames_files_and_lazy_predictions(client, tmp_path):
@@ -153,7 +154,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(monkeypatch):
     ):
         parts = cut(X, y, (200, 200, 100))
         svc = ThinPlateSVC(n_basis=20, basis="index")
-        undisturbed = svc.fit(*parts).dual_coef_
+        undisturbed = svc.fit(*parts).coef_
         pids = list(client.run(os.getpid).values())
         asked = []
 
@@ -167,7 +168,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(monkeypatch):
         disturbed = svc.fit(*parts)
         assert len(asked) > 12
         assert pids[0] not in client.run(os.getpid).values()
-    np.testing.assert_allclose(disturbed.dual_coef_, undisturbed, atol=1e-6 * np.abs(undisturbed).max())
+    np.testing.assert_allclose(disturbed.coef_, undisturbed, atol=1e-6 * np.abs(undisturbed).max())
 
 
 @pytest.mark.parametrize("seed", [3, 4])
@@ -178,7 +179,7 @@ def test_the_kernel_is_that_of_one_computer(client, seed):
         X = np.c_[X, np.random.default_rng(seed).standard_cauchy((len(X), 2))]
     found = ThinPlateSVC(n_basis=25, basis="index").fit(*cut(X, y, (200, 100)))
     alone = wm.ThinPlateSVC(n_basis=25, basis="index", standardize=False).fit(X, y)
-    assert found.kernel_ == alone.kernel_
-    for one, other in zip(found.tried_, alone.tried_, strict=True):
-        assert one["loo_squared_hinge"] == pytest.approx(other["loo_squared_hinge"], rel=1e-6)
-    assert ThinPlateSVC(basis="index", C=1.0).fit(*cut(X, y, (200, 100))).n_bases_ == 300
+    assert found.similarity_ == alone.similarity_
+    for one, other in zip(candidates(found), candidates(alone), strict=True):
+        assert one["hinge"] == pytest.approx(other["hinge"], rel=1e-6)
+    assert ThinPlateSVC(basis="index", C=1.0).fit(*cut(X, y, (200, 100)))._n_basis == 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compared import expected_error
 
 import widemargin as wm
 
@@ -101,7 +102,9 @@ def test_a_regression_with_weights_estimates_the_error_of_new_samples(weight):
     y = np.sin(2 * X[:, 0]) + X[:, 1] + rng.normal(scale=0.5, size=3000)
     for model in (wm.ThinPlateRegressor(n_jobs=2), wm.BasisExpansionRegressor("rbf", n_jobs=2)):
         model.fit(X[:200], y[:200], sample_weight=np.full(200, weight))
-        assert model.loo_error_ == pytest.approx(np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)), rel=0.15)
+        assert expected_error(model) == pytest.approx(
+            np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)), rel=0.15
+        )
 
 
 def test_repeated_rows_have_the_false_alarms_that_are_asked_for():

@@ -5,12 +5,14 @@ import sys
 
 import numpy as np
 import pytest
+from compared import candidates, path
 from scipy import sparse
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import pairwise as truth
 
 import widemargin as wm
-from widemargin.inspection import BasisDisplay, PathDisplay, Spectrum, SpectrumDisplay, Tried, spectrum
+from widemargin._results import path_of, results
+from widemargin.inspection import BasisDisplay, PathDisplay, Spectrum, SpectrumDisplay, spectrum
 from widemargin.similarity import RBF, Deformable, MeanNorm
 
 X, Y = (A[:150] for A in load_digits(return_X_y=True))
@@ -138,7 +140,7 @@ def test_display_of_an_estimators_spectrum(plt):
     svc = wm.BasisExpansionSVC(["rbf", "linear"], n_basis=40, normalization="mean_norm", C=1.0).fit(X, Y)
     display = SpectrumDisplay.from_estimator(svc)
     # What was learned at fit, not what the bases would teach.
-    assert [one.similarity for one in display.spectra] == svc.similarities_
+    assert [one.similarity for one in display.spectra] == list(np.atleast_1d(svc.similarity_))
     assert len(display.spectra[0].eigenvalues) == 40
     assert len(SpectrumDisplay.from_estimator(svc, X).spectra[0].eigenvalues) == 150
     expansion = wm.BasisExpansion("edit", n_basis=20).fit(WORDS)
@@ -166,23 +168,23 @@ def test_display_of_a_path(plt):
     for text in (
         "leave-one-out error, to first order (%)",
         "leave-one-out squared hinge loss",
-        "chosen C = ",
+        "selected C = ",
         "distance",
     ):
         assert text in texts
     assert display.ax_.get_xscale() == "log"
     assert display.ax_.get_xlabel() == "C"
-    order = np.argsort(svc.path_["C"])
+    order = np.argsort(path(svc)["C"])
     error, loss = display.ax_.lines[0], display.ax_right_.lines[0]
-    np.testing.assert_allclose(error.get_xdata(), svc.path_["C"][order])
-    np.testing.assert_allclose(error.get_ydata(), 100 * svc.path_["loo_error"][order])
-    np.testing.assert_allclose(loss.get_ydata(), svc.path_["loo_squared_hinge"][order])
+    np.testing.assert_allclose(error.get_xdata(), path(svc)["C"][order])
+    np.testing.assert_allclose(error.get_ydata(), 100 * path(svc)["error"][order])
+    np.testing.assert_allclose(loss.get_ydata(), path(svc)["hinge"][order])
     assert display.ax_.lines[1].get_xdata()[0] == pytest.approx(svc.C_)
 
 
 def rows_of(display):
     """The rows of the candidates that were drawn: name, loss, half the error bar, estimated error."""
-    ax = display.ax_tried_
+    ax = display.ax_candidates_
     names = [label.get_text().replace("\n", " ") for label in ax.get_yticklabels()]
     dots = {int(line.get_ydata()[0]): line.get_xdata()[0] for line in ax.lines if line.get_marker() in "oD"}
     bars = {}
@@ -198,32 +200,32 @@ def test_display_of_what_the_basis_expansion_tried(plt):
     display = PathDisplay.from_estimator(svc)
     drawn(display)
     rows = rows_of(display)
-    tried = sorted(svc.tried_, key=lambda one: one["loo_squared_hinge"])
+    tried = sorted(candidates(svc), key=lambda one: one["hinge"])
     assert len(rows) == len(tried) > 5
     for (name, loss, bar, error), one in zip(rows, tried, strict=True):
-        assert one["similarity"][0].split(":")[0] in name
-        assert loss == pytest.approx(one["loo_squared_hinge"])
-        assert bar == pytest.approx(one["standard_error"])
-        assert error == f"{100 * one['loo_error']:.1f} %"
-    (chosen,) = (one for (name, *_), one in zip(rows, tried, strict=True) if name.endswith("(chosen)"))
-    assert chosen["similarity"] == svc.similarities_
-    assert chosen["normalization"].replace("-", "_") == svc.normalization_
+        assert np.atleast_1d(one["similarity"])[0].split(":")[0] in name
+        assert loss == pytest.approx(one["hinge"])
+        assert bar == pytest.approx(one["std_test_score"])
+        assert error == f"{100 * one['error']:.1f} %"
+    (chosen,) = (one for (name, *_), one in zip(rows, tried, strict=True) if name.endswith("(selected)"))
+    assert chosen["similarity"] == svc.similarity_
+    assert chosen["normalization"] == svc.normalization_
     # The path below has all values of C.
-    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(svc.path_["C"]))
-    assert display.ax_ is not display.ax_tried_
+    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(path(svc)["C"]))
+    assert display.ax_ is not display.ax_candidates_
 
 
 def test_display_of_what_the_power_mean_tried(plt):
     svc = wm.PowerMeanSVC().fit(X, Y)
     display = PathDisplay.from_estimator(svc)
     texts, rows = drawn(display), rows_of(display)
-    assert len(rows) == len(svc.tried_)
-    (chosen,) = (name for name, *_ in rows if name.endswith("(chosen)"))
-    assert chosen == f"power mean {svc.kernel_:g}, {svc.n_nodes_} nodes (chosen)"
+    assert len(rows) == len(candidates(svc))
+    (chosen,) = (name for name, *_ in rows if name.endswith("(selected)"))
+    assert chosen == f"{svc.similarity_}, {len(svc.nodes_)} nodes (selected)"
     # Least squares are left out exactly.
     assert "leave-one-out error (%)" in texts
-    order = np.argsort(svc.path_["C"])
-    np.testing.assert_allclose(display.ax_right_.lines[0].get_ydata(), svc.path_["loo_squared_hinge"][order])
+    order = np.argsort(path(svc)["C"])
+    np.testing.assert_allclose(display.ax_right_.lines[0].get_ydata(), path(svc)["hinge"][order])
     # With C and p given there is neither.
     given = wm.PowerMeanSVC(C=1.0, kernel=-1, nodes=3).fit(X, Y)
     with pytest.raises(ValueError, match="path of the estimator is empty"):
@@ -236,55 +238,58 @@ def test_display_of_what_auto_tried(plt):
     drawn(display)
     rows = rows_of(display)
     assert len(rows) > 1
-    assert {name.split(":")[0] for name, *_ in rows} == {one["method"] for one in svc.tried_}
-    (chosen,) = (name for name, *_ in rows if name.endswith("(chosen)"))
-    assert chosen.startswith(svc.method_.replace("_", "-"))
-    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(svc.best_estimator_.path_["C"]))
+    assert {name.split(",")[0].removesuffix(" (selected)") for name, *_ in rows} == {
+        one["method"] for one in candidates(svc)
+    }
+    (chosen,) = (name for name, *_ in rows if name.endswith("(selected)"))
+    assert chosen.startswith(svc.method_)
+    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(path(svc.best_estimator_)["C"]))
 
 
 def test_display_of_kernels_in_given_axes(plt):
     A, b = make_moons(100, noise=0.3, random_state=0)
     svc = wm.ThinPlateSVC().fit(A, b)
-    assert len(svc.tried_) > 1
+    assert len(candidates(svc)) > 1
     for layout in ("constrained", None):
         figure, axes = plt.subplots(1, 2, layout=layout)
         display = PathDisplay.from_estimator(svc, ax=axes[1])
         drawn(display)
         assert display.figure_ is figure
         assert axes[1] not in figure.axes
-        (chosen,) = (name for name, *_ in rows_of(display) if name.endswith("(chosen)"))
-        assert chosen == f"{svc.kernel_} (chosen)"
+        (chosen,) = (name for name, *_ in rows_of(display) if name.endswith("(selected)"))
+        assert chosen == f"{svc.similarity_} (selected)"
         # Both stand where the axes were.
-        for ax in (display.ax_, display.ax_tried_):
+        for ax in (display.ax_, display.ax_candidates_):
             assert ax.get_position().x0 > 0.5
 
 
 def test_display_of_candidates_alone(plt):
-    many = [Tried(name=f"candidate {at}", loss=float(at), chosen=at == 29) for at in range(30)]
-    failed = Tried(name="a failure", loss=np.nan, problem="it cannot be compared with a string")
-    alone = PathDisplay(tried=many)
-    texts, rows = drawn(alone.plot()), rows_of(alone)
-    # The best, and the chosen one.
-    assert [row[1] for row in rows] == [*range(20), 29]
+    rows = [{"params": {"kernel": f"candidate {at}"}, "score": -float(at)} for at in range(30)]
+    failed = {"params": {"kernel": "a failure"}, "problem": "it cannot be compared with a string"}
+    alone = PathDisplay(cv_results=results(rows, [], {"kernel": "candidate 29"}))
+    texts, drawn_rows = drawn(alone.plot()), rows_of(alone)
+    # The best, and the selected one.
+    assert [row[1] for row in drawn_rows] == [*range(20), 29]
     assert "the best 20 of 30" in texts
-    assert "candidate 29 (chosen)" in texts
-    assert (alone.ax_, alone.ax_right_) == (alone.ax_tried_, None)
-    two = PathDisplay(tried=[failed, many[3]])
+    assert "candidate 29 (selected)" in texts
+    assert (alone.ax_, alone.ax_right_) == (alone.ax_candidates_, None)
+    two = PathDisplay(cv_results=results([failed, rows[3]], [], {}))
     assert "failed: it cannot be compared" in drawn(two.plot())
     assert [row[1] for row in rows_of(two)] == [3.0, None]
 
 
 def test_long_names_of_candidates_stay_on_the_page(plt):
     long = "z-score/laplacian:gamma=0.0123 + mean-norm/polynomial:degree=2,gamma=0.0789,coef0=0.125 + edit, nystroem"
-    display = PathDisplay(tried=[Tried(name=long, loss=0.1, error=0.05, chosen=True), Tried(name="linear", loss=0.2)])
+    rows = [{"params": {"similarity": name}, "score": -0.1, "accuracy": 0.95} for name in (long, "linear")]
+    display = PathDisplay(cv_results=results(rows, [], {}))
     drawn(display.plot())
-    for label in display.ax_tried_.get_yticklabels():
+    for label in display.ax_candidates_.get_yticklabels():
         assert label.get_window_extent().x0 >= display.figure_.bbox.x0
 
 
 def test_display_of_a_path_with_gaps(plt):
-    nothing = np.full(2, np.nan)
-    drawn(PathDisplay(C=np.array([1.0, 2.0]), loo_error=nothing, loo_squared_hinge=nothing, chosen_C=1.0).plot())
+    points = [{"C": C, "loo_squared_hinge": np.nan, "loo_error": np.nan} for C in (1.0, 2.0)]
+    drawn(PathDisplay(cv_results=results([], path_of(points, 1.0), {})).plot())
     A, b = make_moons(60, noise=0.3, random_state=0)
     _, ax = plt.subplots()
     assert (
@@ -297,7 +302,7 @@ def test_display_of_a_path_with_gaps(plt):
 
 
 def importance(svc, part=slice(None)):
-    weights = svc.coef_.reshape(len(svc.coef_), len(svc.similarities_), -1)[:, part]
+    weights = svc.coef_.reshape(len(svc.coef_), len(np.atleast_1d(svc.similarity_)), -1)[:, part]
     return np.sqrt((weights.astype(float) ** 2).sum(axis=(0, 1)))
 
 
@@ -442,7 +447,7 @@ def test_strings_are_shown_by_their_text(plt, similarity):
     svc = wm.BasisExpansionSVC(similarity, n_basis=20, normalization="mean_norm", C=1.0).fit(WORDS, HALF)
     display = BasisDisplay.from_estimator(svc, 5)
     ((_, order, weights),) = display.groups
-    assert [label.get_text() for label in display.axes_[0].get_yticklabels()] == [svc.bases_[at] for at in order]
+    assert [label.get_text() for label in display.axes_[0].get_yticklabels()] == [svc.basis_[at] for at in order]
     np.testing.assert_allclose([bar.get_width() for bar in display.axes_[0].patches], weights)
     assert "weight (norm over the classes)" in drawn(display)
     assert "for or against the class" in drawn(BasisDisplay.from_estimator(svc, 5, per_class=True))

@@ -197,7 +197,7 @@ def test_graphs_with_the_default_similarity():
             fitted = estimator.fit(samples, y)
             assert fitted.kind_ == "graphs"
             assert fitted.score(graphs, y) == 1.0
-    assert wm.BasisExpansionSVC().fit(graphs, y).similarities_[0].startswith("wl:")
+    assert wm.BasisExpansionSVC().fit(graphs, y).similarity_.startswith("wl:")
 
 
 def test_channels_of_a_series_are_no_graph():

@@ -123,7 +123,7 @@ def test_similarities_of_python(tmp_path):
     for other in (again, read):
         np.testing.assert_array_equal(other.decision_function(NAMES), detector.decision_function(NAMES))
         np.testing.assert_array_equal(other.left_out_scores_, detector.left_out_scores_)
-    assert (read.quantile, read.bases_) == (0.1, detector.bases_)
+    assert (read.quantile, read.basis_) == (0.1, detector.basis_)
 
 
 @pytest.mark.parametrize("normalization", ["nystroem", "mean_norm"])

@@ -29,7 +29,7 @@ def z_score(block):
 def test_features_are_scaled_and_on_their_own_bases(normalize):
     name = {mean_norm: "mean_norm", z_score: "z_score", np.asarray: "none"}[normalize]
     expansion = BasisExpansion(PAIR, n_basis=20, normalization=name).fit(X, y)
-    features, bases = expansion.transform(X), np.asarray(expansion.bases_, dtype=float)
+    features, bases = expansion.transform(X), np.asarray(expansion.basis_, dtype=float)
     assert features.shape == (len(X), 27)
     own = bases[np.arange(7) * 20 // 7]
     expected = [3 * normalize(rbf_kernel(X, bases, gamma=0.05)), 0.25 * normalize(laplacian_kernel(X, own, gamma=0.1))]
@@ -48,7 +48,7 @@ def test_gram_matrices_of_mixed_maps_are_scaled(normalization):
 
 def test_models_keep_both(tmp_path):
     model = BasisExpansionSVC(PAIR, n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
-    assert model.similarities_ == PAIR
+    assert model.similarity_ == PAIR
     assert model.coef_.shape == (3, 27)
     save(model, tmp_path / "model.wm")
     assert (load(tmp_path / "model.wm").decision_function(X) == model.decision_function(X)).all()
@@ -90,15 +90,15 @@ def test_learned_weights_are_worth_it(C):
     # All columns, most of them noise, beside one that fits: the second must count for more.
     specs = ["rbf:gamma=0.05,weight=auto", "polynomial:degree=2,gamma=0.1,coef0=0,weight=auto"]
     model = BasisExpansionSVC(specs, n_basis=200, C=C, normalization="nystroem").fit(data[:300], labels[:300])
-    weights = [float(spec.partition("weight=")[2].split(",")[0] or 1) for spec in model.similarities_]
+    weights = [float(spec.partition("weight=")[2].split(",")[0] or 1) for spec in model.similarity_]
     plain = [spec.replace(",weight=auto", "") for spec in specs]
     equal = BasisExpansionSVC(plain, n_basis=200, C=C, normalization="nystroem").fit(data[:300], labels[:300])
     assert any("weights of similarities were learned" in note for note in model.report_["notes"])
-    assert all("auto" not in spec for spec in model.similarities_)
+    assert all("auto" not in spec for spec in model.similarity_)
     assert weights[0] != weights[1]
     assert model.score(data[300:], labels[300:]) >= equal.score(data[300:], labels[300:]) - 0.01
     # The same numbers, given, are the same features.
-    given = BasisExpansionSVC(model.similarities_, n_basis=200, C=model.C_, normalization="nystroem", tol=1e-6)
+    given = BasisExpansionSVC(model.similarity_, n_basis=200, C=model.C_, normalization="nystroem", tol=1e-6)
     again = given.fit(data[:300], labels[:300]).decision_function(data)
     np.testing.assert_allclose(
         again, model.set_params(tol=1e-6).fit(data[:300], labels[:300]).decision_function(data), atol=0.02

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compared import candidates, path
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -25,7 +26,7 @@ def polynomial_scores(model, X):
     x = (X / model.scale).astype(np.float32).astype(np.float64)
     t, nodes = np.log(x + 0.05), np.log(model.nodes_ + 0.05)
     # Values at the nodes from the model's numbers: powers of t up to three nodes, and the values themselves beyond.
-    values = model.weights_.astype(np.float64)
+    values = model.coef_.astype(np.float64)
     if len(nodes) <= 3:
         values = values @ np.vander(nodes, increasing=True).T
     scores = np.zeros((len(X), len(values)))
@@ -154,29 +155,25 @@ AUTO = {"kernel": "auto", "C": "auto", "nodes": "auto"}
 def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
     X, y, X_test = digits
     model = wm.PowerMeanSVC(**AUTO, random_state=0).fit(X, y)
-    exact = {one["kernel"]: one for one in model.tried_ if one["n_nodes"] is None}
+    exact = {one["kernel"]: one for one in candidates(model) if one["nodes"] is None}
     assert len(exact) == 7
-    assert model.kernel_ in exact
-    assert set(model.tried_[0]) == {"kernel", "n_nodes", "C", "loo_squared_hinge", "loo_error", "problem"}
-    losses = model.path_["loo_squared_hinge"]
+    assert model.similarity_ in exact
+    assert set(candidates(model)[0]) >= {"kernel", "nodes", "C", "score", "error", "problem"}
+    losses = path(model)["hinge"]
     near = np.flatnonzero(losses <= 1.02 * losses.min())
-    assert model.path_["C"][near[0]] == model.C_
-    assert model.n_nodes_ == len(model.nodes_) >= 3
+    assert path(model)["C"][near[0]] == model.C_
+    assert len(model.nodes_) >= 3
     assert model.score(X, y) > 0.97
-    given = wm.PowerMeanSVC(kernel=model.kernel_, C=model.C_, nodes=model.nodes_, random_state=0)
+    given = wm.PowerMeanSVC(kernel=model.similarity_, C=model.C_, nodes=model.nodes_, random_state=0)
     np.testing.assert_array_equal(given.fit(X, y).decision_function(X_test), model.decision_function(X_test))
-    assert given.tried_ == []
-    assert given.path_ == {}
+    assert candidates(given) == []
+    assert len(path(given)["C"]) == 0
 
     wm.save(model, tmp_path / "model")
     loaded = wm.load(tmp_path / "model")
-    assert (loaded.kernel_, loaded.C_, loaded.n_nodes_, loaded.tried_) == (
-        model.kernel_,
-        model.C_,
-        model.n_nodes_,
-        model.tried_,
-    )
-    np.testing.assert_array_equal(loaded.path_["C"], model.path_["C"])
+    assert (loaded.similarity_, loaded.C_, len(loaded.nodes_)) == (model.similarity_, model.C_, len(model.nodes_))
+    assert loaded.cv_results_["params"] == model.cv_results_["params"]
+    np.testing.assert_array_equal(path(loaded)["C"], path(model)["C"])
 
 
 def test_the_losses_told_are_those_of_numpy(digits):
@@ -189,7 +186,7 @@ def test_the_losses_told_are_those_of_numpy(digits):
     inverse = np.linalg.inv(chi2(*np.meshgrid(model.nodes_, model.nodes_)))
     gram = np.einsum("ajm,mn,bjn->ab", at_nodes, inverse, at_nodes)
     signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
-    for C, told in zip(model.path_["C"][::4], model.path_["loo_squared_hinge"][::4], strict=True):
+    for C, told in zip(path(model)["C"][::4], path(model)["hinge"][::4], strict=True):
         hat = gram @ np.linalg.inv(gram + np.eye(len(y)) / (2 * C))
         left_out = signs - (signs - hat @ signs) / (1 - np.diag(hat))[:, None]
         loss = np.mean(np.maximum(0, 1 - signs * left_out) ** 2)
@@ -200,10 +197,10 @@ def test_a_kernel_of_ones_own_has_c_and_nodes_chosen(digits):
     X, y, _ = digits
     own = wm.PowerMeanSVC(kernel=chi2, C="auto", nodes="auto", random_state=0).fit(X, y)
     named = wm.PowerMeanSVC(kernel="chi2", C="auto", nodes="auto", random_state=0).fit(X, y)
-    assert own.kernel_ == "own:chi2"
-    assert named.kernel_ == "chi2"
-    assert own.tried_[0]["n_nodes"] >= 8
-    assert named.tried_[0]["n_nodes"] is None
+    assert own.similarity_ == "own:chi2"
+    assert named.similarity_ == "chi2"
+    assert candidates(own)[0]["nodes"] >= 8
+    assert candidates(named)[0]["nodes"] is None
     assert 0.5 < own.C_ / named.C_ < 2
     assert own.score(X, y) == pytest.approx(named.score(X, y), abs=0.02)
 

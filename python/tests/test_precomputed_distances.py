@@ -34,7 +34,7 @@ def test_distances_are_the_similarities_that_they_name(spec, make, normalization
 
 def test_gamma_is_learned_and_kept(tmp_path):
     model = BasisExpansionSVC("precomputed:distance=exp", n_basis=100).fit(cdist(A, A), a)
-    gamma = float(model.similarities_[0].partition("gamma=")[2])
+    gamma = float(model.similarity_.partition("gamma=")[2])
     assert gamma == pytest.approx(1 / cdist(A, A).mean(), rel=1e-5)
     save(model, tmp_path / "model.wm")
     again = load(tmp_path / "model.wm").decision_function(cdist(B, A)[:, model.basis_indices_])

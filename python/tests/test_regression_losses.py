@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import onnxruntime
 import pytest
+from compared import expected_error, path
 from scipy.optimize import linprog, minimize
 from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import GridSearchCV
@@ -135,21 +136,18 @@ def test_the_leave_one_out_error_is_near_that_of_refits(loss: str) -> None:
             refit = linear(loss=loss, C=C, epsilon=0.4).fit(X, y, sample_weight=fewer)
             losses[row] = value(loss, y[row] - refit.predict(X[row : row + 1])[0], epsilon=0.4)
         # One step for a whole sample of weight 2, which can take others past ε or δ: near the refits, not equal.
-        assert found.loo_error_ == pytest.approx((weights * losses).sum() / weights.sum(), rel=0.1)
-        assert not hasattr(found, "fold_error_")
+        assert expected_error(found) == pytest.approx((weights * losses).sum() / weights.sum(), rel=0.1)
 
 
 def test_what_is_estimated_is_named_and_the_best_is_taken() -> None:
     X, y = table()
     for loss in LOSSES:
         found = linear(loss=loss).fit(X, y)
-        by = "fold" if loss == "quantile" else "loo"
-        best = found.path_[f"{by}_d2"].argmax()
-        assert found.path_["C"][best] == found.C_
-        assert found.path_[f"{by}_d2"][best] == found.estimated_score_
-        error = found.fold_error_ if loss == "quantile" else found.loo_error_
-        assert found.path_[f"{by}_loss"][best, 0] == error
-        assert hasattr(found, "loo_error_") == (loss != "quantile")
+        best = path(found)["score"].argmax()
+        assert path(found)["C"][best] == found.C_
+        assert path(found)["score"][best] == found.estimated_score_
+        error = expected_error(found)
+        assert -path(found)["mean_test_neg_loss"][best] == error
         assert hasattr(found, "epsilon_") == (loss != "quantile")
         parameters = {} if loss == "quantile" else {"epsilon": found.epsilon_}
         constants = np.linspace(y.min(), y.max(), 20_001)[:, None]
@@ -163,7 +161,7 @@ def test_the_estimate_is_near_the_loss_of_other_samples() -> None:
     Xt, yt = table(n=4000, seed=1)
     for loss in LOSSES:
         found = linear(loss=loss).fit(X, y)
-        error = found.fold_error_ if loss == "quantile" else found.loo_error_
+        error = expected_error(found)
         parameters = {} if loss == "quantile" else {"epsilon": found.epsilon_}
         # Of heavy tails, the mean of squares is no estimate of anything.
         if loss != "squared_epsilon_insensitive":
@@ -271,7 +269,7 @@ def test_a_search_says_which_loss_it_compares_by() -> None:
     X, y = table(n=60, d=2)
     found = BasisExpansionRegressor(loss="huber", random_state=0).fit(X, y)
     assert any("squared loss" in note for note in found.report_["notes"])
-    assert found.similarities_ == BasisExpansionRegressor(random_state=0).fit(X, y).similarities_[:1]
+    assert found.similarity_ == BasisExpansionRegressor(random_state=0).fit(X, y).similarity_
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

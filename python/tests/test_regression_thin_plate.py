@@ -9,6 +9,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import scipy.sparse as sp
+from compared import candidates, expected_error, path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import RBFInterpolator
@@ -59,13 +60,13 @@ def test_is_the_smoothing_spline_of_scipy(kernel: str, name: str, degree: int) -
 def test_the_least_leave_one_out_error_of_the_path_is_taken() -> None:
     X, y = table()
     found = ThinPlateRegressor("distance").fit(X, y)
-    best = found.path_["loo_r2"].argmax()
-    assert found.path_["C"][best] == found.C_
-    assert found.path_["loo_r2"][best] == found.estimated_score_
-    assert found.estimated_score_ == pytest.approx(1 - found.loo_error_**2 / y.var())
+    best = path(found)["score"].argmax()
+    assert path(found)["C"][best] == found.C_
+    assert path(found)["score"][best] == found.estimated_score_
+    assert found.estimated_score_ == pytest.approx(1 - expected_error(found) ** 2 / y.var())
     again = ThinPlateRegressor("distance", C=found.C_).fit(X, y)
-    assert again.loo_error_ == pytest.approx(found.loo_error_)
-    assert len(again.path_["C"]) == 1
+    assert expected_error(again) == pytest.approx(expected_error(found))
+    assert len(path(again)["C"]) == 1
 
 
 @settings(max_examples=10, deadline=None)
@@ -87,7 +88,7 @@ def test_leave_one_out_is_that_of_refits(seed: int, n: int, outputs: int, C: flo
         truth[i] = spline(X[kept], Y[kept], fewer[kept], C, X[i : i + 1])[0]
     errors = np.sqrt((weights[:, None] * (Y - truth) ** 2).sum(0) / weights.sum())
     found = ThinPlateRegressor("distance", C=C).fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(found.loo_error_, errors, rtol=1e-6)
+    assert expected_error(found) == pytest.approx(errors.mean(), rel=1e-6)
     np.testing.assert_allclose(found.predict(X), spline(X, Y, weights, C, X), rtol=1e-7, atol=1e-9)
 
 
@@ -100,13 +101,13 @@ def test_bases_leave_out_as_refits_on_the_same_bases() -> None:
         return ThinPlateRegressor("distance", C=C, n_basis=10, basis="index").fit(X[rows], y[rows])
 
     found = on_bases(np.arange(30))
-    assert (found.support_ == some).all()
-    assert found.n_bases_ == 10
+    assert (found.basis_indices_ == some).all()
+    assert len(found.basis_) == 10
     errors = [y[i] - on_bases(np.delete(np.arange(30), i)).predict(X[i : i + 1])[0] for i in range(10, 30)]
     # Leaving out a basis's sample would move the bases: those are left out by the normal equations.
     for i in some:
         errors.append(y[i] - normal_equations(X, y, some, C, np.arange(30) != i)(X[i : i + 1])[0])
-    assert found.loo_error_ == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
+    assert expected_error(found) == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
     np.testing.assert_allclose(found.predict(X), normal_equations(X, y, some, C, np.ones(30, bool))(X), atol=1e-8)
 
 
@@ -129,7 +130,7 @@ def test_nearly_all_samples_as_bases_are_nearly_exact() -> None:
     X, y = table(n=40)
     exact = ThinPlateRegressor("distance", C=1.0, n_basis=None).fit(X, y)
     almost = ThinPlateRegressor("distance", C=1.0, n_basis=39, basis="index").fit(X, y)
-    assert len(almost.support_) == 39
+    assert len(almost.basis_indices_) == 39
     assert np.abs(almost.predict(X) - exact.predict(X)).mean() < 0.02
     cubic = ThinPlateRegressor("cubic", n_basis=20, random_state=0).fit(X, y)
     assert cubic.estimated_score_ > 0.8
@@ -143,7 +144,7 @@ def test_weights_are_copies_zero_is_absence_and_order_is_nothing() -> None:
         one = ThinPlateRegressor(**parameters).fit(X, y, sample_weight=weights.astype(float))
         other = ThinPlateRegressor(**parameters, n_jobs=2).fit(X[rows], y[rows])
         assert (one.predict(X) == other.predict(X)).all()
-        assert one.loo_error_ == other.loo_error_
+        assert expected_error(one) == expected_error(other)
 
 
 def test_it_makes_no_difference_where_and_how_large_samples_and_targets_are() -> None:
@@ -167,14 +168,14 @@ def test_columns_in_other_units_are_standardized_where_that_helps() -> None:
     X = X * [1.0, 1000.0, 1.0]
     found = ThinPlateRegressor().fit(X, y)
     assert found._model.arrays()["scale"].size == 3
-    assert len(found.tried_) == 4
-    assert {(one["kernel"], one["standardized"]) for one in found.tried_} == {
+    assert len(candidates(found)) == 4
+    assert {(one["kernel"], one["standardize"]) for one in candidates(found)} == {
         (kernel, standard) for kernel in ("distance", "cityblock") for standard in (False, True)
     }
-    best = max(found.tried_, key=lambda one: one["loo_r2"])
-    assert found.kernel_ == best["kernel"]
-    assert best["standardized"]
-    assert best["loo_r2"] == found.estimated_score_
+    best = max(candidates(found), key=lambda one: one["score"])
+    assert found.similarity_ == best["kernel"]
+    assert best["standardize"]
+    assert best["score"] == found.estimated_score_
     by_hand = make_pipeline(StandardScaler(), ThinPlateRegressor(standardize=False)).fit(X, y)
     np.testing.assert_allclose(found.predict(X), by_hand.predict(X), atol=1e-6)
 
@@ -184,11 +185,12 @@ def test_several_outputs_are_fitted_as_one_by_one() -> None:
     Y = np.column_stack([y, 1e6 + 5 * y**2, np.full(len(y), 3.0)])
     both = ThinPlateRegressor(C=2.0).fit(X, Y)
     assert both.predict(X).shape == Y.shape
-    assert both.loo_error_.shape == (3,)
+    alone_errors = []
     for output in range(3):
         alone = ThinPlateRegressor(C=2.0).fit(X, Y[:, output])
         np.testing.assert_allclose(both.predict(X)[:, output], alone.predict(X), rtol=1e-9)
-        assert both.loo_error_[output] == pytest.approx(alone.loo_error_, rel=1e-9)
+        alone_errors.append(expected_error(alone))
+    assert expected_error(both) == pytest.approx(np.mean(alone_errors), rel=1e-9)
     assert (both.predict(X)[:, 2] == 3.0).all()
 
 
@@ -214,7 +216,7 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
         for same in (load(tmp_path / "one.model"), pickle.loads(pickle.dumps(fitted))):
             assert isinstance(same, ThinPlateRegressor)
             assert (same.predict(X) == fitted.predict(X)).all()
-            assert (same.C_, same.kernel_, same.lambda_) == (fitted.C_, fitted.kernel_, fitted.lambda_)
+            assert (same.C_, same.similarity_) == (fitted.C_, fitted.similarity_)
             assert same.estimated_score_ == fitted.estimated_score_
         # A loaded model fitted again is the same.
         again = load(tmp_path / "one.model").fit(X, target)

@@ -50,9 +50,9 @@ def test_channels_first_are_channels_last_transposed():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), scores)
     assert cross_val_score(first, X, y, cv=2).min() > 0.9
     # Bases are as samples are given.
-    assert {one.shape for one in first.bases_} == {(2, 30)}
-    assert {one.shape for one in last.bases_} == {(30, 2)}
-    np.testing.assert_array_equal(first.predict(first.bases_), first.predict(X[first.basis_indices_]))
+    assert {one.shape for one in first.basis_} == {(2, 30)}
+    assert {one.shape for one in last.basis_} == {(30, 2)}
+    np.testing.assert_array_equal(first.predict(first.basis_), first.predict(X[first.basis_indices_]))
     # The other functions that take samples.
     features = wm.BasisExpansion("dtw", n_basis=5, layout="channels_first").fit(X)
     same = wm.BasisExpansion("dtw", n_basis=5).fit(X.swapaxes(1, 2))

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import onnxruntime
 import pytest
+from compared import candidates
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
@@ -206,15 +207,15 @@ def test_wrong_answers_are_named(name):
 @pytest.mark.parametrize("scoring", [None, "accuracy", "f1_macro", "roc_auc", "average_precision"])
 def test_the_method_is_chosen_for_all_labels(scoring):
     auto = wm.AutoSVC(scoring=scoring, random_state=0, n_jobs=1).fit(X, SOME)
-    assert {tried["method"] for tried in auto.tried_} >= {"basis-expansion", "power-mean"}
+    assert {tried["method"] for tried in candidates(auto)} >= {"basis_expansion", "power_mean"}
     best = auto.best_estimator_
     np.testing.assert_array_equal(auto.predict(X), best.predict(X))
     assert auto.predict(X).shape == Y.shape
     assert accuracy_score(Y.ravel(), auto.predict(X).ravel()) > 0.8
     assert auto.predict_proba(X).shape == Y.shape
     if scoring is not None:
-        scores = {tried["method"]: tried["score"] for tried in auto.tried_ if tried["score"] is not None}
-        assert scores[auto.method_.replace("_", "-")] == max(scores.values())
+        scores = {tried["method"]: tried["score"] for tried in candidates(auto)}
+        assert scores[auto.method_] == max(scores.values())
     copy = pickle.loads(pickle.dumps(auto))
     np.testing.assert_array_equal(copy.predict(X), auto.predict(X))
 

@@ -1006,4 +1006,4 @@ def test_slash_and_angle_bracket_join_a_spec_alike():
     assert resolve("mean-norm/rbf:gamma=1").specs == ["mean-norm/rbf:gamma=1"]
     X = RNG.normal(size=(20, 3))
     svc = wm.BasisExpansionSVC("mean-norm/rbf:gamma=1", n_basis=5).fit(X, np.arange(20) % 2)
-    assert svc.similarities_ == ["mean-norm/rbf:gamma=1"]
+    assert svc.similarity_ == "mean-norm/rbf:gamma=1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compared import candidates
 from sklearn.datasets import load_wine, make_circles
 
 from widemargin import BasisExpansionRegressor, BasisExpansionSVC, load, save
@@ -19,9 +20,9 @@ def test_nothing_given_is_as_good_as_the_right_similarity(tmp_path):
     assert model.score(X[200:], y[200:]) > linear.score(X[200:], y[200:]) + 0.2
     assert model.score(X[200:], y[200:]) >= right.score(X[200:], y[200:]) - 0.02
     # The first that cannot be told from the best.
-    taken = next(one for one in model.tried_ if one["similarity"] == model.similarities_)
-    best = min(model.tried_, key=lambda one: one["loo_squared_hinge"])
-    assert taken["loo_squared_hinge"] <= best["loo_squared_hinge"] + taken["standard_error"] + best["standard_error"]
+    taken = next(one for one in candidates(model) if one["similarity"] == model.similarity_)
+    best = min(candidates(model), key=lambda one: one["hinge"])
+    assert taken["hinge"] <= best["hinge"] + taken["std_test_score"] + best["std_test_score"]
     assert model.estimated_score_ == pytest.approx(model.score(X[200:], y[200:]), abs=0.1)
     save(model, tmp_path / "model.wm")
     assert (load(tmp_path / "model.wm").decision_function(X) == model.decision_function(X)).all()
@@ -30,12 +31,12 @@ def test_nothing_given_is_as_good_as_the_right_similarity(tmp_path):
 def test_columns_in_other_units_do_not_decide_alone():
     X, y = load_wine(return_X_y=True)
     model = BasisExpansionSVC(**AUTO).fit(X[::2], y[::2])
-    assert all(spec.startswith("z-score") for spec in model.similarities_)
+    assert all(spec.startswith("z-score") for spec in np.atleast_1d(model.similarity_))
     assert model.score(X[1::2], y[1::2]) > 0.95
     shuffled = np.random.default_rng(0).permutation(len(X[::2]))
     again = BasisExpansionSVC(**AUTO, n_jobs=2).fit(X[::2], y[::2])
-    assert again.similarities_ == model.similarities_
-    assert again.fit(X[::2][shuffled], y[::2][shuffled]).similarities_ == model.similarities_
+    assert again.similarity_ == model.similarity_
+    assert again.fit(X[::2][shuffled], y[::2][shuffled]).similarity_ == model.similarity_
 
 
 @pytest.mark.parametrize("kind", ["strings", "series", "images", "sets", "histograms"])
@@ -56,9 +57,9 @@ def test_every_kind_of_samples(kind):
         X = rng.poisson(0.3 + 0.8 * np.outer(y, np.arange(12) % 2)).astype(float)
     model = BasisExpansionSVC(**AUTO).fit(X, y)
     assert model.score(X, y) > 0.8
-    assert len(model.tried_) > 1
+    assert len(candidates(model)) > 1
     if kind == "histograms":
-        assert any("chi2" in one["similarity"][0] for one in model.tried_)
+        assert any("chi2" in np.atleast_1d(one["similarity"])[0] for one in candidates(model))
 
 
 def test_lists_of_rows_are_vectors():
@@ -69,12 +70,12 @@ def test_lists_of_rows_are_vectors():
 def test_the_normalization_of_a_given_similarity():
     X, y = load_wine(return_X_y=True)
     model = BasisExpansionSVC("z-score/rbf").fit(X, y)
-    assert {one["normalization"] for one in model.tried_[:2]} == {"nystroem", "mean-norm"}
-    assert model.similarities_ in [one["similarity"] for one in model.tried_]
+    assert {one["normalization"] for one in candidates(model)[:2]} == {"nystroem", "mean_norm"}
+    assert model.similarity_ in [one["similarity"] for one in candidates(model)]
     # The normalization that is given is kept where the similarity is chosen, and several have the mean norm.
     given = BasisExpansionSVC(normalization="z_score").fit(X, y)
-    assert {one["normalization"] for one in given.tried_} == {"z-score"}
-    assert BasisExpansionSVC(["z-score/rbf", "z-score/linear"]).fit(X, y).tried_ == []
+    assert {one["normalization"] for one in candidates(given)} == {"z_score"}
+    assert candidates(BasisExpansionSVC(["z-score/rbf", "z-score/linear"]).fit(X, y)) == []
 
 
 def test_bases_are_counted_where_there_are_many_samples():
@@ -82,8 +83,8 @@ def test_bases_are_counted_where_there_are_many_samples():
     y = rng.integers(0, 2, 2500)
     easy = rng.normal(size=(2500, 2)) + 3 * y[:, None]
     model = BasisExpansionSVC("rbf", normalization="nystroem").fit(easy, y)
-    assert [one["n_basis"] for one in model.tried_] == [1000, 500]
-    assert all(1990 < one["n_samples"] <= 2000 for one in model.tried_)
+    assert [one["n_basis"] for one in candidates(model)] == [1000, 500]
+    assert all(1990 < one["n_resources"] <= 2000 for one in candidates(model))
     assert len(model.basis_indices_) == 1000
     # Pieces so small that each needs bases of its own.
     hard = rng.uniform(0, 24, size=(2500, 2))
@@ -110,6 +111,6 @@ def test_a_given_gamma_is_kept_and_one_that_is_not_given_is_searched(make, seed)
     y = (np.hypot(*X.T[:2]) > 1).astype(int)
     for spec in ("rbf:gamma=9", "mean-norm/rbf:gamma=9"):
         fitted = make(spec, n_basis=30, random_state=0).fit(X, y)
-        assert fitted.similarities_ == [spec]
-        assert all(one["similarity"] == [spec] for one in fitted.tried_)
-    assert len({tuple(one["similarity"]) for one in make("rbf", n_basis=30, random_state=0).fit(X, y).tried_}) > 1
+        assert fitted.similarity_ == spec
+        assert all(one["similarity"] == spec for one in candidates(fitted))
+    assert len({str(one["similarity"]) for one in candidates(make("rbf", n_basis=30, random_state=0).fit(X, y))}) > 1

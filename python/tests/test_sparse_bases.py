@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compared import path
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
@@ -13,7 +14,7 @@ from widemargin.inspection import dual_variables
 
 X, y = load_wine(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
-SPARSE = {"penalty": "l1", "normalization": "none", "tol": 1e-5, "max_iter": 2000}
+SPARSE = {"penalty": "l1", "normalization": "none", "tol": 1e-5}
 
 
 def objective(model, features, y, C, power, problem=0):
@@ -23,7 +24,7 @@ def objective(model, features, y, C, power, problem=0):
 
 
 def features_of(model, X, gamma=0.05):
-    return rbf_kernel(X, np.asarray(model.bases_, dtype=float), gamma=gamma)
+    return rbf_kernel(X, np.asarray(model.basis_, dtype=float), gamma=gamma)
 
 
 def test_the_squared_hinge_is_that_of_another_solver():
@@ -41,11 +42,11 @@ def test_the_squared_hinge_is_that_of_another_solver():
 def test_bases_without_a_weight_are_left_out(tmp_path, normalization):
     model = BasisExpansionSVC(["rbf", "linear"], n_basis=60, penalty="l1", normalization=normalization, C=0.2)
     model.fit(X, y)
-    kept = len(model.bases_)
+    kept = len(model.basis_)
     assert kept < 60
     assert model.coef_.shape == (3, 2 * kept)
     assert (model.coef_.reshape(3, 2, kept) != 0).any(axis=(0, 1)).all()
-    np.testing.assert_allclose(X[model.basis_indices_], model.bases_, rtol=1e-6)
+    np.testing.assert_allclose(X[model.basis_indices_], model.basis_, rtol=1e-6)
     assert model.score(X, y) > 0.95
     assert any("bases have a weight" in note for note in model.report_["notes"])
     save(model, tmp_path / "model.wm")
@@ -56,14 +57,12 @@ def test_bases_without_a_weight_are_left_out(tmp_path, normalization):
 
 def test_a_smaller_C_keeps_fewer_and_weights_are_copies():
     kept = [
-        len(BasisExpansionSVC("rbf", n_basis=100, penalty="l1", C=C, normalization="mean_norm").fit(X, y).bases_)
+        len(BasisExpansionSVC("rbf", n_basis=100, penalty="l1", C=C, normalization="mean_norm").fit(X, y).basis_)
         for C in (0.01, 0.1, 1.0)
     ]
     assert kept[0] <= kept[1] <= kept[2]
     counts = np.random.default_rng(0).integers(1, 3, len(X))
-    model = BasisExpansionSVC(
-        "rbf:gamma=0.05", n_basis=50, penalty="l1", C=0.2, tol=1e-6, max_iter=2000, normalization="mean_norm"
-    )
+    model = BasisExpansionSVC("rbf:gamma=0.05", n_basis=50, penalty="l1", C=0.2, tol=1e-6, normalization="mean_norm")
     by_weight = model.fit(X, y, sample_weight=counts).report_["objective"]
     by_copies = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).report_["objective"]
     assert by_weight == pytest.approx(by_copies, rel=1e-4)
@@ -76,13 +75,13 @@ def test_at_most_so_many_bases_are_kept_and_they_are_better_than_any(most):
     pruned = BasisExpansionSVC("rbf", n_basis=200, max_basis=most, normalization="mean_norm", C=1.0).fit(
         digits[train], labels[train]
     )
-    assert len(pruned.bases_) <= most
-    assert len(pruned.basis_indices_) == len(pruned.bases_)
+    assert len(pruned.basis_) <= most
+    assert len(pruned.basis_indices_) == len(pruned.basis_)
     if most == 50:
         usual = BasisExpansionSVC("rbf", n_basis=50, normalization="mean_norm", C=1.0).fit(digits[train], labels[train])
         assert pruned.score(digits[test], labels[test]) > usual.score(digits[test], labels[test])
         # It is the fit on these bases.
-        gamma = pruned.similarities_[0]
+        gamma = pruned.similarity_
         same = BasisExpansionSVC(gamma, basis=pruned.basis_indices_, normalization="mean_norm", C=1.0).fit(
             digits[train], labels[train]
         )
@@ -94,8 +93,8 @@ def test_at_most_so_many_bases_are_kept_and_they_are_better_than_any(most):
 
 def test_C_is_chosen_on_the_bases_that_are_kept():
     model = BasisExpansionSVC("rbf", n_basis=100, max_basis=15, C="auto", normalization="mean_norm").fit(X, y)
-    assert len(model.bases_) <= 15
-    assert model.path_["C"].size > 5
+    assert len(model.basis_) <= 15
+    assert path(model)["C"].size > 5
 
 
 def test_bad_input_is_named():

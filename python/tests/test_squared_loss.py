@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compared import candidates, path
 from sklearn.datasets import load_digits, make_classification
 from sklearn.linear_model import RidgeClassifier
 
@@ -43,10 +44,10 @@ def test_the_estimate_is_exact_for_few_samples_and_for_many(n):
     if n < 2000:
         signs = np.where(y[:, None] == range(4), 1.0, -1.0)
         hinges = [
-            np.mean(np.maximum(1 - signs * left_out(X.astype(float), y, 0.5 / C), 0) ** 2) for C in ours.path_["C"]
+            np.mean(np.maximum(1 - signs * left_out(X.astype(float), y, 0.5 / C), 0) ** 2) for C in path(ours)["C"]
         ]
-        np.testing.assert_allclose(ours.path_["loo_squared_hinge"], hinges, rtol=1e-4)
-        assert ours.path_["C"][np.argmin(hinges)] == ours.C_
+        np.testing.assert_allclose(path(ours)["hinge"], hinges, rtol=1e-4)
+        assert path(ours)["C"][np.argmin(hinges)] == ours.C_
 
 
 def test_it_classifies_with_bases_and_has_probabilities():
@@ -76,9 +77,9 @@ def test_a_search_takes_it_for_many_series_in_several_classes_only():
     for n, n_classes, expected in ((1200, 3, "squared_error"), (1200, 2, "squared_hinge"), (300, 3, "squared_hinge")):
         X, y = waves(n, n_classes)
         ours = wm.BasisExpansionSVC().fit(X, y)
-        assert ours.similarities_[0].startswith("minirocket"), ours.similarities_
+        assert np.atleast_1d(ours.similarity_)[0].startswith("minirocket"), ours.similarity_
         assert ours.loss_ == expected
-        assert {one["fitted_loss"] for one in ours.tried_} <= {"squared_hinge", "squared_error"}
+        assert {one["loss"] for one in candidates(ours)} <= {"squared_hinge", "squared_error"}
     X, y = waves(1200, 3)
     given = wm.BasisExpansionSVC(loss="squared_hinge").fit(X, y)
     assert given.loss_ == "squared_hinge"

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from compared import candidates, path
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
@@ -34,11 +35,11 @@ def test_every_kernel_is_near_svc_with_few_rows_for_the_columns(kernel, n_basis)
         # The exact solver takes whichever has the lower leave-one-out loss.
         assert fitted.polynomials_ == "penalized" or (n_basis is None and fitted.polynomials_ == "constant")
     assert fitted.score(X[300:], y[300:]) >= wanted - 0.02
-    chosen = fitted.path_["C"] == fitted.C_
-    estimate = fitted.path_["loo_error" if n_basis is None else "fold_error"][chosen]
+    chosen = path(fitted)["C"] == fitted.C_
+    estimate = path(fitted)["error" if n_basis is None else "fold_error"][chosen]
     assert estimate == pytest.approx(1 - wanted, abs=0.03)
-    assert (fitted.path_["loo_exact"][chosen] == 1).all() == (n_basis is None)
-    assert np.isnan(fitted.path_["fold_error"]).sum() == len(chosen) - (n_basis is not None)
+    assert ("loo_exact" in path(fitted)) == (n_basis is None)
+    assert ("fold_error" in path(fitted)) == (n_basis is not None)
 
 
 def test_ten_classes_in_as_many_columns_as_rows():
@@ -62,7 +63,7 @@ def test_a_time_limit_ends_at_a_small_c_and_says_so():
     with pytest.warns(UserWarning, match="not converged when the time limit passed"):
         cut = wm.ThinPlateSVC(time_limit=0.0, kernel="distance", standardize=False).fit(X, y)
     assert cut.report_["status"] == "time-limit"
-    assert cut.lambda_ == pytest.approx(1.0)
+    assert path(cut)["lambda"][path(cut)["selected"]] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("classes", [2, 5, 10])
@@ -82,26 +83,26 @@ def test_the_kernel_with_the_least_loss_is_taken_and_told(tmp_path):
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]
     auto = wm.ThinPlateSVC().fit(X, y)
-    assert [one["kernel"] for one in auto.tried_] == ["distance", "cityblock"]
-    alone = [wm.ThinPlateSVC(one["kernel"], standardize="auto").fit(X, y) for one in auto.tried_]
-    losses = [np.nanmin(one.path_["loo_squared_hinge"][one.path_["C"] == one.C_]) for one in alone]
+    assert [one["kernel"] for one in candidates(auto)] == ["distance", "cityblock"]
+    alone = [wm.ThinPlateSVC(one["kernel"], standardize="auto").fit(X, y) for one in candidates(auto)]
+    losses = [np.nanmin(path(one)["hinge"][path(one)["C"] == one.C_]) for one in alone]
     # Kernels are compared in closed form; refits confirm what is fitted.
-    np.testing.assert_allclose([one["loo_squared_hinge"] for one in auto.tried_], losses, rtol=0.1)
+    np.testing.assert_allclose([one["hinge"] for one in candidates(auto)], losses, rtol=0.1)
     best = int(np.argmin(losses))
-    assert auto.kernel_ == ["distance", "cityblock"][best]
+    assert auto.similarity_ == ["distance", "cityblock"][best]
     np.testing.assert_allclose(auto.decision_function(X), alone[best].decision_function(X), rtol=1e-3)
     assert auto.estimated_score_ == alone[best].estimated_score_ > 0.9
     assert any("mean leave-one-out squared hinge on 300 samples" in note for note in auto.report_["notes"])
     wm.save(auto, tmp_path / "model.wm")
-    assert wm.load(tmp_path / "model.wm").kernel == auto.kernel_
+    assert wm.load(tmp_path / "model.wm").kernel == auto.similarity_
     # At a C that is given, losses have no common scale.
-    assert wm.ThinPlateSVC(C=1.0).fit(X, y).kernel_ == "distance"
-    assert wm.ThinPlateSVC("cubic").fit(X, y).tried_ == []
+    assert wm.ThinPlateSVC(C=1.0).fit(X, y).similarity_ == "distance"
+    assert candidates(wm.ThinPlateSVC("cubic").fit(X, y)) == []
     bases = wm.ThinPlateSVC(n_basis=40, random_state=0).fit(X, y)
-    assert bases.kernel_ == auto.kernel_
-    assert len(bases.bases_) == 40
+    assert bases.similarity_ == auto.similarity_
+    assert len(bases.basis_) == 40
     # Of so few samples none but those without a weight are left out.
     exact = wm.ThinPlateSVC(n_basis=None).fit(X, y)
-    np.testing.assert_array_equal(exact.support_, auto.support_)
+    np.testing.assert_array_equal(exact.basis_indices_, auto.basis_indices_)
     with pytest.raises(ValueError, match="n_basis"):
         wm.ThinPlateSVC(n_basis="many").fit(X, y)

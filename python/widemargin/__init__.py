@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ._files import files
     from ._model_files import load, save
     from ._onnx import to_onnx
-    from ._warn import KindWarning
-    from .auto import AutoSVC
+    from .auto import AutoRegressor, AutoSVC
     from .basis_expansion import BasisExpansionSVC
     from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
@@ -32,6 +31,7 @@ __version__: str
 
 # The module of each public name; it is imported on first access, so that `import widemargin` is fast.
 _HOME = {
+    "AutoRegressor": "auto",
     "AutoSVC": "auto",
     "BasisExpansionSVC": "basis_expansion",
     "BasisExpansionRegressor": "regression",
@@ -49,6 +49,7 @@ _HOME = {
 _ROOMS = ("graphs", "inspection", "similarity", "testing")
 
 __all__ = [
+    "AutoRegressor",
     "AutoSVC",
     "BasisExpansion",
     "BasisExpansionOneClass",

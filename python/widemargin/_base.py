@@ -1,4 +1,4 @@
-"""Common parts of the three classifiers."""
+"""What all estimators have in common: the fit, the attributes that it sets, and predictions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
@@ -25,15 +25,18 @@ from sklearn.utils.validation import (
 )
 
 from . import _core
-from ._c_choice import estimated_label_scores, estimated_score
+from ._bases import normalization_parameters, same_length
 from ._classes import classes_of, labels_of, restored_classes
 from ._columns import validated
 from ._files import opened
 from ._html import facts_of, report_table
 from ._label_matrix import has_several, indicator, label_names
 from ._progress import Progress
+from ._results import Row, path_of, results
 from ._samples import as_contiguous, from_vectors
+from ._stored_bases import specs_of
 from ._threads import threads_of
+from ._types import Labels, Samples
 from ._warn import warn
 
 try:
@@ -84,9 +87,8 @@ class ExactSeed(int):
         return str(int(self))
 
 
-# Constraints of parameters that all classifiers have.
+# Constraints of parameters that all estimators have.
 SHARED: dict[str, list[Any]] = {
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
     "n_jobs": [None, Integral],
     "random_state": ["random_state", ExactSeed],
     "verbose": ["verbose"],
@@ -100,13 +102,39 @@ def watched(progress: Progress) -> Progress | None:
 
 
 class FittedModel(WatchedMixin):
-    """What classifiers and regression models share: sample weights, the fitted model, its report."""
+    """An estimator whose model is the library's: its fit, its attributes, its report."""
 
+    # The function of the extension module that trains the model.
+    _core_fit: ClassVar[Any]
+    # How scikit-learn checks the targets.
+    _target_checks: ClassVar[dict[str, Any]] = {}
     # Whether samples may be in files, larger than memory.
     _reads_files: ClassVar[bool] = False
-
     # How the columns of a frame become features, as JSON, where they are more than numbers.
     _table_columns: str | None = None
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        if y is None and self.__sklearn_tags__().target_tags.required:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        parameters = self._parameters()
+        samples, n_samples, y = self._training(X, y, sample_weight, parameters)
+        target = self._target(y, sample_weight, n_samples)
+        with self._watched(X=X, y=y) as progress:
+            model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
+        self._keep(model, candidates)
+        return self
+
+    def _parameters(self) -> dict[str, Any]:
+        """The checked parameters, as the function that trains takes them."""
+        raise NotImplementedError
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+        """The samples as the extension module takes them, their number, and y; completes the parameters."""
+        raise NotImplementedError
+
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+        """What the function that trains takes of the answers and weights."""
+        raise NotImplementedError
 
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
         if sample_weight is None:
@@ -118,12 +146,15 @@ class FittedModel(WatchedMixin):
             raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one a sample")
         return as_contiguous(weights, np.float64)
 
+    def _class_factors(self) -> str | list[float] | None:
+        return None
+
     def _common(self, progress: Progress) -> _core._Common:
-        """What fits of all methods are told."""
+        """The arguments of all functions that train."""
         return {
-            "class_weight": None,
-            "tol": 1e-3,
-            "max_iter": 1,
+            "class_weight": self._class_factors(),
+            "tol": float(getattr(self, "tol", 0.0)),
+            "max_iter": self._max_iter(),
             "seed": self._seed(),
             "threads": self._threads(),
             "time_limit": getattr(self, "time_limit", None),
@@ -133,22 +164,26 @@ class FittedModel(WatchedMixin):
 
     def _features_of_model(self) -> list[str] | str | None:
         """The names of the features stored in the model, or the columns of a table that become the features."""
-        return self._table_columns or self._kept_names()
+        return self._table_columns or self._stored_names()
 
-    def _kept_names(self) -> list[str] | None:
+    def _max_iter(self) -> int:
+        """The largest number of steps of a solver."""
+        return 100
+
+    def _stored_names(self) -> list[str] | None:
         """The column names stored in the model."""
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def _keep(self, model: Any) -> None:
+    def _keep(self, model: _core.Model, candidates: list[Row]) -> None:
         """Sets the attributes of every fitted model, and warns if the solver did not converge.
 
         The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
         """
         self._model = model
-        told = json.loads(model.header())
-        told["report"]["stages"] = [{"name": name, "seconds": seconds} for name, seconds in model.stages()]
-        self._describe(told)
+        header = json.loads(model.header())
+        header["report"]["stages"] = [{"name": name, "seconds": seconds} for name, seconds in model.stages()]
+        self._describe(header, candidates)
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
                 warn(text, ConvergenceWarning)
@@ -157,19 +192,65 @@ class FittedModel(WatchedMixin):
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)
 
-    def _restore_origin(self, told: dict[str, Any]) -> None:
-        """The seed and the column names of a model file's header."""
-        if (training := told.get("training")) is not None:
-            self.set_params(random_state=ExactSeed(training["seed"]))
-        self._restore_columns(told)
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        """Sets the fitted attributes from a model file's header and the candidates that were compared."""
+        self.report_ = header["report"]
+        specs = header.get("similarity", [header.get("kernel")])
+        self.similarity_ = specs[0] if len(specs) == 1 else specs
+        if "C" in header:
+            self.C_: Any = header["C"]
+        for name in ("loss", "polynomials"):
+            if name in header:
+                setattr(self, f"{name}_", header[name].replace("-", "_"))
+        if "normalization" in header:
+            for name, value in normalization_parameters(header["normalization"]).items():
+                setattr(self, f"{name}_", value)
+        rows = header.get("basis_rows", header.get("support"))
+        if rows is not None:
+            self.basis_indices_ = np.array(rows, dtype=np.int64)
+        self._n_basis = header.get("bases", {}).get("n", header.get("n_bases", len(rows or ())))
+        path = self._path(header)
+        steps = [row.get("steps", 0) for row in path]
+        # A fit that starts at the solution of the selection needs no further step.
+        self.n_iter_ = max([1, *self.report_["iterations"], *steps])
+        self._estimate(path)
+        choice = header.get("choice") or {}
+        fitted = {name: getattr(self, f"{name}_", None) for name in ("similarity", "normalization", "loss", "C")}
+        fitted |= {
+            "kernel": self.similarity_,
+            "n_basis": self._n_basis,
+            "nodes": header.get("n_nodes"),
+            "standardize": header.get("standardized"),
+            "method": header["method"].removesuffix("-regression").replace("-", "_"),
+        }
+        self._candidates = candidates or [_compared(row) for row in choice.get("tried", [])]
+        self.cv_results_ = results(self._candidates, path, fitted)
 
-    def _restore_columns(self, told: dict[str, Any]) -> None:
-        names = told.get("feature_names")
-        if (columns := told.get("columns")) is not None:
+    def _path(self, header: dict[str, Any]) -> list[Row]:
+        """The values of C that were compared, as rows of `cv_results_`."""
+        points = header.get("path") or header.get("loss_path") or (header.get("choice") or {}).get("path", [])
+        return path_of(points, header.get("C", np.nan))
+
+    def _estimate(self, path: list[Row]) -> None:
+        """Sets the estimated score of the model."""
+
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        """Parameters and attributes of a model that was read, from its header."""
+        training = header.get("training") or {}
+        own = self.get_params(deep=False)
+        self.set_params(**{name: training[name] for name in ("tol", "max_iter") if name in training and name in own})
+        if "seed" in training:
+            self.set_params(random_state=ExactSeed(training["seed"]))
+        names = header.get("feature_names")
+        if (columns := header.get("columns")) is not None:
             self._table_columns = json.dumps(columns)
             names = None if names is None else [column["name"] for column in columns]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+        if "n_features" in header:
+            self._restore_width(header["n_features"])
+        self._model = model
+        self._describe(header)
 
     def _restore_width(self, n_features: int) -> None:
         """Sets the number of columns of X for a model of so many features."""
@@ -180,15 +261,39 @@ class FittedModel(WatchedMixin):
         arrays: dict[str, npt.NDArray[Any]] = self._model.arrays()
         return arrays
 
+    def _of_problems(self, values: npt.NDArray[Any]) -> Any:
+        """Values of shape (problems, …), without the first axis where there is one number for each sample."""
+        return values
+
+    @property
+    def coef_(self) -> npt.NDArray[np.floating]:
+        """The weights."""
+        arrays = self._arrays()
+        return self._of_problems(np.atleast_2d(arrays["weights"] if "weights" in arrays else arrays["coefficients"]))
+
+    @property
+    def intercept_(self) -> npt.NDArray[np.floating] | float:
+        """The constants; 0 for a model without intercept."""
+        arrays = self._arrays()
+        if "intercepts" in arrays:
+            return self._of_problems(arrays["intercepts"])
+        constants = arrays.get("polynomial", np.empty((0, 0)))
+        n_problems = len(np.atleast_2d(self.coef_))
+        return self._of_problems(constants[:, 0] if constants.size else np.zeros(n_problems))
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _collected(self, X: Any) -> _core._Collected:
-        """Samples as the extension module takes them, checked against those of the fit."""
-        raise NotImplementedError
-
     def _facts(self) -> dict[str, str]:
-        return facts_of(self.report_)
+        """What the table below scikit-learn's diagram says."""
+        facts = {"similarity": ", ".join(specs_of(self))}
+        if self._n_basis:
+            facts["bases"] = str(self._n_basis)
+        if hasattr(self, "C_"):
+            facts["C"] = ", ".join(f"{C:.4g}" for C in np.ravel(self.C_))
+        if np.isfinite(getattr(self, "estimated_score_", np.nan)):
+            facts["estimated score"] = f"{self.estimated_score_:.4f}"
+        return facts | facts_of(self.report_)
 
     def _with_report(self, page: str) -> str:
         return page + report_table(self._facts(), self.report_["warnings"]) if hasattr(self, "report_") else page
@@ -203,78 +308,82 @@ class FittedModel(WatchedMixin):
         return bundle
 
 
+def _compared(row: dict[str, Any]) -> Row:
+    """A candidate of a model file's header, as `results` takes it."""
+    loss, error = row.get("loo_squared_hinge"), row.get("loo_error")
+    return {
+        "params": {"kernel": row["kernel"], "nodes": row.get("n_nodes"), "C": row.get("C")},
+        "score": None if loss is None else -loss,
+        "accuracy": None if error is None else 1.0 - error,
+        "problem": row.get("problem"),
+    }
+
+
 class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
-    def _encode(self, y: Any) -> npt.NDArray[np.uint32]:
-        """Sets `classes_`, and returns the class index of each sample."""
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return codes.astype(np.uint32).reshape(-1)
+    classes_: npt.NDArray[Any]
 
-    def _target(self, y: Any, sample_weight: Any) -> _core._Target:
-        """Sets `classes_`, and returns what the extension module is told of classes and weights."""
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+        """Sets `classes_`, and returns the classes or labels, the codes of samples and their weights."""
         self._several = has_several(y)
+        values: npt.NDArray[Any]
         if self._several:
             values = indicator(y)
             self.classes_ = np.arange(values.shape[1])
-            return label_names(y, values.shape[1]), values, self._weights(sample_weight, len(values))
-        codes = self._encode(y)
-        return labels_of(self.classes_), codes, self._weights(sample_weight, len(codes))
+            classes = label_names(y, values.shape[1])
+        else:
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
+            self.classes_, values = np.unique(y, return_inverse=True)
+            classes, values = labels_of(self.classes_), values.astype(np.uint32).reshape(-1)
+        same_length(n_samples, len(values))
+        return ((classes, values, self._weights(sample_weight, n_samples)),)
 
     def _class_factors(self) -> str | list[float] | None:
-        given = self.class_weight
-        if given is None or given == "balanced":
-            return given
-        if getattr(self, "_several", False):
+        factors = self.class_weight
+        if factors is None or factors == "balanced":
+            return factors
+        if self._is_several():
             raise ValueError(
                 "class_weight must be 'balanced' or None where samples have several labels: there are no classes"
             )
-        if not isinstance(given, dict):
+        if not isinstance(factors, dict):
             raise ValueError(
                 f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
-                f"Got {given!r} instead."
+                f"Got {factors!r} instead."
             )
         known = self.classes_.tolist()
-        if unknown := [label for label in given if label not in known]:
+        if unknown := [label for label in factors if label not in known]:
             raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {_some(known)}")
-        return [float(given.get(label, 1.0)) for label in known]
+        return [float(factors.get(label, 1.0)) for label in known]
 
-    def _common(self, progress: Progress) -> _core._Common:
-        common = super()._common(progress)
-        return {
-            **common,
-            "class_weight": self._class_factors(),
-            "tol": float(self.tol),
-            "max_iter": int(self.max_iter),
-        }
-
-    def _describe(self, told: dict[str, Any]) -> None:
-        """Fitted attributes from a model file's header."""
-        self.report_ = told["report"]
-        self.n_iter_ = max(self.report_["iterations"], default=0)
-        path = told.get("path", told.get("choice", {}).get("path", []))
-        self.estimated_score_ = estimated_score(self.report_)
-        if not told.get("multilabel") and hasattr(self, "classes_"):
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        if header.get("multilabel"):
+            self.label_names_ = np.array(header["classes"], dtype=object)
+            estimate = header["report"].get("estimate") or {}
+            errors = estimate.get("label_errors", [np.nan] * len(self.label_names_))
+            self.estimated_label_scores_ = 1.0 - np.array(errors, dtype=np.float64)
+        else:
             # A class without weight is absent.
-            known = set(told["classes"])
+            known = set(header["classes"])
             self.classes_ = self.classes_[[label in known for label in labels_of(self.classes_)]]
-        if told.get("multilabel"):
-            self.label_names_ = np.array(told["classes"], dtype=object)
-            self.estimated_label_scores_ = estimated_label_scores(self.report_, len(told["classes"]))
-        # A fit that starts at the solution of the selection needs no further step.
-        self.n_iter_ = max([self.n_iter_, *(point.get("steps", 0) for point in path)])
+        super()._describe(header, candidates)
 
-    def _restore(self, model: Any, told: dict[str, Any]) -> None:
-        """Parameters and attributes of a model that was read, from its header."""
-        self._restore_training(told)
-        self._model = model
-        self._describe(told)
-        self._several = told.get("multilabel", False)
-        self.classes_ = np.arange(len(told["classes"])) if self._several else classes_of(told["classes"])
-        if "n_features" in told:
-            self._restore_width(told["n_features"])
+    def _estimate(self, path: list[Row]) -> None:
+        # None is explained by a note of the report.
+        estimate = self.report_.get("estimate") or {"error": np.nan, "standard_error": np.nan}
+        self.estimated_score_ = 1.0 - float(estimate["error"])
+        self.estimated_score_std_ = float(estimate["standard_error"])
+
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        self._several = header.get("multilabel", False)
+        self.classes_ = np.arange(len(header["classes"])) if self._several else classes_of(header["classes"])
+        weight = (header.get("training") or {}).get("class_weight")
+        if isinstance(weight, list):
+            weight = {label: factor for label, factor in weight if factor != 1.0} or None
+        self.set_params(class_weight=weight)
+        super()._restore(model, header)
 
     def _restore_type_of_classes(self, stored: bytes) -> None:
         """Gives the classes of a model that was read the type that they had in the fit."""
@@ -283,21 +392,6 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         if isinstance(self.class_weight, dict):
             known = dict(zip(labels, self.classes_.tolist(), strict=True))
             self.set_params(class_weight={known[label]: factor for label, factor in self.class_weight.items()})
-
-    def _restore_training(self, told: dict[str, Any]) -> None:
-        """Sets parameters and column names that models of all methods store; older files have none."""
-        self._restore_columns(told)
-        if (training := told.get("training")) is None:
-            return
-        weight = training["class_weight"]
-        if isinstance(weight, list):
-            weight = {label: factor for label, factor in weight if factor != 1.0} or None
-        self.set_params(
-            class_weight=weight,
-            tol=training["tol"],
-            max_iter=training["max_iter"],
-            random_state=ExactSeed(training["seed"]),
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -314,21 +408,21 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
     def _dual_variables(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.float64]:
         """(samples, problems)."""
-        if getattr(self, "_several", False):
+        if self._is_several():
             values = indicator(y)
-            names = json.loads(self._model.header())["classes"]
-            target = names, values, self._weights(sample_weight, len(values))
-            return self._model.dual_variables(self._collected(X), target, self._threads())
-        y = column_or_1d(y)
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        if (unknown := self.classes_[codes] != y).any():
-            raise ValueError(
-                f"y has {y[unknown][0]!r}, which is not among the classes of the fit: {_some(list(self.classes_))}"
-            )
-        target = labels_of(self.classes_), codes.astype(np.uint32), self._weights(sample_weight, len(codes))
+            classes = json.loads(self._model.header())["classes"]
+        else:
+            y = column_or_1d(y)
+            values = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1).astype(np.uint32)
+            if (unknown := self.classes_[values] != y).any():
+                raise ValueError(
+                    f"y has {y[unknown][0]!r}, which is not among the classes of the fit: {_some(list(self.classes_))}"
+                )
+            classes = labels_of(self.classes_)
+        target = classes, values, self._weights(sample_weight, len(values))
         return self._model.dual_variables(self._collected(X), target, self._threads())
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
         """Decision values of samples.
 
         Parameters
@@ -345,7 +439,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         scores = self._scores(X).astype(np.float64, copy=False)
         return scores.ravel() if len(self.classes_) == 2 and not self._is_several() else scores
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Samples) -> Labels:
         """The class of each sample.
 
         Parameters
@@ -362,7 +456,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Samples) -> npt.NDArray[np.float64]:
         """The probability of each class for each sample.
 
         They are calibrated on decision values of samples that the fit did not see, and the most probable class is the
@@ -385,7 +479,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         """
         return self._probabilities(X, logarithm=False)
 
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_log_proba(self, X: Samples) -> npt.NDArray[np.float64]:
         """The logarithm of the probability of each class for each sample, without underflow.
 
         Parameters
@@ -411,8 +505,61 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
 
 
-class VectorClassifier(MarginClassifier):
-    """A classifier of vectors."""
+class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A model of one or several numbers for each sample."""
+
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+    # Whether the targets had one dimension.
+    _is_flat: bool
+
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+        """The targets (samples, outputs) and the weights."""
+        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        if targets.ndim > 2:
+            raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
+        same_length(n_samples, len(targets))
+        self._is_flat = targets.ndim == 1
+        targets = as_contiguous(targets.reshape(len(targets), -1), np.float64)
+        return targets, self._weights(sample_weight, n_samples)
+
+    def predict(self, X: Samples) -> npt.NDArray[np.float64]:
+        """The targets of samples.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets of ``fit``
+        """
+        check_is_fitted(self)
+        values: npt.NDArray[np.float64] = self._model.predict(self._collected(X), self._threads())
+        return values[:, 0] if self._is_flat else values
+
+    def _of_problems(self, values: npt.NDArray[Any]) -> Any:
+        if not self._is_flat:
+            return values
+        return values[0] if values.ndim > 1 else float(values[0])
+
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        # Of a fit with another loss.
+        self.__dict__.pop("epsilon_", None)
+        if "epsilon" in header:
+            self.epsilon_ = self._of_problems(np.array(header["epsilon"]))
+
+    def _estimate(self, path: list[Row]) -> None:
+        selected: Row = next((row for row in path if row["selected"]), {"score": np.nan, "std": np.nan})
+        self.estimated_score_, self.estimated_score_std_ = float(selected["score"]), float(selected["std"])
+
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        self._is_flat = header["n_outputs"] == 1
+        super()._restore(model, header)
+
+
+class VectorModel(FittedModel):
+    """An estimator of vectors alone."""
 
     _reads_files = True
 
@@ -422,20 +569,19 @@ class VectorClassifier(MarginClassifier):
         return tags
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        """X as scikit-learn validates it, with y where it is given."""
-        how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-        if has_several(y):
-            X = validated(self, X, reset=reset, **how)
+        """X as scikit-learn validates it, with y where it is passed."""
+        checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+        if reset:
+            checks |= self._target_checks
+        if not self._target_checks and has_several(y):
+            X = validated(self, X, reset=reset, **checks)
             check_consistent_length(X, y)
             return X, y
-        return validated(self, X, y, reset=reset, **how)
+        return validated(self, X, y, reset=reset, **checks)
 
-    def _fitted(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
-        """The model that `fit` of the extension module trains on these samples."""
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
         X, y = self._validated(X, y, reset=True)
-        target = self._target(y, sample_weight)
-        with self._watched(X=X, y=y) as progress:
-            return fit(from_vectors(X), target, **parameters, common=self._common(progress))
+        return from_vectors(X), X.shape[0], y
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(X, reset=False)), None
@@ -460,3 +606,14 @@ def fitting(method: Any) -> Any:
             return method(self, X, y, *args, **kwargs)
 
     return with_callbacks(fit)
+
+
+def c_of(estimator: Any) -> float | None:
+    """The estimator's C; None for "auto"."""
+    C = estimator.C
+    if not isinstance(C, str):
+        return float(C)
+    if C != "auto":
+        name = type(estimator).__name__
+        raise ValueError(f"The 'C' parameter of {name} must be a number above 0 or 'auto'. Got {C!r}.")
+    return None

@@ -14,6 +14,7 @@ from ._columns import names_of_features
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._specs import columns_of
+from ._stored_bases import specs_of
 from ._unwrapped import unwrapped
 
 _Kind = Literal["images", "series", "vectors", "named"]
@@ -58,7 +59,7 @@ class BasisDisplay:
     """
 
     groups: list[tuple[str, npt.NDArray[np.intp], npt.NDArray[np.float64]]]
-    bases: Any
+    bases: object
     kind: _Kind
     names: list[str]
     signed: bool
@@ -69,13 +70,13 @@ class BasisDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: object,
         n_basis: int = 10,
         *,
         part: int | None = None,
         per_class: bool = False,
         image_shape: tuple[int, ...] | None = None,
-        ax: Any = None,
+        ax: object = None,
     ) -> BasisDisplay:
         """Draws the bases with the largest weights of a fitted basis expansion.
 
@@ -109,10 +110,10 @@ class BasisDisplay:
         estimator, _ = unwrapped(estimator)
         estimator = getattr(estimator, "best_estimator_", estimator)
         what = "a fitted BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass"
-        check_has(estimator, what, "similarities_", "report_")
+        check_has(estimator, what, "_resolved", "report_")
         if not isinstance(n_basis, Integral) or n_basis < 1:
             raise ValueError(f"n_basis is {n_basis!r}: it must be an integer of at least 1")
-        weights, similarities = _weights_of_bases(estimator), list(estimator.similarities_)
+        weights, similarities = _weights_of_bases(estimator), specs_of(estimator)
         if part is not None:
             if not isinstance(part, Integral) or not 0 <= part < len(similarities):
                 raise ValueError(f"part is {part!r}: it must be a number from 0 to {len(similarities) - 1}")
@@ -135,7 +136,7 @@ class BasisDisplay:
         )
         return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> BasisDisplay:
+    def plot(self, ax: object = None) -> BasisDisplay:
         """Draws the bases.
 
         Parameters
@@ -161,9 +162,10 @@ class BasisDisplay:
             "named": "",
             "vectors": "\nbeside each the row of the training sample and its weight",
         }.get(self.kind, "\nabove each its weight and the row of the training sample")
+        outer: Any = ax
         is_own = ax is None
         if not is_own:
-            inches = ax.get_window_extent().size / ax.figure.dpi
+            inches = outer.get_window_extent().size / outer.figure.dpi
             width, height = inches[0], inches[1]
         title = wrapped(self.title + note, width - 0.2 * is_own)
         above, below = 0.17 * (title.count("\n") + 1), self._room_for_names(width)
@@ -313,7 +315,7 @@ class BasisDisplay:
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     """Weights of shape (problems, parts, bases)."""
     weights = np.atleast_2d(np.asarray(estimator._arrays()["weights"], dtype=np.float64))
-    specs = list(estimator.similarities_)
+    specs = specs_of(estimator)
     normalization = getattr(estimator, "normalization_", estimator.normalization)
     if normalization not in ("mean_norm", "z_score", "none"):
         raise ValueError(
@@ -321,7 +323,7 @@ def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
             "'mean_norm', 'z_score' or 'none'"
         )
     resolved = estimator._resolved
-    n_basis = weights.shape[1] if resolved.is_precomputed else count(estimator.bases_)
+    n_basis = weights.shape[1] if resolved.is_precomputed else count(estimator.basis_)
     found = np.zeros((len(weights), len(specs), n_basis))
     first = 0
     for part, spec in enumerate(specs):
@@ -360,8 +362,8 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
     numbers = [f"#{row}" for row in (rows if len(rows) == n else range(n))]
     if resolved.is_precomputed:
         return numbers, "named", numbers
-    bases = estimator.bases_
-    if count(bases, "bases_") != n:
+    bases = estimator.basis_
+    if count(bases, "basis_") != n:
         raise ValueError(f"the estimator has {count(bases)} bases and weights of {n}")
     if image_shape is not None:
         dense = np.asarray(bases.toarray() if hasattr(bases, "toarray") else bases, dtype=np.float64)

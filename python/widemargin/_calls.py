@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ._samples import count, items
 
 Block = Callable[[Any, Any], Any]
+PairFunction: TypeAlias = Callable[..., float]
 
 
 class Pairs:
@@ -40,9 +41,7 @@ class Pairs:
      [1. 0.]]
     """
 
-    def __init__(
-        self, function: Callable[[Any, Any], float], *, n_jobs: int | None = None, symmetric: bool = False
-    ) -> None:
+    def __init__(self, function: PairFunction, *, n_jobs: int | None = None, symmetric: bool = False) -> None:
         if not callable(function):
             raise TypeError(f"pairs takes a function f(a, b) -> float, not {function!r}")
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
@@ -122,12 +121,12 @@ def _rows_of_pairs(
 
 
 @overload
-def pairs(function: Callable[[Any, Any], float]) -> Pairs: ...
+def pairs(function: PairFunction) -> Pairs: ...
 @overload
-def pairs(*, n_jobs: int | None = None, symmetric: bool = False) -> Callable[[Callable[[Any, Any], float]], Pairs]: ...
+def pairs(*, n_jobs: int | None = None, symmetric: bool = False) -> Callable[[PairFunction], Pairs]: ...
 def pairs(
-    function: Callable[[Any, Any], float] | None = None, *, n_jobs: int | None = None, symmetric: bool = False
-) -> Any:
+    function: PairFunction | None = None, *, n_jobs: int | None = None, symmetric: bool = False
+) -> Pairs | Callable[[PairFunction], Pairs]:
     """Decorates a function of a pair, ``f(sample, basis) -> float``, for use as a ``similarity``.
 
     Parameters

@@ -51,6 +51,9 @@ _Kernel = str | tuple[Callable[[_Floats, _Floats], _Floats], str]
 # The kernel of a power mean SVM, its nodes, and of a user's own kernel the values it is tabulated at and the table.
 _Map = tuple[str, Sequence[float], tuple[_Floats, _Floats] | None]
 
+# A candidate that a fit compared, as a row of `cv_results_`.
+_Compared = dict[str, Any]
+
 class _Common(TypedDict):
     """What fits of all methods are given."""
 
@@ -167,12 +170,13 @@ def explain(model: Model, samples: _Collected, place: int | None, n_terms: int) 
 def report(
     model: Model,
     title: str,
-    data: tuple[_Collected, _Target, str] | None,
+    data: tuple[_Collected, _Target | tuple[_Floats, _Floats | None] | None, str] | None,
     path: str | None,
     threads: int,
     monitor: _Monitor | None = None,
 ) -> str:
-    """A page on a model, with labeled samples and what they are called; written to a file where one is given."""
+    """A page on a model, with samples, their labels or targets, and what they are called; written to a file where one
+    is given."""
 
 def fit_power_mean(
     samples: _Samples,
@@ -186,8 +190,8 @@ def fit_power_mean(
     nodes: Sequence[float] | None,
     scale: bool,
     common: _Common,
-) -> Model:
-    """None has a parameter chosen, as does the kernel "auto"."""
+) -> tuple[Model, list[_Compared]]:
+    """None has a parameter selected, as does the kernel "auto"."""
 
 def fit_thin_plate(
     samples: _Samples,
@@ -202,11 +206,8 @@ def fit_thin_plate(
     auto_basis: bool,
     basis: str,
     common: _Common,
-) -> tuple[Model, list[tuple[str, float | None, str | None, float | None, int, float]]]:
-    """The model, and with kernel "auto" of each its name, loss, problem, error, samples, seconds."""
-
-# Similarity, normalization, loss, problem, standard error, error, samples, bases, the loss that was fitted, seconds.
-_Tried = tuple[list[str], str, float | None, str | None, float | None, float | None, int, int, str, float]
+) -> tuple[Model, list[_Compared]]:
+    """The model, and with kernel "auto" the kernels that were compared."""
 
 def fit_basis_expansion(
     samples: _Collected,
@@ -224,7 +225,7 @@ def fit_basis_expansion(
     penalty: str,
     max_basis: int | None,
     common: _Common,
-) -> tuple[Model, list[_Tried]]:
+) -> tuple[Model, list[_Compared]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the
     normalization if it has none, for the number of bases, and for the loss if there is none."""
 
@@ -245,9 +246,9 @@ def fit_basis_expansion_regressor(
     quantile: float | None,
     has_intercept: bool,
     common: _Common,
-) -> tuple[Model, list[tuple[list[str], str, float | None, str | None, int, float]]]:
+) -> tuple[Model, list[_Compared]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, and for the
-    normalization if it has none. Of each: similarity, normalization, R², problem, samples, seconds."""
+    normalization if it has none."""
 
 def fit_basis_expansion_one_class(
     samples: _Collected,
@@ -261,7 +262,7 @@ def fit_basis_expansion_one_class(
     quantile: float,
     shrinkage: float,
     common: _Common,
-) -> Model: ...
+) -> tuple[Model, list[_Compared]]: ...
 def fit_thin_plate_regressor(
     samples: _Samples,
     targets: npt.NDArray[np.float64],
@@ -274,14 +275,13 @@ def fit_thin_plate_regressor(
     auto_basis: bool,
     basis: str,
     common: _Common,
-) -> tuple[Model, list[tuple[str, bool, float | None, str | None, int, float]]]:
-    """The model, and where there was a choice of each candidate: kernel, whether standardized, R², problem, samples,
-    seconds."""
+) -> tuple[Model, list[_Compared]]:
+    """The model, and the kernels and scalings that were compared."""
 
 def fit_auto(
     samples: _Collected, target: _Target, methods: Sequence[str], scoring: str | None, common: _Common
-) -> tuple[Model, list[tuple[str, str, float | None, str | None, float | None, float | None, int, float]]]:
-    """The model of the best method; and of each name, choice, loss, problem, error, score, samples, seconds."""
+) -> tuple[Model, list[_Compared]]:
+    """The model of the best method, and the methods that were compared."""
 
 def fit_expansion(
     samples: _Collected,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from . import _core
 from ._samples import from_other
 from ._specs import DescriptorMixin
 from ._threads import threads_of
+from ._types import Samples
 
 
 class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
@@ -64,7 +65,7 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
         tags.no_validation = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> HOG:
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Checks the parameters.
 
         Parameters
@@ -80,7 +81,7 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
         self._validate_params()
         return self
 
-    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+    def transform(self, X: Samples) -> npt.NDArray[np.float32]:
         """Describes images.
 
         Parameters

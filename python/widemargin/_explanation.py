@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._base import FittedRegressor, MarginClassifier
 from ._classes import labels_of
 from ._label_matrix import has_several, indicator, label_names
 from ._samples import count, pick
-from ._unwrapped import fitted_classifier, names_of_columns, unwrapped
+from ._types import Labels, Path, Samples, Targets, Weights
+from ._unwrapped import fitted_model, names_of_columns, unwrapped
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class ExplanationTerm:
     similarity : str
         The similarity or kernel.
     index : int or None
-        The position of the basis in ``bases_``, or of the column.
+        The position of the basis in ``basis_``, or of the column.
     row : int or None
         The row of the basis among the training samples, where it is known.
     name : str
@@ -64,12 +66,12 @@ class ExplanationTerm:
     reference: float
     weights: npt.NDArray[np.float64]
     contributions: npt.NDArray[np.float64]
-    comparison: dict[str, Any] | None
+    comparison: dict[str, object] | None
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The decision values of one sample as sums: an intercept and the contributions of terms.
+    """The decision values or predictions of one sample as sums: an intercept and the contributions of terms.
 
     For every method ``intercepts + contributions.sum(axis=0)`` is ``decision_values``, to rounding. Notebooks
     show it as a page, which is ``_repr_html_()``.
@@ -79,15 +81,17 @@ class Explanation:
     method : str
     classes : ndarray of shape (n_classes,)
         Contributions of two classes speak for the second where they are above 0. Where samples have several labels, the
-        names of these.
+        names of these; of a regressor those of its outputs, of an outlier detector "score".
     multilabel : bool
         Whether samples have several labels.
-    predicted : label, or list of labels
-        The predicted class; of several labels all that the sample is predicted to have.
+    predicted : label, list of labels, float or ndarray
+        The predicted class; of several labels all that the sample is predicted to have; of a regressor the prediction,
+        and of an outlier detector 1 or -1.
     explained : label
         The class or label whose similarities are compared.
     decision_values : ndarray of shape (n_problems,)
-        One for two classes, else one per class or label.
+        One for two classes, else one per class or label; the predictions of a regressor, and the score of an outlier
+        detector less its threshold.
     probabilities : ndarray of shape (n_classes,), or None
         None for models without probabilities.
     intercepts : ndarray of shape (n_problems,)
@@ -110,10 +114,10 @@ class Explanation:
     """
 
     method: str
-    classes: npt.NDArray[Any]
+    classes: Labels
     multilabel: bool
-    predicted: Any
-    explained: Any
+    predicted: object
+    explained: object
     decision_values: npt.NDArray[np.float64]
     probabilities: npt.NDArray[np.float64] | None
     intercepts: npt.NDArray[np.float64]
@@ -132,7 +136,7 @@ class Explanation:
         """The value of each term."""
         return np.array([term.value for term in self.terms])
 
-    def for_class(self, label: Any = None) -> npt.NDArray[np.float64]:
+    def for_class(self, label: object = None) -> npt.NDArray[np.float64]:
         """What each term says for a class: of two classes with the sign turned for the first.
 
         Parameters
@@ -145,7 +149,7 @@ class Explanation:
         """
         return self.contributions @ self._direction(label)
 
-    def strongest(self, n_terms: int = 10, label: Any = None) -> list[ExplanationTerm]:
+    def strongest(self, n_terms: int = 10, label: object = None) -> list[ExplanationTerm]:
         """The terms that say most for or against a class, the strongest first.
 
         Parameters
@@ -162,7 +166,7 @@ class Explanation:
 
     def _direction(self, label: Any) -> npt.NDArray[np.float64]:
         at = self._position(self.explained if label is None else label)
-        if len(self.classes) == 2 and not self.multilabel:
+        if len(self.decision_values) < len(self.classes):  # two classes
             return np.array([1.0 if at == 1 else -1.0])
         return np.eye(len(self.classes))[at]
 
@@ -174,7 +178,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         explained = ""
-        if self.multilabel or self.explained != self.predicted:
+        if self.multilabel or (len(self.classes) > 1 and np.any(self.explained != self.predicted)):
             explained = f", explained={self.explained!r}"
         if self.probabilities is not None:
             explained += f", probability {self.probabilities[self._position(self.explained)]:.3g}"
@@ -195,23 +199,26 @@ def _position(label: Any, classes: npt.NDArray[Any]) -> int:
     return found[0]
 
 
-def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_terms: int = 10) -> Explanation:
-    """Explains the prediction of one sample: what speaks for and against each class.
+def explain(estimator: object, X: Samples, index: int = 0, *, label: object = None, n_terms: int = 10) -> Explanation:
+    """Explains the prediction of one sample: what speaks for and against each class, or what a number is a sum of.
 
-    A decision value is a sum over the similarities to the bases (``BasisExpansionSVC``), over the kernel's values at
-    the bases and polynomials (``ThinPlateSVC``), or over the columns (``PowerMeanSVC``, whose kernel is additive). The
+    A decision value or a prediction is a sum over the similarities to the bases (``BasisExpansionSVC``,
+    ``BasisExpansionRegressor``, ``BasisExpansionOneClass``), over the kernel's values at the bases and polynomials
+    (``ThinPlateSVC``, ``ThinPlateRegressor``), or over the columns (``PowerMeanSVC``, whose kernel is additive). The
     normalization is part of the weights; where it subtracts the mean similarity, contributions are those of the
     difference from it.
 
     Parameters
     ----------
-    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
+    estimator : estimator, fitted
+        Any estimator of widemargin that predicts, or a Pipeline or search of one.
     X : samples, as in ``predict``
     index : int, default=0
         Which of the samples.
     label : a class, or one of several labels, or None, default=None
         What is explained. None is the predicted class; of several labels the one with the largest decision value.
-        Labels are named as the columns of the frame that `fit` got, else by their position.
+        Labels are named as the columns of the frame that `fit` got, else by their position. Of a regressor an output,
+        by its position; None is the first.
     n_terms : int, default=10
         Of so many of the strongest similarities it is found what they are made of, where they can say: columns, cells,
         the warping path of series, the alignment or the common terms of strings. All terms are returned.
@@ -227,7 +234,7 @@ def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_term
     ValueError
         If there is no such class.
     TypeError
-        For an estimator that is no classifier.
+        For an object that is no estimator of widemargin.
 
     Examples
     --------
@@ -245,14 +252,18 @@ def explain(estimator: Any, X: Any, index: int = 0, *, label: Any = None, n_term
     n = count(X)
     if not -n <= index < n:
         raise IndexError(f"index is {index}: there are {n} samples")
-    estimator, one = fitted_classifier(estimator, pick(X, np.array([index % n])))
-    at = None if label is None else _position(label, _names(estimator))
-    told, page = _core.explain(estimator._model, estimator._collected(one), at, n_terms)
-    return _explanation(estimator, json.loads(told), page, names)
+    fitted, one = fitted_model(estimator, pick(X, np.array([index % n])))
+    at = None if label is None else _position(label, _names(fitted))
+    told, page = _core.explain(fitted._model, fitted._collected(one), at, n_terms)
+    return _explanation(fitted, json.loads(told), page, names)
 
 
 def _names(estimator: Any) -> npt.NDArray[Any]:
-    """The classes; of several labels their names."""
+    """The classes; of several labels their names, of other models those of what they predict."""
+    if isinstance(estimator, FittedRegressor):
+        return np.arange(len(np.atleast_2d(estimator.coef_)))
+    if not isinstance(estimator, MarginClassifier):
+        return np.array(["score"], dtype=object)
     names: npt.NDArray[Any] = estimator.label_names_ if estimator._is_several() else estimator.classes_
     return names
 
@@ -286,16 +297,21 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) ->
         for term in told["terms"]
     ]
     known, probabilities = classes.tolist(), told["probabilities"]
-    predicted = known[told["predicted"]]
+    values = np.array(told["decision_values"], dtype=np.float64)
+    predicted: Any = known[told["predicted"]]
     if multilabel:
-        predicted = [label for label, value in zip(known, told["decision_values"], strict=True) if value > 0]
+        predicted = [label for label, value in zip(known, values, strict=True) if value > 0]
+    elif isinstance(estimator, FittedRegressor):
+        predicted = float(values[0]) if estimator._is_flat else values
+    elif told["is_of_values"]:
+        predicted = -1 if values[0] < 0 else 1
     return Explanation(
         method=told["method"],
         classes=classes,
         multilabel=multilabel,
         predicted=predicted,
         explained=known[told["explained"]],
-        decision_values=np.array(told["decision_values"], dtype=np.float64),
+        decision_values=values,
         probabilities=None if probabilities is None else np.array(probabilities),
         intercepts=np.array(told["intercepts"], dtype=np.float64),
         similarities=list(parts),
@@ -305,14 +321,14 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) ->
 
 
 def report(
-    estimator: Any,
-    X: Any = None,
-    y: Any = None,
-    file: Any = None,
+    estimator: object,
+    X: Samples = None,
+    y: Targets | None = None,
+    file: Path | None = None,
     *,
     title: str | None = None,
     data_name: str = "the samples given",
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> str:
     """A page on a model: what it is, how it was chosen, how good it is, and which samples it gets wrong and why.
 
@@ -321,12 +337,13 @@ def report(
 
     Parameters
     ----------
-    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
-        Its similarities must be the library's.
+    estimator : estimator, fitted
+        Any estimator of widemargin that predicts, or a Pipeline or search of one. Its similarities must be the
+        library's.
     X : samples or None, default=None
         To measure it on: samples that the fit did not see.
     y : array-like of shape (n_samples,), or (n_samples, n_labels) for several labels a sample, or None, default=None
-        Their labels; needed with `X`.
+        Their labels, or the targets of a regressor; needed with `X`, but for an outlier detector.
     file : path or None, default=None
         The file to write; it is replaced whole or not at all.
     title : str or None, default=None
@@ -345,7 +362,7 @@ def report(
     ValueError
         For samples that do not fit the model.
     TypeError
-        For a similarity that is a Python function, and for an estimator that is no classifier.
+        For a similarity that is a Python function, and for an object that is no estimator of widemargin.
 
     Examples
     --------
@@ -359,17 +376,29 @@ def report(
     True
     """
     named = type(unwrapped(estimator)[0]).__name__ if title is None else title
-    estimator, X = fitted_classifier(estimator, X)
-    if (X is None) != (y is None):
+    fitted, X = fitted_model(estimator, X)
+    has_answers = isinstance(fitted, FittedRegressor | MarginClassifier)
+    if has_answers and (X is None) != (y is None):
         raise ValueError("X and y: both are needed to measure the model, or neither")
     data = None
     if X is not None:
-        target = _told(estimator, y, sample_weight)
-        if (n := len(target[1])) != count(X):
-            raise ValueError(f"y has {n} labels, and X {count(X)} samples")
-        data = estimator._collected(X), target, data_name
+        target = _target(fitted, y, sample_weight, count(X)) if has_answers else None
+        data = fitted._collected(X), target, data_name
     path = None if file is None else str(file)
-    return _core.report(estimator._model, named, data, path, estimator._threads())
+    return _core.report(fitted._model, named, data, path, fitted._threads())
+
+
+def _target(estimator: Any, y: Any, sample_weight: Any, n_samples: int) -> Any:
+    """Labels or targets, and weights, to measure a model with, as the extension module takes them."""
+    if isinstance(estimator, FittedRegressor):
+        targets = np.ascontiguousarray(np.asarray(y, dtype=np.float64).reshape(n_samples, -1))
+        if targets.shape[1] != (k := len(np.atleast_2d(estimator.coef_))):
+            raise ValueError(f"y has {targets.shape[1]} columns, and the model {k} outputs")
+        return targets, estimator._weights(sample_weight, n_samples)
+    target = _told(estimator, y, sample_weight)
+    if (n := len(target[1])) != n_samples:
+        raise ValueError(f"y has {n} labels, and X {n_samples} samples")
+    return target
 
 
 def _told(estimator: Any, y: Any, sample_weight: Any) -> _core._Target:

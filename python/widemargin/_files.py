@@ -18,6 +18,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
+from ._types import Samples, Targets
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Files:
 
 
 def files(
-    data: Any,
+    data: str | os.PathLike[str] | Iterator[tuple[Samples, Targets]],
     *,
     label: str | int | None = "auto",
     format: str | None = None,

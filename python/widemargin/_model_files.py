@@ -36,7 +36,7 @@ _PYTHON = "python.pickle"
 _CLASSES = "python.classes"
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: object, path: str | os.PathLike[str]) -> None:
     """Writes a fitted estimator, or a pipeline that ends in one, to a file, atomically.
 
     Symbolic links are followed; a replaced file keeps its permissions; devices, pipes and folders are refused.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from . import similarity
 from ._specs import Named, Similarity, _parameters, steps_of, with_hyphens
@@ -15,7 +15,7 @@ class NestedSpecMixin:
     # The parameters that may be a spec or an object.
     _spelled: ClassVar[tuple[str, ...]] = ("similarity",)
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: object) -> Self:
         """Sets parameters, including those of a similarity: ``similarity__gamma=0.1``.
 
         A name such as ``"rbf"`` is then replaced by the corresponding object of `widemargin.similarity`.

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._base import MarginClassifier
 from ._pipeline_file import instead_of
-from .auto import AutoSVC
+from ._types import Samples
+from .auto import AutoRegressor, AutoSVC
 from .basis_expansion import BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
@@ -32,6 +33,8 @@ _KINDS = (
     BasisExpansionOneClass,
     BasisExpansion,
 )
+# Their model is that of one of these.
+_AUTO = (AutoSVC, AutoRegressor)
 # What may hold them, with converters of skl2onnx.
 _HOLDERS = (
     Pipeline,
@@ -48,7 +51,7 @@ _LEAST_OPSET = 13
 _OPSET = 17
 
 
-def to_onnx(estimator: Any, X: Any = None, *, opset: int | None = None) -> onnx.ModelProto:
+def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -> onnx.ModelProto:
     """Exports a fitted estimator as an ONNX model.
 
     It can be exported where its similarities are expressions on vectors, as those that compare vectors or sets are,
@@ -112,7 +115,7 @@ def to_onnx(estimator: Any, X: Any = None, *, opset: int | None = None) -> onnx.
         import onnx
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install widemargin[onnx]") from error
-    if not isinstance(estimator, (*_KINDS, AutoSVC, *_HOLDERS)):
+    if not isinstance(estimator, (*_KINDS, *_AUTO, *_HOLDERS)):
         names = ", ".join(kind.__name__ for kind in (*_KINDS, *_HOLDERS))
         raise TypeError(f"to_onnx takes one of {names}, not {type(estimator).__name__}{instead_of(estimator)}")
     check_is_fitted(estimator)
@@ -123,7 +126,7 @@ def to_onnx(estimator: Any, X: Any = None, *, opset: int | None = None) -> onnx.
     if isinstance(estimator, _HOLDERS):
         from ._onnx_converters import model_with_steps
 
-        return model_with_steps(estimator, X, (*_KINDS, AutoSVC), _model, opset)
+        return model_with_steps(estimator, X, (*_KINDS, *_AUTO), _model, opset)
     return _model(estimator, opset)
 
 
@@ -131,7 +134,7 @@ def _model(estimator: Any, opset: int) -> onnx.ModelProto:
     """The ONNX model of a fitted estimator of ours."""
     from ._onnx_model import model_of
 
-    if isinstance(estimator, AutoSVC):
+    if isinstance(estimator, _AUTO):
         estimator = estimator.best_estimator_
     columns = getattr(estimator, "_columns", None)
     # A model file may store labels as integers that were strings.

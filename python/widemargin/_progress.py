@@ -7,14 +7,11 @@ import time
 from types import TracebackType
 from typing import Any
 
-# Seconds between redraws of a line on a terminal.
-_REDRAW = 0.1
-
 
 class Progress:
     """The monitor of a fit: call it with (stage, done, total, gap); use it as a context manager.
 
-    `verbose` 0 shows nothing; 1 a progress bar per stage on a terminal or in a notebook (with tqdm if it is installed),
+    `verbose` 0 shows nothing; 1 a progress bar per stage on a terminal or in a notebook where tqdm is installed,
     otherwise one line at the end of each stage; 2 also the duality gap. `context` is scikit-learn's callback context:
     every stage is a task, and every reported step is a subtask.
     """
@@ -48,9 +45,7 @@ class Progress:
             step.call_on_fit_task_begin(estimator=self._estimator)
             step.call_on_fit_task_end(estimator=self._estimator)
         if self._bar is not None:
-            # No one knows how many iterations are needed.
-            left = "" if gap is not None else _left(done, total, time.perf_counter() - self._since)
-            self._bar.tell(done, total, gap if self._verbose > 1 else None, left)
+            self._bar.tell(done, gap if self._verbose > 1 else None)
 
     def _begin_stage(self, stage: str, total: int) -> None:
         self._stage, self._since = stage, time.perf_counter()
@@ -71,25 +66,22 @@ class Progress:
 
 
 def _bar(title: str, total: int) -> Any:
-    if not (_in_notebook() or sys.stderr.isatty()):
-        return _Line(title)
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return _Redrawn(title)
-    return _Tqdm(tqdm(desc=title, total=total or None, leave=True))
-
-
-def _in_notebook() -> bool:
     shell = sys.modules.get("IPython")
-    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+    in_notebook = shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+    if in_notebook or sys.stderr.isatty():
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return _Line(title)
+        return _Tqdm(tqdm(desc=title, total=total or None, leave=True))
+    return _Line(title)
 
 
 class _Tqdm:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def tell(self, done: int, total: int, gap: float | None, left: str) -> None:
+    def tell(self, done: int, gap: float | None) -> None:
         if gap is not None:
             self._bar.set_postfix_str(f"gap {gap:.1e}", refresh=False)
         # Several threads report: an older number may arrive after a newer one.
@@ -99,43 +91,14 @@ class _Tqdm:
         self._bar.close()
 
 
-class _Redrawn:
-    """A line of a terminal that is redrawn."""
-
-    def __init__(self, title: str) -> None:
-        self._title, self._drawn = title, 0.0
-
-    def tell(self, done: int, total: int, gap: float | None, left: str) -> None:
-        now = time.perf_counter()
-        if now - self._drawn >= _REDRAW:
-            self._drawn = now
-            shown = _share(done, total, gap) + left
-            print(f"\r{self._title} {shown}\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def close(self, seconds: float) -> None:
-        print(f"\r{self._title} {seconds:.1f} s\x1b[K", file=sys.stderr, flush=True)
-
-
 class _Line:
-    """Output to a file: one line per stage."""
+    """One line per stage."""
 
     def __init__(self, title: str) -> None:
         self._title, self._last = title, ""
 
-    def tell(self, done: int, total: int, gap: float | None, left: str) -> None:
+    def tell(self, done: int, gap: float | None) -> None:
         self._last = f", gap {gap:.1e}" if gap is not None else ""
 
     def close(self, seconds: float) -> None:
         print(f"{self._title} {seconds:.1f} s{self._last}", file=sys.stderr, flush=True)
-
-
-def _left(done: int, total: int, seconds: float) -> str:
-    """How long a stage will still take, if the rest goes as what was done."""
-    if not 0 < done <= total or seconds < 2:
-        return ""
-    return f", about {seconds * (total - done) / done:.0f} s left"
-
-
-def _share(done: int, total: int, gap: float | None) -> str:
-    share = f"{100 * done // total} %" if total else str(done)
-    return share if gap is None else f"{share}, gap {gap:.1e}"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,10 @@ from ._names import one_of
 from ._rows import DESCRIPTORS, SIMILARITIES
 from ._samples import LAYOUTS, alike, count, from_other, pick
 from ._threads import threads_of
+from ._types import Samples, SimilarityLike
 from ._warn import KindWarning, warn
+
+_Part = TypeVar("_Part")
 
 
 class _Spelled(BaseEstimator):
@@ -182,7 +185,7 @@ class Chain(_Spelled):
         chain: Chain = super().__new__(_SimilarityChain if isinstance(then, Similarity) else _DescriptorChain)
         return chain
 
-    def __init__(self, first: Any, then: Any) -> None:
+    def __init__(self, first: DescriptorMixin, then: Similarity | DescriptorMixin) -> None:
         self.first = first
         self.then = then
 
@@ -323,7 +326,7 @@ class Resolved:
         """The specs and the calls."""
         return self.specs, self.calls
 
-    def in_given_order(self, parts: Sequence[Any]) -> list[Any]:
+    def in_given_order(self, parts: Sequence[_Part]) -> list[_Part]:
         """What belongs to the parts, in the order in which the similarities were given."""
         return [part for _, part in sorted(zip(self.order, parts, strict=True), key=lambda pair: pair[0])]
 
@@ -331,14 +334,14 @@ class Resolved:
         """The same for samples that a fit has read: "auto" was "channels_last" then."""
         return replace(self, layout="channels_last") if self.layout == "auto" else self
 
-    def given(self, X: Any, name: str = "X") -> tuple[tuple[Any, Any], int]:
+    def given(self, X: Samples, name: str = "X") -> tuple[_core._Collected, int]:
         """Samples for the library's similarities and objects for the user's, and how many they are."""
         n = count(X, name)
         samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
         return (samples, (X, n, pick) if self.calls else None), n
 
 
-def resolve(similarity: Any, layout: str = "auto") -> Resolved:
+def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
     """Reads a ``similarity`` parameter.
 
     Parameters
@@ -365,14 +368,13 @@ def resolve(similarity: Any, layout: str = "auto") -> Resolved:
     ['images']
     """
     layout = layout_of(layout)
-    several = isinstance(similarity, (list, tuple))
-    given = list(similarity) if several else [similarity]
+    given: list[Any] = list(similarity) if isinstance(similarity, (list, tuple)) else [similarity]
     if not given:
         raise ValueError("similarity is an empty list: it needs at least one, such as 'rbf'")
     specs: dict[int, str] = {}
     calls: dict[int, tuple[Block, str]] = {}
     for place, one in enumerate(given):
-        where = f"similarity[{place}]" if several else "similarity"
+        where = f"similarity[{place}]" if isinstance(similarity, (list, tuple)) else "similarity"
         if isinstance(one, (str, Similarity)):
             spec = with_hyphens(one) if isinstance(one, str) else one.spec
             specs[place] = _known(spec, where)
@@ -442,7 +444,7 @@ def layout_of(layout: object) -> str:
 
 
 def pairwise(
-    similarity: Any, X: Any, Y: Any = None, n_jobs: int | None = None, *, layout: str = "auto"
+    similarity: SimilarityLike, X: Samples, Y: Samples = None, n_jobs: int | None = None, *, layout: str = "auto"
 ) -> npt.NDArray[np.float32]:
     """Similarities of samples to bases: ``[i, j]`` is s(basis Y[j], sample X[i]).
 

@@ -49,6 +49,11 @@ def kind_of_bases(shape: dict[str, Any]) -> str:
     return kinds.get(kind, kind)
 
 
+def specs_of(estimator: Any) -> list[str]:
+    """The specs of a fitted estimator's similarities."""
+    return [estimator.similarity_] if isinstance(estimator.similarity_, str) else estimator.similarity_
+
+
 class WithBases(BaseEstimator):
     """For estimators whose model has bases, which Python keeps where a similarity is Python's."""
 
@@ -56,7 +61,7 @@ class WithBases(BaseEstimator):
     _read: ClassVar[Any]
     similarity: Any
     layout: str
-    similarities_: list[str]
+    similarity_: str | list[str]
     _model: Any
     _resolved: Resolved
     _python_bases: Any
@@ -68,8 +73,8 @@ class WithBases(BaseEstimator):
         return tags
 
     @property
-    def bases_(self) -> Any:
-        """The bases, as they were given."""
+    def basis_(self) -> Any:
+        """The bases, in the form of the training samples."""
         check_is_fitted(self)
         return self._python_bases if self._resolved.calls else bases_of(self._model, self.layout)
 
@@ -80,7 +85,7 @@ class WithBases(BaseEstimator):
             if hasattr(self, name):
                 setattr(alike, name, getattr(self, name))
         bases = collect(alike, self._python_bases, self._resolved.of_bases(), reset=False)
-        similarities = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
+        similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
         self._model = type(self)._read(data, (similarities, bases.given, state))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,7 +100,7 @@ class WithBases(BaseEstimator):
         model = self.__dict__.get("_model")
         if model is None:
             return
-        chosen = getattr(self, "similarities_", None) if is_auto(self.similarity) else None
+        chosen = getattr(self, "similarity_", None) if is_auto(self.similarity) else None
         self._resolved = resolve(self.similarity if chosen is None else chosen, self.layout)
         if isinstance(model, tuple):
             self._rebuild(*model)

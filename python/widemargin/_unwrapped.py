@@ -41,19 +41,28 @@ def unwrapped(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     return estimator, X
 
 
-def fitted_classifier(estimator: Any, X: Any = None) -> tuple[Any, Any]:
-    """As `unwrapped`, for a classifier; of `AutoSVC` the best one.
+def fitted_model(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """As `unwrapped`, for an estimator that predicts; of `AutoSVC` and `AutoRegressor` the best one.
 
     Raises
     ------
     TypeError
-        For anything but a classifier.
+        For any other object.
     """
+    return _fitted(estimator, X, FittedModel, "estimator")
+
+
+def fitted_classifier(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """The same for a classifier."""
+    return _fitted(estimator, X, MarginClassifier, "classifier")
+
+
+def _fitted(estimator: Any, X: Any, kind: type[FittedModel], what: str) -> tuple[Any, Any]:
     found, X = unwrapped(estimator, X)
     found = getattr(found, "best_estimator_", found)
-    check_has(found, "a fitted classifier of widemargin, or a pipeline that ends in one", "_model")
-    if not isinstance(found, MarginClassifier):
-        raise TypeError(f"estimator is a {type(found).__name__}: it must be a fitted classifier of widemargin")
+    check_has(found, f"a fitted {what} of widemargin, or a pipeline that ends in one", "_model")
+    if not isinstance(found, kind):
+        raise TypeError(f"estimator is a {type(found).__name__}: it must be a fitted {what} of widemargin")
     return found, X
 
 

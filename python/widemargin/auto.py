@@ -1,23 +1,35 @@
-"""A classifier that chooses everything by itself."""
+"""Estimators that also choose the method."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any, ClassVar
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold, check_cv
+from sklearn.utils import _safe_indexing
 
 from . import _core
-from ._base import SHARED, MarginClassifier, fitting, watched
-from ._bases import same_length
+from ._base import SHARED, FittedModel, FittedRegressor, MarginClassifier, fitting
 from ._collect import collect
-from ._model_files import CLASSES
 from ._names import one_of
-from ._progress import Progress
+from ._samples import pick
 from ._specs import any_kind
+from ._types import ClassWeight, RandomState, Samples, Targets, Weights
+from .basis_expansion import BasisExpansionSVC
+from .power_mean import PowerMeanSVC
+from .regression import BasisExpansionRegressor, ThinPlateRegressor
+from .thin_plate import ThinPlateSVC
 
-METHODS = ("basis_expansion", "thin_plate", "power_mean")
-_TRIED = ("method", "chosen", "loo_squared_hinge", "problem", "error", "score", "n_samples", "seconds")
-# Of scikit-learn's names.
+Scoring: TypeAlias = str | Callable[..., float] | None
+Folds: TypeAlias = int | BaseCrossValidator | Iterable[tuple[Iterable[int], Iterable[int]]] | None
+
+# The names of scores that are computed without refits in Python, of scikit-learn's.
 SCORINGS = (
     "accuracy",
     "balanced_accuracy",
@@ -28,27 +40,175 @@ SCORINGS = (
     "neg_log_loss",
     "neg_brier_score",
 )
+# Samples on which regression methods are compared by leave-one-out.
+_COMPARED = 1000
 
 
-class AutoSVC(MarginClassifier):
-    """A large-margin classifier of any samples, with nothing to choose.
+class Auto(FittedModel):
+    """The best of several methods, whose model is the one of this estimator."""
 
-    Each method that takes the samples chooses its similarity or kernel and its other parameters by leave-one-out, on at
+    _classes: ClassVar[dict[str, type[Any]]]
+    # Parameters that the methods have too.
+    _shared: ClassVar[tuple[str, ...]] = ("n_jobs", "random_state", "verbose", "kind", "layout")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED,
+        "scoring": [str, callable, None],
+        "cv": ["cv_object"],
+        "kind": [str],
+        "layout": [str],
+    }
+    best_estimator_: Any
+
+    def __init__(
+        self,
+        *,
+        methods: str | Iterable[str] = "auto",
+        scoring: Scoring = None,
+        cv: Folds = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        time_limit: float | None = None,
+        kind: str = "auto",
+        layout: str = "auto",
+    ) -> None:
+        self.methods = methods
+        self.scoring = scoring
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.kind = kind
+        self.layout = layout
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _methods(self) -> list[str]:
+        methods = [self.methods] if isinstance(self.methods, str) else list(self.methods)
+        methods = list(self._classes) if methods == ["auto"] else methods
+        return [one_of("methods", method, self._classes, estimator=self).replace("-", "_") for method in methods]
+
+    def _scoring(self) -> Scoring:
+        """The checked scoring; ValueError for a name that scikit-learn does not know."""
+        if not isinstance(self.scoring, str):
+            return self.scoring
+        return one_of("scoring", self.scoring, get_scorer_names(), estimator=self).replace("-", "_")
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+        self._resolved = any_kind(X, self.layout, self.kind)
+        collected = collect(self, X, self._resolved, reset=True)
+        return collected.given, collected.n, y
+
+    def _collected(self, X: Any) -> _core._Collected:
+        return collect(self, X, self._resolved, reset=False).given
+
+    def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        """Compares the methods by fits of each, and fits the best one."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        _, n_samples, y = self._training(X, y, sample_weight, {})
+        self._target(y, sample_weight, n_samples)
+        weights = self._weights(sample_weight, n_samples)
+        began, models, candidates = time.perf_counter(), {}, []
+        self._scoring()
+        splits = self._splits(y, n_samples, groups)
+        for method in self._methods():
+            start = time.perf_counter()
+            row: dict[str, Any] = {"params": {"method": method}, "n_samples": n_samples}
+            try:
+                measured, models[method] = self._compared(method, (X, y, weights), splits)
+                row |= measured
+            except (ValueError, TypeError) as error:
+                row["problem"] = str(error)
+            candidates.append(row | {"seconds": time.perf_counter() - start})
+        if not models:
+            raise ValueError(f"none of the methods can be fitted: {candidates[0]['problem']}")
+        scores = {method: row["score"] for row in candidates if (method := row["params"]["method"]) in models}
+        self.method_ = max(scores, key=lambda method: np.nan_to_num(scores[method], nan=-np.inf))
+        fitted = models[self.method_]
+        if fitted is None:
+            fitted = self._made(self.method_)
+            if self.time_limit is not None:
+                fitted.set_params(time_limit=max(self.time_limit - (time.perf_counter() - began), 0.0))
+            fitted.fit(X, y, sample_weight)
+        self._model, self.best_estimator_ = fitted._model, fitted
+        self._describe(json.loads(fitted._model.header()) | {"report": fitted.report_}, candidates)
+        return self
+
+    def _made(self, method: str) -> Any:
+        cls = self._classes[method]
+        names = [name for name in self._shared if name in cls._get_param_names()]
+        return cls(**{name: getattr(self, name) for name in names})
+
+    def _splits(self, y: Any, n_samples: int, groups: Any) -> list[Any]:
+        """Rows to fit and rows to score; without folds a part to fit, and nothing to score."""
+        if self.cv is None and self.scoring is None and groups is None:
+            rows = np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED]
+            return [(np.sort(rows), [])]
+        if self.cv is None and groups is not None:
+            folds = StratifiedGroupKFold() if is_classifier(self) and np.ndim(y) == 1 else GroupKFold()
+        else:
+            folds = check_cv(self.cv, y, classifier=is_classifier(self))
+        return list(folds.split(np.empty(n_samples), y, groups))
+
+    def _compared(self, method: str, data: tuple[Any, Any, Any], splits: list[Any]) -> tuple[dict[str, Any], Any]:
+        """The mean score of a method on the folds; without folds that of leave-one-out, and the fit where it is on all
+        samples."""
+        if self.kind_ != "table" and "kind" not in self._classes[method]._get_param_names():
+            raise ValueError(f"{self._classes[method].__name__} takes tables, not {self.kind_}")
+        X, y, weights = data
+        scores = []
+        for train, test in splits:
+            weight = None if weights is None else weights[train]
+            fitted = self._made(method).fit(pick(X, np.asarray(train)), _safe_indexing(y, train), weight)
+            if len(test) == 0:
+                measured = {"score": fitted.estimated_score_, "std": fitted.estimated_score_std_}
+                return measured | {"n_samples": len(train)}, fitted if len(train) == len(y) else None
+            scorer = check_scoring(fitted, self._scoring())
+            scores.append(float(scorer(fitted, pick(X, np.asarray(test)), _safe_indexing(y, test))))
+        return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None
+
+    @property
+    def basis_(self) -> Any:
+        """The bases of the best estimator."""
+        return self.best_estimator_.basis_
+
+    @property
+    def coef_(self) -> npt.NDArray[np.floating]:
+        """The weights of the best estimator."""
+        found: npt.NDArray[np.floating] = self.best_estimator_.coef_
+        return found
+
+    def _facts(self) -> dict[str, str]:
+        return {"method": self.method_, **super()._facts()}
+
+
+class AutoSVC(Auto, MarginClassifier):
+    """A large-margin classifier of any samples that also chooses the method.
+
+    Each method that takes the samples selects its similarity or kernel and its other parameters by leave-one-out, on at
     most 1,000 samples; the one with the least loss is trained on all. The model is that of `BasisExpansionSVC`,
     `ThinPlateSVC` or `PowerMeanSVC`: saved and loaded as such, `best_estimator_` here.
 
     Parameters
     ----------
     methods : "auto" or list of {"basis_expansion", "thin_plate", "power_mean"}, default="auto"
-        What is compared; "auto" is all that take the samples. The thin plate SVM is left out beside the basis expansion
-        on histograms, and where there its kernels are far behind other similarities.
-    scoring : str or None, default=None
-        The score by which methods are compared, by scikit-learn's names: "accuracy", "balanced_accuracy", "f1_macro",
-        "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes),
-        "neg_log_loss", "neg_brier_score" (of the probabilities); of several labels a sample "accuracy" (of all its
-        labels), "f1_macro", "roc_auc" and "average_precision". It is computed from samples left out in five stratified
-        folds. With None, methods are compared by their mean leave-one-out squared hinge, without further
-        fits.
+        The methods that are compared; "auto" is all that take the samples. The thin plate SVM is left out together with
+        the basis expansion on histograms, and where there its kernels are far behind other similarities.
+    scoring : str, callable or None, default=None
+        The score by which methods are compared: a name of scikit-learn's or a scorer. It is computed from samples left
+        out in folds. With None, methods are compared by their mean leave-one-out squared hinge, without further fits.
+        Without `cv` and `groups` "accuracy", "balanced_accuracy", "f1_macro", "roc_auc" (of more than two classes
+        "roc_auc_ovr"), "average_precision" (of the second of two classes), "neg_log_loss" and "neg_brier_score" (of the
+        probabilities) are computed from the fits on some samples; of several labels a sample "accuracy" (of all its
+        labels), "f1_macro", "roc_auc" and "average_precision". Any other score takes fits on all samples but a fold.
+    cv : int, splitter, iterable or None, default=None
+        The folds, as in `sklearn.model_selection.cross_val_score`; None is five stratified ones. Where it is set and
+        `scoring` is None, the score is the accuracy.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
@@ -58,7 +218,7 @@ class AutoSVC(MarginClassifier):
     time_limit : float or None, default=None
         Seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all samples, the
         model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the same way,
-        once a method has been fitted.
+        once a method has been fitted. The comparison by other scores and folds is not limited.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
         What the samples are, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
@@ -72,14 +232,15 @@ class AutoSVC(MarginClassifier):
     method_ : str
         "basis_expansion", "thin_plate" or "power_mean".
     best_estimator_ : BasisExpansionSVC, ThinPlateSVC or PowerMeanSVC
-        The fitted classifier, with all that it chose.
+        The fitted classifier. Its fitted attributes are those of this estimator too: ``C_``, ``similarity_``,
+        ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
     estimated_score_ : float
-        The accuracy that the fit expects, by samples that it did not see.
-    tried_ : list of dict
-        What was found of each method: what it chose, its mean leave-one-out squared hinge (or the problem with it), its
-        estimated error, its score if `scoring` is given, the number of samples, seconds. Empty if only one method takes
-        more than 1,000 samples.
-    n_iter_ : int
+        The estimated accuracy on new samples, as in `BasisExpansionSVC`.
+    estimated_score_std_ : float
+        The standard error of this estimate.
+    cv_results_ : dict of arrays
+        An entry for each method (``iter`` 0) and each C of the best (``iter`` 1), as in `BasisExpansionSVC`. Without
+        entries of methods if only one takes more than 1,000 samples.
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, notes, warnings.
     n_features_in_ : int
@@ -94,42 +255,43 @@ class AutoSVC(MarginClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
-        "kind": [str],
-        "layout": [str],
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_auto)
+    _classes: ClassVar[dict[str, type[Any]]] = {
+        "basis_expansion": BasisExpansionSVC,
+        "thin_plate": ThinPlateSVC,
+        "power_mean": PowerMeanSVC,
     }
+    _shared = (*Auto._shared, "class_weight")
 
     def __init__(
         self,
         *,
         methods: str | Iterable[str] = "auto",
-        scoring: str | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        scoring: Scoring = None,
+        cv: Folds = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         time_limit: float | None = None,
         kind: str = "auto",
         layout: str = "auto",
     ) -> None:
-        self.methods = methods
-        self.scoring = scoring
+        super().__init__(
+            methods=methods,
+            scoring=scoring,
+            cv=cv,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            time_limit=time_limit,
+            kind=kind,
+            layout=layout,
+        )
         self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.time_limit = time_limit
-        self.kind = kind
-        self.layout = layout
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoSVC:
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None, groups: npt.ArrayLike | None = None) -> Self:
         """Trains on samples of any kind.
 
         Parameters
@@ -141,55 +303,112 @@ class AutoSVC(MarginClassifier):
             where that is unknown.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
+        groups : array of shape (n_samples,) or None
+            Methods are compared by folds that do not cut groups. The selection of the parameters of each method does
+            not know of them.
 
         Returns
         -------
         AutoSVC
             The fitted estimator itself.
         """
-        methods, scoring = self._methods(), self._scoring()
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        self._resolved = any_kind(X, self.layout, self.kind)
-        collected = collect(self, X, self._resolved, reset=True)
-        target = self._target(y, sample_weight)
-        same_length(collected.n, len(target[1]))
-        with self._watched(X=X, y=y) as progress:
-            model, tried = _core.fit_auto(collected.given, target, methods, scoring, self._common(progress))
-        self._keep(model)
-        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
-        told = json.loads(model.header())
-        self.method_ = told["method"].replace("-", "_")
-        self.best_estimator_ = CLASSES[told["method"]]._restored(model, told)
+        if self.cv is not None or groups is not None or self._scoring() not in (None, *SCORINGS):
+            self._fit_best(X, y, sample_weight, groups)
+        else:
+            self._fit(X, y, sample_weight)
+            header = json.loads(self._model.header())
+            self.method_ = header["method"].replace("-", "_")
+            self.best_estimator_ = self._classes[self.method_]._restored(self._model, header)
         self.best_estimator_.classes_, self.best_estimator_._several = self.classes_, self._several
         return self
 
-    def _methods(self) -> list[str]:
-        given = [self.methods] if isinstance(self.methods, str) else list(self.methods)
-        if given == ["auto"]:
-            given = list(METHODS)
-        return [one_of("methods", method, METHODS, estimator=self).replace("_", "-") for method in given]
+    def _parameters(self) -> dict[str, Any]:
+        scoring = self._scoring()
+        scoring = scoring.replace("_", "-").removesuffix("-ovr") if isinstance(scoring, str) else None
+        return {"methods": [method.replace("_", "-") for method in self._methods()], "scoring": scoring}
 
-    def _scoring(self) -> str | None:
-        if self.scoring is None:
-            return None
-        return one_of("scoring", self.scoring, SCORINGS, estimator=self).removesuffix("-ovr")
 
-    def _common(self, progress: Progress) -> _core._Common:
-        return {
-            "class_weight": self._class_factors(),
-            # Those of each method.
-            "tol": 0.0,
-            "max_iter": 0,
-            "seed": self._seed(),
-            "threads": self._threads(),
-            "time_limit": self.time_limit,
-            "monitor": watched(progress),
-            "features": self._features_of_model(),
-        }
+class AutoRegressor(Auto, FittedRegressor):
+    """A regressor of any samples that also chooses the method.
 
-    def _collected(self, X: Any) -> _core._Collected:
-        return collect(self, X, self._resolved, reset=False).given
+    Each method that takes the samples selects its similarity or kernel and its other parameters by leave-one-out; the
+    one with the largest R² of left-out predictions, on at most 1,000 samples, is trained on all.
 
-    def _facts(self) -> dict[str, str]:
-        return {"method": self.method_, **self.best_estimator_._facts()}
+    Parameters
+    ----------
+    methods : "auto" or list of {"basis_expansion", "thin_plate"}, default="auto"
+        The methods that are compared; "auto" is all that take the samples.
+    scoring : str, callable or None, default=None
+        The score by which methods are compared in folds, a name of scikit-learn's or a scorer. None is R² by
+        leave-one-out, without folds if `cv` is None too.
+    cv : int, splitter, iterable or None, default=None
+        The folds, as in `sklearn.model_selection.cross_val_score`; None is five.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means one per core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the samples on which methods are compared.
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Seconds of the fit of the best method, less what the comparison took, which is not limited.
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        What the samples are, as in `BasisExpansionSVC`.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
+
+    Attributes
+    ----------
+    kind_ : str
+        What the samples were read as: a value of `kind`.
+    method_ : str
+        "basis_expansion" or "thin_plate".
+    best_estimator_ : BasisExpansionRegressor or ThinPlateRegressor
+        The fitted regressor. Its fitted attributes are those of this estimator too: ``C_``, ``similarity_``,
+        ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
+    estimated_score_ : float
+        R² of left-out predictions, as in `BasisExpansionRegressor`.
+    estimated_score_std_ : float
+        The standard error of this estimate.
+    cv_results_ : dict of arrays
+        An entry for each method (``iter`` 0) and each C of the best (``iter`` 1), as in `BasisExpansionSVC`.
+    report_ : dict
+        Seconds per stage, what was selected and how, warnings.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin import AutoRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> regressor = AutoRegressor().fit(X[:300], y[:300])
+    >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
+    True
+    """
+
+    _classes: ClassVar[dict[str, type[Any]]] = {
+        "basis_expansion": BasisExpansionRegressor,
+        "thin_plate": ThinPlateRegressor,
+    }
+
+    @fitting
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None, groups: npt.ArrayLike | None = None) -> Self:
+        """Trains on samples of any kind.
+
+        Parameters
+        ----------
+        X : samples
+            As for `BasisExpansionRegressor`.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Finite numbers.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+        groups : array of shape (n_samples,) or None
+            Methods are compared by folds that do not cut groups. The selection of the parameters of each method does
+            not know of them.
+
+        Returns
+        -------
+        AutoRegressor
+            The fitted estimator itself.
+        """
+        return self._fit_best(X, y, sample_weight, groups)

@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import column_or_1d
 
 from . import _core
-from ._base import SHARED, MarginClassifier, fitting
-from ._bases import basis_of, normalization_of, normalization_parameters, same_length
-from ._c_choice import c_of, path_of
-from ._collect import collect
+from ._base import SHARED, MarginClassifier, c_of, fitting
+from ._bases import normalization_of
 from ._compares import Compares
-from ._label_matrix import has_several, indicator
 from ._names import one_of
-from ._samples import pick
-from ._specs import any_kind, is_auto, n_polynomials_of
-from .similarity import Resolved, resolve
+from ._types import Basis, ClassWeight, RandomState, Samples, SimilarityLike, Targets, Weights
 
 # Selections of bases of which any number may be taken for about the same.
 _COUNTED = ("index", "every", "random", "auto")
-_TRIED = (
-    "similarity",
-    "normalization",
-    "loo_squared_hinge",
-    "problem",
-    "standard_error",
-    "loo_error",
-    "n_samples",
-    "n_basis",
-    "fitted_loss",
-    "seconds",
-)
 PENALTIES = ("l2", "l1")
 LOSSES = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
 
@@ -93,8 +73,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         The relative duality gap at which a problem counts as solved, in (0, 1).
-    max_iter : int, default=100
-        The maximum number of Newton steps; with the hinge loss, of passes over the samples.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
@@ -129,41 +107,43 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     estimated_label_scores_ : ndarray of shape (n_labels,)
         The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
     C_ : float
-        The C of the model, given or selected.
-    path_ : dict of ndarray
-        For every C tried, as in `ThinPlateSVC`; empty if C was given.
+        The C of the model, set or selected.
     kind_ : str
         What the samples were read as: a value of `kind`, or "precomputed".
-    similarities_ : list of str
-        The spec of each part, with learned values.
+    similarity_ : str or list of str
+        The spec of the similarity, of several of each, with learned values.
     normalization_ : str
         The normalization of the fit.
     negative_eigenvalues_ : str
         How negative eigenvalues were treated, for the normalizations "nystroem" and "centered".
-    n_basis_ : int
-        The number of bases.
     loss_ : str
-        The loss, given or chosen.
-    tried_ : list of dict
-        What was found of each candidate, if anything was left open: its similarity and normalization, the mean
-        leave-one-out squared hinge on some of the samples (or the problem with it) with its standard error, the error,
-        the numbers of samples and bases, the loss that was fitted, and seconds. Of more than 1,000 samples in three
-        classes or more that is the squared one, which has one matrix for all classes. The first one that cannot be
-        told from the best, by the standard error of the difference, is taken; of many samples "features" is, which
-        needs no bases, unless another saves 10 % of the loss or half a point of the error.
+        The loss, set or selected.
+    cv_results_ : dict of arrays
+        The candidates that were compared, if anything was "auto" (``iter`` 0), and every C of the path of the selected
+        one (``iter`` 1), as in scikit-learn's searches: ``params`` and ``param_…``; ``mean_test_score``, minus the mean
+        leave-one-out squared hinge, with its standard error ``std_test_score``, and ``mean_test_accuracy``;
+        ``rank_test_score`` among the entries of its ``iter``; ``n_resources``, the number of samples;
+        ``mean_fit_time``; ``selected``, whether it became the model; ``problem``, why a candidate has no score.
+        Of more than 1,000 samples in three classes or more candidates are fitted by the squared loss, which has one
+        matrix for all classes. The first candidate whose loss is within the standard error of the difference from the
+        least is selected; of many samples it is "features", which needs no bases, unless another saves 10 % of the loss
+        or 0.5 percentage points of the error.
     estimated_score_ : float
         The estimated accuracy of this model on new samples like those of its training: by leave-one-out or five folds
         at the selected C, or on samples that are held out of refits where C was given or selected on some of many
-        samples. `report_["estimate"]` has the method, the standard error and the number of samples; class weights do
-        not enter it. NaN if there is no estimate, which a note in `report_` explains.
+        samples. `report_["estimate"]` has the method and the number of samples; class weights do not enter it. NaN if
+        there is no estimate, which a note in `report_` explains.
+    estimated_score_std_ : float
+        The standard error of this estimate.
     basis_indices_ : ndarray of int
         The training rows of the bases.
-    bases_ : array or list
-        The bases, as given.
+    basis_ : array or list
+        The bases, in the form of the training samples.
     coef_ : ndarray of shape (n_problems, n_features)
         Weights on the normalized similarities, part after part.
     intercept_ : ndarray of shape (n_problems,)
     n_iter_ : int
+        The largest number of steps of a problem.
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, warnings.
 
@@ -186,6 +166,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     """
 
     _reads_files = True
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
@@ -199,20 +180,19 @@ class BasisExpansionSVC(Compares, MarginClassifier):
 
     def __init__(
         self,
-        similarity: Any = "auto",
+        similarity: SimilarityLike = "auto",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "auto",
+        basis: Basis = "auto",
         normalization: str = "auto",
         negative_eigenvalues: str = "clip",
         C: float | str = "auto",
         fit_intercept: bool = True,
         loss: str = "auto",
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-3,
-        max_iter: int = 100,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         time_limit: float | None = None,
         kind: str = "auto",
@@ -230,7 +210,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.loss = loss
         self.class_weight = class_weight
         self.tol = tol
-        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -241,7 +220,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self.max_basis = max_basis
 
     @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionSVC:
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
         """Trains on samples of any kind that the similarity compares.
 
         Parameters
@@ -261,104 +240,29 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         BasisExpansionSVC
             The fitted estimator itself.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _parameters(self) -> dict[str, Any]:
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
-        penalty = one_of("penalty", self.penalty, PENALTIES, estimator=self)
-        normalization = normalization_of(self, "auto")
-        basis, basis_rows = basis_of(self.basis, self)
-        searches = is_auto(self.similarity)
-        resolved = any_kind(X, self.layout, self.kind) if searches else resolve(self.similarity, self.layout)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        self._columns = None
-        if resolved.is_precomputed:
-            collected, y = self._precomputed(X, y, sample_weight, n_polynomials_of(resolved.specs[0]))
-            if self._columns is not None:
-                basis, basis_rows = "index", self._base_rows
-        else:
-            collected = collect(self, X, resolved, reset=True)
-        same_length(collected.n, len(indicator(y) if has_several(y) else column_or_1d(y)))
-        target = self._target(y, sample_weight)
-        with self._watched(X=X, y=y) as progress:
-            normalization, n_basis, search = self._search(resolved, normalization, basis)
-            model, tried = _core.fit_basis_expansion(
-                collected.given,
-                target,
-                similarity=resolved.similarities,
-                search=search,
-                n_basis=None if n_basis is None else min(n_basis, max(collected.n, 1)),
-                basis=basis,
-                basis_rows=basis_rows,
-                normalization=normalization,
-                C=c_of(self),
-                intercept="free" if self.fit_intercept else "none",
-                loss=None if loss == "auto" else loss,
-                penalty=penalty,
-                max_basis=None if self.max_basis is None else int(self.max_basis),
-                common=self._common(progress),
-            )
-        self._keep(model)
-        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
-        self._resolved = resolve(self.similarities_, self.layout) if searches else resolved
-        if resolved.calls:
-            self._python_bases = pick(X, self.basis_indices_)
-        return self
+        return {
+            "loss": None if loss == "auto" else loss,
+            "penalty": one_of("penalty", self.penalty, PENALTIES, estimator=self),
+            "normalization": normalization_of(self, "auto"),
+            "C": c_of(self),
+            "intercept": "free" if self.fit_intercept else "none",
+            "max_basis": None if self.max_basis is None else int(self.max_basis),
+        }
 
-    def _search(
-        self, resolved: Resolved, normalization: str, basis: str
-    ) -> tuple[str, int | None, tuple[list[str], str | None, bool] | None]:
-        """The normalization and the number of bases, and what of them and the similarity a search decides."""
-        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
-        searches, chooses = is_auto(self.similarity), normalization == "auto"
-        given = "mean-norm" if chooses else normalization
-        if not searches and (resolved.calls or resolved.is_precomputed):
-            return given, n_basis, None
-        counts = n_basis is None and basis in _COUNTED
-        if not (searches or chooses or counts):
-            return given, n_basis, None
-        return given, n_basis, ([] if searches else resolved.specs, None if chooses else given, counts)
+    def _max_iter(self) -> int:
+        if self.loss == "hinge":
+            return 20_000
+        return 2_000 if self.penalty == "l1" else super()._max_iter()
 
-    def _describe(self, told: dict[str, Any]) -> None:
-        super()._describe(told)
-        self.C_, self.path_ = told["C"], path_of(told.get("path", []))
-        self.similarities_ = told["similarity"]
-        self.normalization_, self.negative_eigenvalues_ = normalization_parameters(told["normalization"]).values()
-        self.loss_ = told["loss"].replace("-", "_")
-        self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
-        self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
-        columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)
-        if columns is not None:
-            self.basis_indices_ = self._base_rows
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+        found = super()._training(X, y, sample_weight, parameters)
+        self._search(parameters, isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED)
+        return found
 
-    @property
-    def coef_(self) -> npt.NDArray[np.float32]:
-        """Weights on the normalized similarities: (problems, features)."""
-        return self._arrays()["weights"]
-
-    @property
-    def intercept_(self) -> npt.NDArray[np.float64]:
-        """One per problem."""
-        return self._arrays()["intercepts"]
-
-    def _facts(self) -> dict[str, str]:
-        similarities = ", ".join(self.similarities_)
-        return {"similarity": similarities, "bases": str(len(self.basis_indices_)), **super()._facts()}
-
-    @classmethod
-    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> BasisExpansionSVC:
-        specs = told["similarity"]
-        fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._resolved = resolve(fitted.similarity)
-        fitted._restore(model, told)
-        return fitted
-
-    def _restore(self, model: Any, told: dict[str, Any]) -> None:
-        """Parameters and attributes from a model file's header."""
-        self.set_params(
-            C=told["C"],
-            loss=told["loss"].replace("-", "_"),
-            **normalization_parameters(told["normalization"]),
-            fit_intercept=told["intercept"] != "none",
-            penalty=told.get("penalty", "l2"),
-        )
-        super()._restore(model, told)
-        self._restore_bases(told)
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        super()._restore(model, header)
+        self.set_params(loss=header["loss"].replace("-", "_"))

@@ -15,7 +15,7 @@ __all__ = ["is_graph", "to_strings"]
 _LISTS = (list, tuple, np.ndarray)
 
 
-def to_strings(graphs: Iterable[Any], *, node_label: str = "label", edge_label: str = "label") -> list[str]:
+def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_label: str = "label") -> list[str]:
     """Writes graphs as the strings of JSON that `WeisfeilerLehman` and the command line read, one a graph.
 
     Estimators call it for graphs that they are given; call it for files, or for attributes of other names.
@@ -47,7 +47,7 @@ def to_strings(graphs: Iterable[Any], *, node_label: str = "label", edge_label: 
     return [_string(number, graph, node_label, edge_label) for number, graph in enumerate(graphs)]
 
 
-def is_graph(sample: Any) -> bool:
+def is_graph(sample: object) -> bool:
     """Whether a sample looks like a graph: networkx's, or a pair of node labels and edges."""
     if callable(getattr(sample, "nodes", None)) and callable(getattr(sample, "edges", None)):
         return True

@@ -18,7 +18,9 @@ from . import _core
 from ._basis_display import BasisDisplay
 from ._explanation import Explanation, ExplanationTerm, explain, report
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
-from ._path_display import PathDisplay, Tried
+from ._path_display import PathDisplay
+from ._stored_bases import specs_of
+from ._types import Samples, SimilarityLike, Targets, Weights
 from ._unwrapped import fitted_classifier, unwrapped
 from .similarity import resolve
 
@@ -29,7 +31,6 @@ __all__ = [
     "PathDisplay",
     "Spectrum",
     "SpectrumDisplay",
-    "Tried",
     "dual_variables",
     "explain",
     "margins",
@@ -82,7 +83,9 @@ class Spectrum:
         return f"{self.similarity}: {negative}, {energy}; asymmetry {self.asymmetry:.2g}"
 
 
-def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str = "auto") -> Spectrum | list[Spectrum]:
+def spectrum(
+    similarity: SimilarityLike, X: Samples, n_jobs: int | None = None, *, layout: str = "auto"
+) -> Spectrum | list[Spectrum]:
     """Computes the eigenvalues of the similarities between samples.
 
     Parameters
@@ -123,7 +126,7 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
 
 
-def margins(estimator: Any) -> npt.NDArray[np.float64]:
+def margins(estimator: object) -> npt.NDArray[np.float64]:
     """The margin of each two-class problem as Aghazadeh and Carlsson define it (eq. 8 to 10): 1/‖f‖².
 
     ‖f‖ is the norm in the space of the classifier's own features: of the normalized similarities for a basis expansion
@@ -154,12 +157,12 @@ def margins(estimator: Any) -> npt.NDArray[np.float64]:
     >>> margins(svc).shape
     (3,)
     """
-    estimator, _ = fitted_classifier(estimator)
+    fitted, _ = fitted_classifier(estimator)
     with np.errstate(divide="ignore"):
-        return 1.0 / np.asarray(estimator._model.squared_norms(estimator._threads()))
+        return 1.0 / np.asarray(fitted._model.squared_norms(fitted._threads()))
 
 
-def dual_variables(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[np.float64]:
+def dual_variables(estimator: object, X: Samples, y: Targets, sample_weight: Weights = None) -> npt.NDArray[np.float64]:
     """The dual variables α of the training samples: f = Σ α_i y_i k(x_i, ·), with y_i = ±1 in each two-class problem.
 
     A sample is a support vector of a problem where its α is above 0. For a smooth loss α follows from the decision
@@ -192,8 +195,8 @@ def dual_variables(estimator: Any, X: Any, y: Any, sample_weight: Any = None) ->
     >>> dual_variables(svc, X, y).shape
     (150, 3)
     """
-    estimator, X = fitted_classifier(estimator, X)
-    return estimator._dual_variables(X, y, sample_weight)
+    fitted, X = fitted_classifier(estimator, X)
+    return fitted._dual_variables(X, y, sample_weight)
 
 
 class SpectrumDisplay:
@@ -224,7 +227,14 @@ class SpectrumDisplay:
 
     @classmethod
     def from_similarity(
-        cls, similarity: Any, X: Any, *, ax: Any = None, n_jobs: int | None = None, layout: str = "auto", **kwargs: Any
+        cls,
+        similarity: SimilarityLike,
+        X: Samples,
+        *,
+        ax: object = None,
+        n_jobs: int | None = None,
+        layout: str = "auto",
+        **kwargs: object,
     ) -> SpectrumDisplay:
         """Computes spectra and draws them.
 
@@ -247,7 +257,13 @@ class SpectrumDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, *, ax: Any = None, n_jobs: int | None = None, **kwargs: Any
+        cls,
+        estimator: object,
+        X: Samples = None,
+        *,
+        ax: object = None,
+        n_jobs: int | None = None,
+        **kwargs: object,
     ) -> SpectrumDisplay:
         """Draws the spectra of a fitted estimator's similarities.
 
@@ -265,21 +281,22 @@ class SpectrumDisplay:
         SpectrumDisplay
         """
         check_matplotlib(cls, "from_estimator")
-        estimator, X = unwrapped(estimator, X)
-        estimator = getattr(estimator, "best_estimator_", estimator)
-        check_has(estimator, "a fitted BasisExpansionSVC or BasisExpansion", "similarities_")
-        resolved = estimator._resolved
+        fitted: Any
+        fitted, X = unwrapped(estimator, X)
+        fitted = getattr(fitted, "best_estimator_", fitted)
+        check_has(fitted, "a fitted BasisExpansionSVC or BasisExpansion", "_resolved")
+        resolved = fitted._resolved
         if resolved.is_precomputed and X is None:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
         # The specs include what was learned from all training samples.
-        learned = [*estimator.similarities_[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
+        learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
         similarity = resolved.in_given_order(learned)
         # The layout of the bases is known.
-        layout = "channels_last" if X is None and estimator.layout == "auto" else estimator.layout
-        samples = estimator.bases_ if X is None else X
+        layout = "channels_last" if X is None and fitted.layout == "auto" else fitted.layout
+        samples = fitted.basis_ if X is None else X
         return cls(spectrum(similarity, samples, n_jobs, layout=layout)).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
+    def plot(self, ax: object = None, **kwargs: object) -> SpectrumDisplay:
         """Draws eigenvalues, divided by the largest, against their rank.
 
         Parameters
@@ -292,31 +309,31 @@ class SpectrumDisplay:
         SpectrumDisplay
         """
         self.ax_, self.figure_ = axes_for(self, ax, (6.0, 3.8))
-        ax = self.ax_
+        axes = self.ax_
         several = len(self.spectra) > 1
         self.lines_ = []
         for spectrum, hue in zip(self.spectra, cycle(HUES), strict=False):
             largest = np.abs(spectrum.eigenvalues).max() or 1.0
             values, ranks = spectrum.eigenvalues / largest, np.arange(1, len(spectrum.eigenvalues) + 1)
             style = {"color": hue if several else INK, "linewidth": 1.4, "label": self._label(spectrum)} | kwargs
-            self.lines_ += ax.plot(ranks, values, **style)
+            self.lines_ += axes.plot(ranks, values, **style)
             if not several:
-                ax.fill_between(ranks, values, where=values < 0, color=NEGATIVE, alpha=0.35, linewidth=0)
-        ax.axhline(0, color=SOFT, linewidth=0.8)
+                axes.fill_between(ranks, values, where=values < 0, color=NEGATIVE, alpha=0.35, linewidth=0)
+        axes.axhline(0, color=SOFT, linewidth=0.8)
         # Single precision leaves 1e-7 of the largest: below 1e-5 there is little to see.
-        ax.set_yscale("symlog", linthresh=1e-4, linscale=0.6)
+        axes.set_yscale("symlog", linthresh=1e-4, linscale=0.6)
         lowest = min((line.get_ydata().min() for line in self.lines_), default=0.0)
-        ax.set_yticks([tick for tick in (-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1) if tick >= min(10 * lowest, 0)])
-        ax.set_ylim(min(2 * lowest, -5e-5), 1.6)
-        ax.set_xlabel("rank of the eigenvalue")
-        ax.set_ylabel("eigenvalue / largest")
+        axes.set_yticks([tick for tick in (-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1) if tick >= min(10 * lowest, 0)])
+        axes.set_ylim(min(2 * lowest, -5e-5), 1.6)
+        axes.set_xlabel("rank of the eigenvalue")
+        axes.set_ylabel("eigenvalue / largest")
         if several:
-            ax.set_title("Spectra of the similarities", loc="left", fontsize="medium")
-            ax.legend(frameon=False, fontsize="small", labelcolor=INK)
+            axes.set_title("Spectra of the similarities", loc="left", fontsize="medium")
+            axes.legend(frameon=False, fontsize="small", labelcolor=INK)
         else:
-            width = self.figure_.get_figwidth() * ax.get_position().width
+            width = self.figure_.get_figwidth() * axes.get_position().width
             title = wrapped("\n".join(self._label(self.spectra[0]).rsplit(": ", 1)), width)
-            ax.set_title(title, loc="left", fontsize="medium")
+            axes.set_title(title, loc="left", fontsize="medium")
         return self
 
     @staticmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import SHARED, fitting
-from ._bases import basis_of, normalization_of, normalization_parameters
-from ._collect import collect
+from ._bases import normalization_of
 from ._compares import Compares
-from ._samples import pick
-from ._specs import n_polynomials_of
-from .similarity import resolve
+from ._results import Row
+from ._types import Basis, RandomState, Samples, SimilarityLike, Targets, Weights
 
 __all__ = ["BasisExpansionOneClass"]
 
@@ -59,6 +57,9 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     random_state : int, RandomState instance or None, default=None
         None is a fixed seed: the same samples give the same model.
     verbose : int, default=0
+    time_limit : float or None, default=None
+        Seconds. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
+        warning states how many; it then has no `left_out_scores_`.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
         What the samples are, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
@@ -73,8 +74,11 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     kind_ : str
         What the samples were read as: a value of `kind`, or "precomputed".
     basis_indices_ : ndarray of int
-    bases_ : array or list
-    similarities_ : list of str
+    basis_ : array or list
+    similarity_ : str or list of str
+    normalization_ : str
+    coef_ : ndarray of shape (n_features,)
+    n_iter_ : int
     report_ : dict
         Seconds per stage, warnings.
 
@@ -89,28 +93,30 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     [1, -1]
     """
 
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_one_class)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "shrinkage": [Interval(Real, 0, None, closed="neither")],
-        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
+        **SHARED,
         "kind": [str],
         "layout": [str],
     }
 
     def __init__(
         self,
-        similarity: Any = "rbf",
+        similarity: SimilarityLike = "rbf",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "auto",
+        basis: Basis = "auto",
         normalization: str = "nystroem",
         negative_eigenvalues: str = "clip",
         quantile: float = 0.05,
         shrinkage: float = 0.01,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
+        time_limit: float | None = None,
         kind: str = "auto",
         layout: str = "auto",
     ) -> None:
@@ -124,11 +130,12 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.time_limit = time_limit
         self.kind = kind
         self.layout = layout
 
     @fitting
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisExpansionOneClass:
+    def fit(self, X: Samples, y: Targets | None = None, sample_weight: Weights = None) -> Self:
         """Learns what samples are like.
 
         Parameters
@@ -143,36 +150,18 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         BasisExpansionOneClass
             The fitted estimator itself.
         """
-        normalization = normalization_of(self)
-        basis, basis_rows = basis_of(self.basis, self)
-        resolved = resolve(self.similarity, self.layout)
-        self._columns = None
-        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
-        if resolved.is_precomputed:
-            collected, _ = self._precomputed(X, None, sample_weight, n_polynomials_of(resolved.specs[0]))
-            if self._columns is not None:
-                basis, basis_rows, n_basis = "index", self._base_rows, len(self._base_rows)
-        else:
-            collected = collect(self, X, resolved, reset=True)
-        self._check_number(collected.n)
-        with self._watched(X=X, y=y) as progress:
-            model = _core.fit_basis_expansion_one_class(
-                collected.given,
-                self._weights(sample_weight, collected.n),
-                similarity=resolved.similarities,
-                n_basis=None if n_basis is None else min(n_basis, collected.n),
-                basis=basis,
-                basis_rows=basis_rows,
-                normalization=normalization,
-                quantile=float(self.quantile),
-                shrinkage=float(self.shrinkage),
-                common=self._common(progress),
-            )
-        self._keep(model)
-        self._resolved = resolved
-        if resolved.calls:
-            self._python_bases = pick(X, self.basis_indices_)
-        return self
+        return self._fit(X, None, sample_weight)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "normalization": normalization_of(self),
+            "quantile": float(self.quantile),
+            "shrinkage": float(self.shrinkage),
+        }
+
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+        self._check_number(n_samples)
+        return (self._weights(sample_weight, n_samples),)
 
     def _n_basis_of(self, n_samples: int) -> int:
         usual = n_samples if n_samples < FEW_SAMPLES else min(n_samples // 2, USUAL_BASES)
@@ -182,7 +171,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         if n_samples < 2:
             raise ValueError(f"n_samples={n_samples}: the threshold takes at least 2 samples")
 
-    def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
+    def score_samples(self, X: Samples) -> npt.NDArray[np.float64]:
         """The value of each sample: about 1 for those like the training samples, toward 0 for others.
 
         Parameters
@@ -197,7 +186,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         scores: npt.NDArray[np.float64] = self._model.score_samples(self._collected(X), self._threads())
         return scores
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
         """``score_samples`` less the threshold.
 
         Parameters
@@ -210,7 +199,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+    def predict(self, X: Samples) -> npt.NDArray[np.int64]:
         """Whether samples are like the training ones.
 
         Parameters
@@ -228,40 +217,12 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         """``score_samples`` of each training sample from a w without it."""
         return self._arrays()["loo_scores"]
 
-    def _describe(self, told: dict[str, Any]) -> None:
-        """Fitted attributes from a model file's header."""
-        self.report_ = told["report"]
-        self.offset_ = float(told["threshold"])
-        self.similarities_ = told["similarity"]
-        is_selected = getattr(self, "_columns", None) is not None
-        self.basis_indices_ = self._base_rows if is_selected else np.array(told["basis_rows"], dtype=np.int64)
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        self.offset_ = float(header["threshold"])
+
+    def _of_problems(self, values: npt.NDArray[Any]) -> Any:
+        return values[0] if values.ndim > 1 else float(values[0])
 
     def _facts(self) -> dict[str, str]:
-        facts = super()._facts()
-        return {
-            "similarity": ", ".join(self.similarities_),
-            "bases": str(len(self.basis_indices_)),
-            "threshold": f"{self.offset_:.4f}",
-            **{name: facts[name] for name in ("seconds", "of these") if name in facts},
-        }
-
-    @classmethod
-    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> BasisExpansionOneClass:
-        specs = told["similarity"]
-        fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._resolved = resolve(fitted.similarity)
-        fitted._restore(model, told)
-        return fitted
-
-    def _restore(self, model: Any, told: dict[str, Any]) -> None:
-        """Parameters and attributes from a model file's header."""
-        self.set_params(
-            quantile=told["quantile"],
-            shrinkage=told["shrinkage"],
-            **normalization_parameters(told["normalization"]),
-        )
-        self._restore_origin(told)
-        self._restore_bases(told)
-        self._columns = None
-        self._model = model
-        self._describe(told)
+        return {"threshold": f"{self.offset_:.4f}", **super()._facts()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +13,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
 from . import _core
-from ._base import SHARED, VectorClassifier, fitting
-from ._c_choice import c_of, path_of
+from ._base import SHARED, MarginClassifier, VectorModel, c_of, fitting
 from ._calls import name_of
 from ._files import Stored
 from ._names import one_of
 from ._rows import kernels_of
+from ._types import ClassWeight, RandomState, Targets, Weights
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
 _LOSSES = ("squared_hinge", "hinge")
 _APPROXIMATIONS = ("nystroem", "polynomial")
 
 
-class PowerMeanSVC(VectorClassifier):
+class PowerMeanSVC(VectorModel, MarginClassifier):
     """Additive kernels on histograms, with the training cost of a linear SVM.
 
     Minimizes ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel reduced to a few numbers per feature (Wu,
@@ -80,21 +80,23 @@ class PowerMeanSVC(VectorClassifier):
         The names of several labels: those of the columns of a data frame. Not there for classes.
     estimated_label_scores_ : ndarray of shape (n_labels,)
         The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
-    kernel_ : str or float
-        The kernel, as the parameter names it; "own:" and its name for a callable.
+    similarity_ : str
+        The spec of the kernel, such as "chi2" or "power-mean:p=-2"; "own:" and its name for a callable.
     C_ : float
-    n_nodes_ : int
-        Fewer than requested where fewer values differ.
+    loss_ : str
     nodes_ : ndarray of shape (n_nodes,)
-        In units of the scaled features.
-    tried_ : list of dict
-        If something was chosen, the kernels that were compared: `kernel`, `n_nodes` (None for the exact one), and at
-        the best C of its path `C`, `loo_squared_hinge`, `loo_error` (None where `problem` says why there are none).
-    path_ : dict of ndarray
-        If C was chosen, for every C tried, ascending: `C`, `loo_squared_hinge`, `loo_error`. Otherwise empty.
-    weights_ : ndarray of shape (n_problems, n_features, n_nodes)
+        In units of the scaled features; fewer than requested where fewer values differ.
+    cv_results_ : dict of arrays
+        If anything was selected, the kernels that were compared, each at the best C of its path, with ``param_nodes``
+        the number of nodes (masked for the exact kernel), and every C of the path of the selected one, as in
+        `BasisExpansionSVC`.
+    coef_ : ndarray of shape (n_problems, n_features, n_nodes)
+    intercept_ : ndarray of shape (n_problems,)
+        0: there is no intercept, and there are no bases.
     estimated_score_ : float
         The estimated accuracy of this model on new samples, by samples held out of refits: see `BasisExpansionSVC`.
+    estimated_score_std_ : float
+        The standard error of this estimate.
     n_iter_ : int
         The largest number of passes of the two-class problems.
     report_ : dict
@@ -111,20 +113,22 @@ class PowerMeanSVC(VectorClassifier):
     >>> svc = PowerMeanSVC(kernel="chi2", C=0.1).fit(X[:900], y[:900])
     >>> svc.score(X[900:], y[900:]) > 0.9
     True
-    >>> svc.weights_.shape == (10, 64, svc.n_nodes_)
+    >>> svc.coef_.shape == (10, 64, len(svc.nodes_))
     True
     """
 
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "scale": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         **SHARED,
     }
 
     def __init__(
         self,
-        kernel: str | float | Callable[[Any, Any], Any] = "auto",
+        kernel: str | float | Callable[..., npt.ArrayLike] = "auto",
         *,
         loss: str = "squared_hinge",
         C: float | str = "auto",
@@ -133,9 +137,9 @@ class PowerMeanSVC(VectorClassifier):
         scale: bool = True,
         tol: float = 0.01,
         max_iter: int = 1000,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         time_limit: float | None = None,
     ) -> None:
@@ -162,7 +166,7 @@ class PowerMeanSVC(VectorClassifier):
         return tags
 
     @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PowerMeanSVC:
+    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
         """Trains on histograms.
 
         Parameters
@@ -180,25 +184,22 @@ class PowerMeanSVC(VectorClassifier):
         PowerMeanSVC
             The fitted estimator itself.
         """
-        kernel = self._kernel()
+        return self._fit(X, y, sample_weight)
+
+    def _parameters(self) -> dict[str, Any]:
         n_nodes, nodes = self._nodes()
-        loss = one_of("loss", self.loss, _LOSSES, estimator=self)
-        approximation = one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self)
-        model = self._fitted(
-            _core.fit_power_mean,
-            X,
-            y,
-            sample_weight,
-            kernel=kernel,
-            loss=loss,
-            C=c_of(self),
-            approximation=approximation,
-            n_nodes=n_nodes,
-            nodes=nodes,
-            scale=bool(self.scale),
-        )
-        self._keep(model)
-        return self
+        return {
+            "kernel": self._kernel(),
+            "loss": one_of("loss", self.loss, _LOSSES, estimator=self),
+            "C": c_of(self),
+            "approximation": one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self),
+            "n_nodes": n_nodes,
+            "nodes": nodes,
+            "scale": bool(self.scale),
+        }
+
+    def _max_iter(self) -> int:
+        return int(self.max_iter)
 
     def _nodes(self) -> tuple[int | None, list[float] | None]:
         """How many nodes, None where that is to be chosen, and which."""
@@ -213,7 +214,7 @@ class PowerMeanSVC(VectorClassifier):
         return 3, [float(node) for node in nodes]
 
     def _kernel(self) -> str | tuple[Callable[[Any, Any], Any], str]:
-        kernel = self.kernel
+        kernel = _kernel_of(self.kernel) if isinstance(self.kernel, str) else self.kernel
         if callable(kernel):
             return functools.partial(_values_of_pairs, kernel), name_of(kernel)
         if isinstance(kernel, Real) and not isinstance(kernel, bool):
@@ -238,47 +239,35 @@ class PowerMeanSVC(VectorClassifier):
             check_non_negative(rows, type(self).__name__)
         return given
 
-    def _describe(self, told: dict[str, Any]) -> None:
-        super()._describe(told)
-        self.kernel_, self.C_, self.n_nodes_ = _kernel_of(told["kernel"]), told["C"], told["n_nodes"]
-        choice = told.get("choice") or {}
-        columns = ("kernel", "n_nodes", "C", "loo_squared_hinge", "loo_error", "problem")
-        tried = choice.get("tried", [])
-        self.tried_ = [
-            {name: one.get(name) for name in columns} | {"kernel": _kernel_of(one["kernel"])} for one in tried
-        ]
-        self.path_ = path_of(choice.get("path", []))
-
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:
         """The nodes of the reduced kernel."""
         return self._arrays()["nodes"]
 
     @property
-    def weights_(self) -> npt.NDArray[np.float32]:
+    def coef_(self) -> npt.NDArray[np.float32]:
         """The weights of each problem and feature: (problems, features, nodes)."""
         return self._arrays()["weights"].transpose(2, 0, 1)
 
     @classmethod
-    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> PowerMeanSVC:
+    def _restored(cls, model: _core.Model, header: dict[str, Any]) -> Self:
+        training = header.get("training") or {}
         fitted = cls(
-            kernel=_kernel_of(told["kernel"]),
-            loss=told["loss"].replace("-", "_"),
-            C=told["C"],
-            approximation=told["approximation"],
-            nodes=told["n_nodes"],
-            scale=told["scaled"],
+            kernel=_kernel_of(header["kernel"]),
+            loss=header["loss"].replace("-", "_"),
+            C=header["C"],
+            approximation=header["approximation"],
+            nodes=training.get("nodes") or header["n_nodes"],
+            scale=header["scaled"],
         )
-        fitted._restore(model, told)
-        training = told.get("training") or {}
-        fitted.set_params(nodes=training.get("nodes") or told["n_nodes"])
+        fitted._restore(model, header)
         return fitted
 
 
 def _kernel_of(spec: str) -> str | float:
     """The parameter that stands for the kernel of a spec."""
     name, _, p = spec.partition(":p=")
-    if name == "power-mean":
+    if name.replace("_", "-") == "power-mean" and p:
         return float(p)
     return spec if spec.startswith("own:") else name.replace("-", "_")
 

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _core
-from ._base import SHARED, fitting
-from ._bases import basis_of, normalization_of, normalization_parameters
-from ._c_choice import c_of
-from ._collect import collect
-from ._columns import validated
+from ._base import SHARED, FittedRegressor, c_of, fitting
+from ._bases import normalization_of
 from ._compares import Compares
 from ._names import one_of
-from ._nested import NestedSpecMixin
-from ._regresses import FittedRegressor
-from ._samples import from_vectors, pick
-from ._specs import any_kind, is_auto, n_polynomials_of
-from .similarity import resolve
-from .thin_plate import BASIS_NAMES, kernel_of, standardize_of
+from ._types import Basis, RandomState, Samples, SimilarityLike, Targets, Weights
+from .thin_plate import ThinPlate
 
 LOSSES = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
-_TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seconds")
-_TRIED_SPLINE = ("kernel", "standardized", "loo_r2", "problem", "n_samples", "seconds")
-_ON_ANY = (
-    "ThinPlateRegressor's kernels of vectors; on any similarity it is "
-    "BasisExpansionRegressor({spec!r}, normalization='centered')"
-)
 
 
 class BasisExpansionRegressor(Compares, FittedRegressor):
@@ -100,45 +87,40 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     Attributes
     ----------
     C_ : float
-        The C of the model, given or selected.
+        The C of the model, set or selected.
     epsilon_ : float or ndarray of shape (n_outputs,)
         ε, given or chosen, in the unit of the targets, if the loss has one.
-    path_ : dict of ndarray
-        For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was
-        given the same, for it alone. Of other losses than the squared one "loo_d2" and "loo_loss" instead, the mean
-        loss; of the quantile loss these are named "fold_d2" and "fold_loss".
-    loo_error_ : float or ndarray of shape (n_outputs,)
-        With the squared loss the root of the mean squared error of each sample by the fit without one copy of it, at
-        `C_`, in the unit of the targets: exact for the features of the fit, whose bases stay as they are. With "huber"
-        and "squared_epsilon_insensitive" the mean loss of these residuals, in the unit of the squared targets, with
-        each refit approximated by one Newton step from the solution: exact where a refit moves no other sample over a
-        corner of the loss. NaN where it says nothing. Not for "quantile".
-    fold_error_ : float or ndarray of shape (n_outputs,)
-        For "quantile": the mean loss of each sample by the fit without its fold, one of five, at `C_`, in the unit of
-        the targets. Copies of a sample are in one fold. NaN for a single sample.
+    cv_results_ : dict of arrays
+        The candidates that were compared, if anything was "auto", and every C of the path of the selected one, as in
+        `BasisExpansionSVC`: ``mean_test_score`` is R² of left-out predictions, the mean over the outputs that are not
+        constant, with its standard error ``std_test_score``; of a path ``mean_test_neg_root_mean_squared_error`` too,
+        the mean over the outputs, in the unit of the targets. Leave-one-out is exact for the features of the fit, whose
+        bases stay as they are. Of other losses than the squared one the score of a path is D², 1 − loss / loss of the
+        best constant, the mean over the outputs that a constant does not fit, and ``mean_test_neg_loss`` minus the mean
+        loss of left-out samples: with "huber" and "squared_epsilon_insensitive" each refit is approximated by one
+        Newton step from the solution, which is exact where it moves no other sample over a corner of the loss; for
+        "quantile" a fit leaves out one of five folds.
     estimated_score_ : float
-        R² of the same predictions, the mean over the outputs that are not constant. Of other losses than the squared
-        one it is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit.
+        R², or D² of another loss than the squared one, of the same predictions at `C_`.
+    estimated_score_std_ : float
+        The standard error of this estimate, with the spread of the targets taken as known.
     kind_ : str
         What the samples were read as: a value of `kind`, or "precomputed".
-    similarities_ : list of str
-        The spec of each part, with learned values.
+    similarity_ : str or list of str
+        The spec of the similarity, of several of each, with learned values.
     normalization_ : str
         The normalization of the fit.
     negative_eigenvalues_ : str
         How negative eigenvalues were treated, for the normalizations "nystroem" and "centered".
-    n_basis_ : int
-        The number of bases.
-    tried_ : list of dict
-        What was found of each candidate, if anything was left open: its similarity and normalization, R² of left-out
-        predictions on some of the samples (or the problem with it), the number of samples, and seconds.
+    loss_ : str
     basis_indices_ : ndarray of int
         The training rows of the bases.
-    bases_ : array or list
-        The bases, as given.
+    basis_ : array or list
+        The bases, in the form of the training samples.
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Weights on the normalized similarities, part after part.
     intercept_ : float or ndarray of shape (n_outputs,)
+    n_iter_ : int
     report_ : dict
         Seconds per stage, what was chosen and how, warnings.
 
@@ -155,24 +137,25 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     True
     """
 
-    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+    _reads_files = True
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_regressor)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
         "epsilon": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "fit_intercept": ["boolean"],
-        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
+        **SHARED,
         "kind": [str],
         "layout": [str],
     }
 
     def __init__(
         self,
-        similarity: Any = "auto",
+        similarity: SimilarityLike = "auto",
         *,
         n_basis: int | str = "auto",
-        basis: Any = "auto",
+        basis: Basis = "auto",
         normalization: str = "auto",
         negative_eigenvalues: str = "clip",
         C: float | str = "auto",
@@ -181,7 +164,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         quantile: float = 0.5,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         time_limit: float | None = None,
         kind: str = "auto",
@@ -205,7 +188,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         self.layout = layout
 
     @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionRegressor:
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
         """Trains on samples of any kind that the similarity compares.
 
         Parameters
@@ -222,49 +205,23 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         BasisExpansionRegressor
             The fitted estimator itself.
         """
-        normalization = normalization_of(self, "auto")
+        return self._fit(X, y, sample_weight)
+
+    def _parameters(self) -> dict[str, Any]:
         loss, epsilon, quantile = self._loss()
-        basis, basis_rows = basis_of(self.basis, self)
-        searches = is_auto(self.similarity)
-        resolved = any_kind(X, self.layout, self.kind) if searches else resolve(self.similarity, self.layout)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        self._columns = None
-        if resolved.is_precomputed:
-            collected, y = self._precomputed(X, y, sample_weight, n_polynomials_of(resolved.specs[0]))
-            if self._columns is not None:
-                basis, basis_rows = "index", self._base_rows
-        else:
-            collected = collect(self, X, resolved, reset=True)
-        targets = self._targets(y, collected.n)
-        chooses = normalization == "auto"
-        given = "mean-norm" if chooses else normalization
-        is_open = (searches or chooses) and not resolved.calls and not resolved.is_precomputed
-        n_basis = None if isinstance(self.n_basis, str) else min(int(self.n_basis), max(collected.n, 1))
-        with self._watched(X=X, y=y) as progress:
-            model, tried = _core.fit_basis_expansion_regressor(
-                collected.given,
-                targets,
-                self._weights(sample_weight, collected.n),
-                similarity=resolved.similarities,
-                search=([] if searches else resolved.specs, None if chooses else given) if is_open else None,
-                n_basis=n_basis,
-                basis=basis,
-                basis_rows=basis_rows,
-                normalization=given,
-                C=c_of(self),
-                loss=loss,
-                epsilon=epsilon,
-                quantile=quantile,
-                has_intercept=bool(self.fit_intercept),
-                common=self._common(progress),
-            )
-        self._keep(model)
-        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
-        self._resolved = resolve(self.similarities_, self.layout) if searches else resolved
-        if resolved.calls:
-            self._python_bases = pick(X, self.basis_indices_)
-        return self
+        return {
+            "normalization": normalization_of(self, "auto"),
+            "C": c_of(self),
+            "loss": loss,
+            "epsilon": epsilon,
+            "quantile": quantile,
+            "has_intercept": bool(self.fit_intercept),
+        }
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+        found = super()._training(X, y, sample_weight, parameters)
+        self._search(parameters)
+        return found
 
     def _loss(self) -> tuple[str, float | None, float | None]:
         """The loss as the library names it, and what is given of its parameters."""
@@ -276,63 +233,15 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
         return np.zeros(len(y), dtype=np.uint32)
 
-    def _describe(self, told: dict[str, Any]) -> None:
-        super()._describe(told)
-        self.similarities_ = told["similarity"]
-        self.normalization_, self.negative_eigenvalues_ = normalization_parameters(told["normalization"]).values()
-        self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
-        self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
-        if "epsilon" in told:
-            epsilon = np.array(told["epsilon"])
-            self.epsilon_ = float(epsilon[0]) if self._is_flat else epsilon
-        if getattr(self, "_columns", None) is not None:
-            self.basis_indices_ = self._base_rows
-
-    @property
-    def coef_(self) -> npt.NDArray[np.float64]:
-        """Weights on the normalized similarities."""
-        weights = self._arrays()["weights"]
-        return weights[0] if self._is_flat else weights
-
-    @property
-    def intercept_(self) -> Any:
-        """One per output."""
-        intercepts = self._arrays()["intercepts"]
-        return float(intercepts[0]) if self._is_flat else intercepts
-
-    def _facts(self) -> dict[str, str]:
-        facts = super()._facts()
-        return {
-            "similarity": ", ".join(self.similarities_),
-            "bases": str(len(self.basis_indices_)),
-            **facts,
-        }
-
-    @classmethod
-    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> BasisExpansionRegressor:
-        specs = told["similarity"]
-        fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._resolved = resolve(fitted.similarity)
-        fitted._restore(model, told)
-        return fitted
-
-    def _restore(self, model: Any, told: dict[str, Any]) -> None:
-        """Parameters and attributes from a model file's header."""
-        self.set_params(
-            C=told["C"],
-            **normalization_parameters(told["normalization"]),
-            loss=told["loss"].replace("-", "_"),
-            quantile=told.get("quantile", 0.5),
-            fit_intercept=told["intercept"] != "none",
-        )
-        # Outputs that each have their own are refitted with what is chosen.
-        if len(epsilon := set(told.get("epsilon", []))) == 1:
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        super()._restore(model, header)
+        self.set_params(loss=header["loss"].replace("-", "_"))
+        # Outputs that each have their own are refitted with what is selected.
+        if len(epsilon := set(header.get("epsilon", []))) == 1:
             self.set_params(epsilon=epsilon.pop())
-        super()._restore(model, told)
-        self._restore_bases(told)
 
 
-class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
+class ThinPlateRegressor(ThinPlate, FittedRegressor):
     """The smoothing spline: nonlinear regression without a length scale, and with nothing to tune.
 
     Minimizes ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalized, as
@@ -372,27 +281,27 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     Attributes
     ----------
     C_ : float
-        The C of the model, given or selected.
-    lambda_ : float
-        1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
-    path_ : dict of ndarray
-        For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was
-        given the same, for it alone.
-    loo_error_ : float or ndarray of shape (n_outputs,)
-        The root of the mean squared error of each sample by the fit without one copy of it, at `C_`, in the unit of the
-        targets: exact; on bases with the bases as they are. NaN where it says nothing.
+        The C of the model, set or selected.
+    similarity_ : str
+        The spec of the kernel, set or selected.
+    loss_ : str
+        "squared_error".
+    cv_results_ : dict of arrays
+        The kernels and scalings that were compared, and every C of the path of the selected one, as in
+        `BasisExpansionRegressor`. Leave-one-out is exact; on fewer bases with the bases as they are.
     estimated_score_ : float
-        R² of the same predictions, the mean over the outputs that are not constant.
-    kernel_ : str
-        The kernel, given or chosen.
-    tried_ : list of dict
-        Where there was a choice, what was found of each kernel and scaling: R² of left-out predictions (or the problem
-        with it), the number of samples, seconds.
-    bases_ : ndarray of shape (n_bases, n_features)
+        R² of left-out predictions at `C_`, the mean over the outputs that are not constant.
+    estimated_score_std_ : float
+        The standard error of this estimate, with the spread of the targets taken as known.
+    basis_ : ndarray of shape (n_basis, n_features)
         The bases; their columns divided by their standard deviation if they were standardized.
-    dual_coef_ : ndarray of shape (n_bases,) or (n_outputs, n_bases)
-    support_ : ndarray
+    basis_indices_ : ndarray of int
         The training row of each basis; empty if bases are means of samples.
+    coef_ : ndarray of shape (n_basis,) or (n_outputs, n_basis)
+        The coefficients α.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant polynomial.
+    n_iter_ : int
     report_ : dict
         Seconds per stage, what was chosen and how, warnings.
     n_features_in_ : int
@@ -409,23 +318,27 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     True
     """
 
-    _spelled = ("kernel",)
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate_regressor)
+    _instead = (
+        "ThinPlateRegressor's kernels of vectors; on any similarity it is "
+        "BasisExpansionRegressor({spec!r}, normalization='centered')"
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither"), str],
         "n_basis": [None, Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
+        **SHARED,
         "standardize": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
         self,
-        kernel: Any = "auto",
+        kernel: SimilarityLike = "auto",
         *,
         C: float | str = "auto",
         n_basis: int | str | None = "auto",
         basis: str = "kmeans",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         time_limit: float | None = None,
         standardize: bool | str = "auto",
@@ -440,13 +353,8 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         self.time_limit = time_limit
         self.standardize = standardize
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateRegressor:
+    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
         """Trains on vectors.
 
         Parameters
@@ -462,60 +370,7 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
         ThinPlateRegressor
             The fitted estimator itself.
         """
-        kernel, basis = kernel_of(self, _ON_ANY), one_of("basis", self.basis, BASIS_NAMES, estimator=self)
-        X, y = self._validated(X, y, reset=True)
-        targets = self._targets(y, X.shape[0])
-        with self._watched(X=X, y=y) as progress:
-            model, tried = _core.fit_thin_plate_regressor(
-                from_vectors(X),
-                targets,
-                self._weights(sample_weight, X.shape[0]),
-                kernel=kernel,
-                C=c_of(self),
-                standardize=standardize_of(self),
-                n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
-                auto_basis=self.n_basis == "auto",
-                basis=basis,
-                common=self._common(progress),
-            )
-        self._keep(model)
-        self.tried_ = [dict(zip(_TRIED_SPLINE, one, strict=True)) for one in tried]
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-        how |= self._target_checks if reset else {}
-        return validated(self, X, y, reset=reset, **how)
-
-    def _collected(self, X: Any) -> _core._Collected:
-        return from_vectors(self._validated(X, reset=False)), None
-
-    def _describe(self, told: dict[str, Any]) -> None:
-        super()._describe(told)
-        self.lambda_, self.n_bases_ = told["lambda"], told["n_bases"]
-        self.support_ = np.array(told["support"], dtype=np.int64)
-        self.kernel_ = told["kernel"].replace("-", "_")
-
-    @property
-    def bases_(self) -> npt.NDArray[np.float64]:
-        """The bases."""
-        return self._arrays()["bases"]
-
-    @property
-    def dual_coef_(self) -> npt.NDArray[np.float64]:
-        """α."""
-        alphas = self._arrays()["coefficients"]
-        return alphas[0] if self._is_flat else alphas
-
-    def _facts(self) -> dict[str, str]:
-        return {"kernel": self.kernel_, "bases": str(self.n_bases_), **super()._facts()}
-
-    @classmethod
-    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateRegressor:
-        name, colon, rest = told["kernel"].partition(":")
-        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], standardize=told["standardized"])
-        if (bases := told["training"]["basis"]) != "none":
-            fitted.set_params(n_basis=told["n_bases"], basis=bases)
-        fitted._restore(model, told)
-        fitted._restore_width(told["n_features"])
-        return fitted
+    def _parameters(self) -> dict[str, Any]:
+        return super()._parameters() | {"C": c_of(self)}

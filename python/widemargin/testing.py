@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ._calls import Checked, numbers_of
 from ._samples import count, items, pick
+from ._types import RandomState, Samples, SimilarityLike
 from ._warn import warn
 from .similarity import resolve
 
@@ -113,7 +114,9 @@ class SimilarityReport:
         return "\n".join(lines)
 
 
-def check_similarity(similarity: Any, samples: Any, *, n: int = 20, random_state: Any = 0) -> SimilarityReport:
+def check_similarity(
+    similarity: SimilarityLike, samples: Samples, *, n: int = 20, random_state: RandomState = 0
+) -> SimilarityReport:
     """Validates a function for use as a ``similarity``: each pair must have one finite value, independent of the block.
 
     Parameters

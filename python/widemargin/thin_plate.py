@@ -3,31 +3,72 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _core
-from ._base import SHARED, VectorClassifier, fitting
-from ._c_choice import c_of, path_of
+from ._base import SHARED, MarginClassifier, VectorModel, c_of, fitting
 from ._names import one_of
 from ._nested import NestedSpecMixin
+from ._results import Row, path_of
 from ._rows import SIMILARITIES, kernels_of
+from ._types import ClassWeight, RandomState, SimilarityLike, Targets, Weights
 
 _KERNELS = kernels_of("thin-plate")
-_ON_ANY = (
-    "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
-    "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
-)
 _POLYNOMIALS = ("auto", "free", "penalized", "constant", "none")
 BASIS_NAMES = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
-_TRIED = ("kernel", "loo_squared_hinge", "problem", "loo_error", "n_samples", "seconds")
 
 
-class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
+class ThinPlate(NestedSpecMixin, VectorModel):
+    """What the thin plate SVM and the smoothing spline have in common."""
+
+    _spelled = ("kernel",)
+    # What to use for a similarity that is no such kernel.
+    _instead: ClassVar[str]
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "kernel": self._kernel(),
+            "standardize": self.standardize if isinstance(self.standardize, str) else _YES_NO[bool(self.standardize)],
+            "n_basis": None if self.n_basis in (None, "auto") else int(self.n_basis),
+            "auto_basis": self.n_basis == "auto",
+            "basis": one_of("basis", self.basis, BASIS_NAMES, estimator=self),
+        }
+
+    def _kernel(self) -> str:
+        """The spec of the kernel, or "auto"."""
+        spec = str(getattr(self.kernel, "spec", self.kernel))
+        name, colon, rest = spec.partition(":")
+        if spec == "auto":
+            return spec
+        known = (kernel.replace("-", "_") for kernel in _KERNELS)
+        if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
+            raise ValueError(f"kernel={spec!r} is not among {self._instead.format(spec=spec)}")
+        return one_of("kernel", name, _KERNELS, estimator=self) + colon + rest
+
+    @property
+    def basis_(self) -> npt.NDArray[np.float64]:
+        """The bases."""
+        return self._arrays()["bases"]
+
+    @classmethod
+    def _restored(cls, model: _core.Model, header: dict[str, Any]) -> Self:
+        name, colon, rest = header["kernel"].partition(":")
+        C = "auto_per_class" if header.get("per_class") else header["C"]
+        fitted = cls(name.replace("-", "_") + colon + rest, C=C, standardize=header["standardized"])
+        # Files that do not state how bases were selected imply it if bases are not samples.
+        basis = header.get("training", {}).get("basis", "none" if header["support"] else "kmeans")
+        if basis != "none":
+            fitted.set_params(n_basis=header["n_bases"], basis=basis)
+        fitted._restore(model, header)
+        return fitted
+
+
+class ThinPlateSVC(ThinPlate, MarginClassifier):
     """A nonlinear SVM without a length scale, which selects its C by leave-one-out: nothing to tune.
 
     Minimizes ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
@@ -64,8 +105,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-10
         The largest violation of the optimality conditions, in units of the margin.
-    max_iter : int, default=100
-        The maximum number of Newton steps per problem and C; a few suffice.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -89,28 +128,33 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     estimated_label_scores_ : ndarray of shape (n_labels,)
         The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
     C_ : float or ndarray of shape (n_classes,)
-        The C of the model, given or selected; with ``C="auto_per_class"`` and three classes or more that of each class.
-    lambda_ : float
-        1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
-    path_ : dict of ndarray, or a list of one for each class with ``C="auto_per_class"``
-        For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps.
-        If ``loo_exact`` is 1 the two leave-one-out estimates come from refits without each sample: at the selected C,
-        without bases, up to 10,000 samples. Otherwise they assume that leaving out a sample lets no other sample
-        cross the margin, which serves to compare values of C but does not estimate the error. On bases
-        ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by refits on
-        the same bases without each fifth of the samples.
+        The C of the model, set or selected; with ``C="auto_per_class"`` and three classes or more that of each class.
+    similarity_ : str
+        The spec of the kernel, set or selected.
+    loss_ : str
+        "squared_hinge".
+    cv_results_ : dict of arrays
+        The kernels that were compared, and every C of the path of the selected one, as in `BasisExpansionSVC`; with
+        ``C="auto_per_class"`` of the path of each class, ``param_label``. Of the path also ``lambda``, 1/(2C) in units
+        of the projected kernel's mean diagonal, which is comparable between data sets, ``objective``, ``violators`` and
+        ``steps``. If ``loo_exact`` is 1 the leave-one-out estimates come from refits without each sample: at the
+        selected C, with all samples as bases, up to 10,000 samples. Otherwise they assume that leaving out a sample
+        lets no other sample cross the margin, which serves to compare values of C but does not estimate the error. On
+        fewer bases ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by
+        refits on the same bases without each fifth of the samples.
     polynomials_ : str
-    kernel_ : str
-        The kernel, given or chosen.
-    tried_ : list of dict
-        With ``kernel="auto"`` what was found of each kernel: its mean leave-one-out squared hinge (or the problem with
-        it), estimated error, the number of samples, seconds.
     estimated_score_ : float
         The estimated accuracy of this model on new samples, by leave-one-out or five folds: see `BasisExpansionSVC`.
-    bases_ : ndarray of shape (n_bases, n_features)
-    dual_coef_ : ndarray of shape (n_problems, n_bases)
-    support_ : ndarray
+    estimated_score_std_ : float
+        The standard error of this estimate.
+    basis_ : ndarray of shape (n_basis, n_features)
+        The bases; their columns divided by their standard deviation if they were standardized.
+    basis_indices_ : ndarray of int
         The training row of each basis; empty if bases are means of samples.
+    coef_ : ndarray of shape (n_problems, n_basis)
+        The coefficients α.
+    intercept_ : ndarray of shape (n_problems,)
+        The constant polynomial.
     n_iter_ : int
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, warnings.
@@ -132,7 +176,11 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     True
     """
 
-    _spelled = ("kernel",)
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate)
+    _instead = (
+        "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
+        "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "auto_per_class"})],
         "n_basis": [None, Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -143,17 +191,16 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
 
     def __init__(
         self,
-        kernel: Any = "auto",
+        kernel: SimilarityLike = "auto",
         *,
         C: float | str = "auto",
         polynomials: str = "auto",
         n_basis: int | str | None = "auto",
         basis: str = "kmeans",
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-10,
-        max_iter: int = 100,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         time_limit: float | None = None,
         standardize: bool | str = "auto",
@@ -165,7 +212,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.basis = basis
         self.class_weight = class_weight
         self.tol = tol
-        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -173,7 +219,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.standardize = standardize
 
     @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateSVC:
+    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
         """Trains on vectors.
 
         Parameters
@@ -190,93 +236,32 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ThinPlateSVC
             The fitted estimator itself.
         """
-        per_class = isinstance(self.C, str) and self.C == "auto_per_class"
-        C, kernel = None if per_class else c_of(self), self._kernel()
-        polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
-        basis = one_of("basis", self.basis, BASIS_NAMES, estimator=self)
-        # At a C that is given losses of kernels, and of scalings, have no common scale.
-        if kernel == "auto" and C is not None:
-            kernel = "distance"
-        model, tried = self._fitted(
-            _core.fit_thin_plate,
-            X,
-            y,
-            sample_weight,
-            kernel=kernel,
-            C=C,
-            per_class=per_class,
-            polynomials=polynomials,
-            standardize=standardize_of(self),
-            n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
-            auto_basis=self.n_basis == "auto",
-            basis=basis,
-        )
-        self._keep(model)
-        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _kernel(self) -> str:
-        return kernel_of(self, _ON_ANY)
+    def _parameters(self) -> dict[str, Any]:
+        per_class = self.C == "auto_per_class"
+        parameters = super()._parameters() | {
+            "C": None if per_class else c_of(self),
+            "per_class": per_class,
+            "polynomials": one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self),
+        }
+        # At a C that is set losses of kernels, and of scalings, have no common scale.
+        if parameters["kernel"] == "auto" and parameters["C"] is not None:
+            parameters["kernel"] = "distance"
+        return parameters
 
-    def _describe(self, told: dict[str, Any]) -> None:
-        super()._describe(told)
-        self.C_, self.lambda_, self.polynomials_ = told["C"], told["lambda"], told["polynomials"]
-        self.support_ = np.array(told["support"], dtype=np.int64)
-        self.n_bases_, self.kernel_ = told["n_bases"], told["kernel"].replace("-", "_")
-        self.path_: Any = path_of(told["path"])
-        if per_class := told.get("per_class"):
-            self.C_, self.lambda_ = (np.array([one[name] for one in per_class]) for name in ("C", "lambda"))
-            self.path_ = [path_of(one["path"]) for one in per_class]
+    def _path(self, header: dict[str, Any]) -> list[Row]:
+        labels = self.label_names_ if self._is_several() else self.classes_
+        of_classes = zip(labels.tolist(), header.get("per_class", []), strict=False)
+        rows = [row for label, one in of_classes for row in path_of(one["path"], one["C"], label=label)]
+        return rows or super()._path(header)
 
-    @property
-    def bases_(self) -> npt.NDArray[np.float64]:
-        """The bases."""
-        return self._arrays()["bases"]
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        self.loss_ = "squared_hinge"
+        if per_class := header.get("per_class"):
+            self.C_ = np.array([one["C"] for one in per_class])
 
-    @property
-    def dual_coef_(self) -> npt.NDArray[np.float64]:
-        """α: (problems, bases)."""
-        return self._arrays()["coefficients"]
-
-    def _facts(self) -> dict[str, str]:
-        values = ", ".join(f"{C:.4g}" for C in np.ravel(self.C_))
-        return {"C": values, "bases": str(self.n_bases_), **super()._facts()}
-
-    @classmethod
-    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateSVC:
-        name, colon, rest = told["kernel"].partition(":")
-        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], polynomials=told["polynomials"])
-        fitted.set_params(standardize=told["standardized"])
-        if told.get("per_class"):
-            fitted.set_params(C="auto_per_class")
-        # Files that do not state how bases were selected imply it if bases are not samples.
-        bases = told.get("training", {}).get("basis", "none" if told["support"] else "kmeans")
-        if bases != "none":
-            fitted.set_params(n_basis=told["n_bases"], basis=bases)
-        fitted._restore(model, told)
-        return fitted
-
-
-def kernel_of(estimator: Any, instead: str) -> str:
-    """The spec of an estimator's kernel, or "auto".
-
-    Parameters
-    ----------
-    estimator : estimator
-    instead : str
-        What a similarity that is no such kernel is not among, and what to use, with {spec} for it.
-    """
-    spec = str(getattr(estimator.kernel, "spec", estimator.kernel))
-    name, colon, rest = spec.partition(":")
-    if spec == "auto":
-        return spec
-    known = (kernel.replace("-", "_") for kernel in _KERNELS)
-    if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
-        raise ValueError(f"kernel={spec!r} is not among {instead.format(spec=spec)}")
-    return one_of("kernel", name, _KERNELS, estimator=estimator) + colon + rest
-
-
-def standardize_of(estimator: Any) -> str:
-    """Whether columns are standardized, as the extension module takes it."""
-    given = estimator.standardize
-    return given if isinstance(given, str) else _YES_NO[bool(given)]
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        self.set_params(polynomials=header["polynomials"])
+        super()._restore(model, header)

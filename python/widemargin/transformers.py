@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,78 +13,15 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _core
-from ._base import WatchedMixin, fitting, watched
-from ._bases import basis_of, normalization_of, same_length
-from ._collect import collect
-from ._nested import NestedSpecMixin
-from ._precomputed import TakesPrecomputed
-from ._samples import pick
-from ._specs import n_polynomials_of
-from ._stored_bases import WithBases
-from .similarity import resolve
+from ._base import SHARED, WatchedMixin, fitting, watched
+from ._bases import normalization_of, same_length
+from ._compares import ComparesSamples
+from ._types import Basis, RandomState, Samples, SimilarityLike, Targets
 
 __all__ = ["BasisExpansion"]
 
 
-class Expanding(NestedSpecMixin, TakesPrecomputed, WithBases, WatchedMixin, BaseEstimator):
-    """For estimators whose model is an expansion that no labels are needed for."""
-
-    _read = _core.Model.expansion_from_bytes
-    # Where the features of a Nyström map end: "rounding" for regression.
-    _nystroem_cut = "millionth"
-
-    def _expanded(self, X: Any, y: Any, n_basis: int, seed: int) -> npt.NDArray[np.float32]:
-        """Selects the bases, learns the normalization, and returns the features of the samples."""
-        normalization = normalization_of(self)
-        basis, basis_rows = basis_of(self.basis, self)
-        resolved = resolve(self.similarity, self.layout)
-        self._columns = None
-        if resolved.is_precomputed:
-            collected, y = self._precomputed(X, y, None, n_polynomials_of(resolved.specs[0]))
-            if self._columns is not None:
-                basis, basis_rows = "index", self._base_rows
-        else:
-            collected = collect(self, X, resolved, reset=True)
-        codes, n_classes = None, 1
-        if y is not None:
-            classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
-            codes, n_classes = numbers.astype(np.uint32).reshape(-1), len(classes)
-            same_length(collected.n, len(codes))
-        with self._watched(X=X, y=y) as progress:
-            model, features, rows = _core.fit_expansion(
-                collected.given,
-                codes,
-                n_classes,
-                similarity=resolved.similarities,
-                n_basis=max(min(n_basis, collected.n), 1),
-                basis=basis,
-                basis_rows=basis_rows,
-                normalization=normalization,
-                cut=self._nystroem_cut,
-                seed=seed,
-                threads=self._threads(),
-                monitor=watched(progress),
-            )
-        self._model, self._resolved = model, resolved
-        self.similarities_ = json.loads(model.header())["similarity"]
-        self.basis_indices_ = np.array(rows if self._columns is None else self._base_rows, dtype=np.int64)
-        if resolved.calls:
-            self._python_bases = pick(X, self.basis_indices_)
-        return features
-
-    def _features(self, X: Any) -> npt.NDArray[np.float32]:
-        """The features of new samples."""
-        if self._resolved.is_precomputed:
-            collected = self._precomputed_rows(X)
-        else:
-            collected = collect(self, X, self._resolved, reset=False)
-        return self._model.transform(collected.given, self._threads())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-
-class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expanding):
+class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComparesSamples, WatchedMixin, BaseEstimator):
     """Similarities to a number of bases, normalized: the features of `BasisExpansionSVC`, for any linear model.
 
     The parameters are those of `BasisExpansionSVC`. Without y, "index" and "auto" bases ignore classes.
@@ -93,9 +30,9 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
     ----------
     kind_ : str
         What the samples were read as: a value of `kind`, or "precomputed".
-    similarities_ : list of str
+    similarity_ : str or list of str
     basis_indices_ : ndarray of int
-    bases_ : array or list
+    basis_ : array or list
 
     Examples
     --------
@@ -109,25 +46,26 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
     (150, 30)
     """
 
+    _read = _core.Model.expansion_from_bytes
+    # Where the features of a Nyström map end: "rounding" for regression.
+    _nystroem_cut = "millionth"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
+        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
         "kind": [str],
         "layout": [str],
     }
 
     def __init__(
         self,
-        similarity: Any = "rbf",
+        similarity: SimilarityLike = "rbf",
         *,
         n_basis: int = 1000,
-        basis: Any = "auto",
+        basis: Basis = "auto",
         normalization: str = "mean_norm",
         negative_eigenvalues: str = "clip",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         kind: str = "auto",
         layout: str = "auto",
@@ -148,7 +86,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> BasisExpansion:
+    def fit(self, X: Samples, y: Targets | None = None) -> Self:
         """Selects the bases and learns the normalization.
 
         Parameters
@@ -166,7 +104,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         return self
 
     @fitting
-    def fit_transform(self, X: Any, y: Any = None) -> npt.NDArray[np.float32]:
+    def fit_transform(self, X: Samples, y: Targets | None = None) -> npt.NDArray[np.float32]:
         """Selects the bases, learns the normalization, and returns the features of the samples.
 
         Parameters
@@ -178,11 +116,34 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         -------
         ndarray of float32 of shape (n_samples, n_features)
         """
-        features = self._expanded(X, y, int(self.n_basis), self._seed())
+        normalization = normalization_of(self)
+        collected, y, parameters = self._prepared(X, y, None)
+        codes, n_classes = None, 1
+        if y is not None:
+            classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
+            codes, n_classes = numbers.astype(np.uint32).reshape(-1), len(classes)
+            same_length(collected.n, len(codes))
+        with self._watched(X=X, y=y) as progress:
+            model, features, rows = _core.fit_expansion(
+                collected.given,
+                codes,
+                n_classes,
+                **parameters,
+                normalization=normalization,
+                cut=self._nystroem_cut,
+                seed=self._seed(),
+                threads=self._threads(),
+                monitor=watched(progress),
+            )
+        self._model = model
+        specs = json.loads(model.header())["similarity"]
+        self.similarity_ = specs[0] if len(specs) == 1 else specs
+        self.basis_indices_ = np.array(rows if self._columns is None else self._base_rows, dtype=np.int64)
+        self._fitted_on(X)
         self._n_features_out = features.shape[1]
         return features
 
-    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+    def transform(self, X: Samples) -> npt.NDArray[np.float32]:
         """The features of samples.
 
         Parameters
@@ -194,4 +155,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
         ndarray of float32 of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        return self._features(X)
+        return self._model.transform(self._collected(X), self._threads())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")

@@ -75,7 +75,6 @@ def gram(rows: Array, columns: Array, bases: Array) -> Array:
 
 def expansion(n_basis: int, normalization: str, loss: str, **parameters: Any) -> BasisExpansionSVC:
     similarities = [f"rbf:gamma={gamma}" for gamma in GAMMAS]
-    steps = {"max_iter": 20_000} if loss == "hinge" else {}
     return BasisExpansionSVC(
         similarities,
         n_basis=n_basis,
@@ -84,7 +83,7 @@ def expansion(n_basis: int, normalization: str, loss: str, **parameters: Any) ->
         loss=loss,
         n_jobs=1,
         random_state=0,
-        **{"basis": "random", **steps, **parameters},
+        **{"basis": "random", **parameters},
     )
 
 

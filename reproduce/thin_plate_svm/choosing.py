@@ -50,10 +50,10 @@ def by_leaving_out(kernels: Sequence[str], X: Array, y: Array) -> tuple[ThinPlat
     best, candidates = None, []
     for kernel in kernels:
         fitted = machine(kernel).fit(X, y)
-        path = fitted.path_
+        path = fitted.cv_results_
         decades = np.log10(path["lambda"])
         whole = np.abs(decades - np.round(decades)) < 1e-6
-        found = [Candidate(kernel, *one) for one in zip(path["C"], path["loo_squared_hinge"], whole, strict=True)]
+        found = [Candidate(kernel, *one) for one in zip(path["param_C"], -path["mean_test_score"], whole, strict=True)]
         candidates += found
         least = min(one.loo_squared_hinge for one in found)
         if best is None or least < best[0]:

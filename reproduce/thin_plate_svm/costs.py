@@ -89,15 +89,15 @@ def steps_section(study: Study) -> None:
     rows, alone, on_paths = [], 0, 0
     for name in QUICK_SETS if study.quick else data_sets.TABLE_1:
         split = next(data_sets.splits(study.data, name))
-        path = machine("thin_plate", polynomials="free").fit(split.train, split.train_labels).path_
+        path = machine("thin_plate", polynomials="free").fit(split.train, split.train_labels).cv_results_
         # C and λ of one point give the unit of all of them.
-        unit = 0.5 / path["C"][0] / path["lambda"][0]
+        unit = 0.5 / path["param_C"][0] / path["lambda"][0]
         counts = []
         for lam in LAMBDAS:
             fitted = machine("thin_plate", C=0.5 / (lam * unit), polynomials="free").fit(
                 split.train, split.train_labels
             )
-            counts.append(int(fitted.path_["steps"][0]))
+            counts.append(int(fitted.cv_results_["steps"][0]))
         along = int(path["steps"][path["lambda"] >= min(LAMBDAS)].max())
         alone, on_paths = max(alone, *counts), max(on_paths, along)
         rows.append([name, f"{len(split.train):,}", *map(str, counts), str(along)])
@@ -117,7 +117,7 @@ def bases_section(study: Study) -> None:
     row = [
         f"{len(split.train):,}",
         DEFAULT_BASES,
-        len(fitted.path_["C"]),
+        len(fitted.cv_results_["params"]),
         f"{watch.seconds:.1f}",
         f"{watch.cpu_seconds:.1f}",
     ]

@@ -54,7 +54,8 @@ def as_printed(study: Study) -> None:
     points, labels = blobs(0)
     middle = machine("thin_plate", polynomials="free").fit(points, labels)
     # λ = 1/(2C), in units that one fit tells.
-    unit = 1 / (2 * middle.C_) / middle.lambda_
+    path = middle.cv_results_
+    unit = 0.5 / path["param_C"][0] / path["lambda"][0]
     side = np.linspace(-1.1, 1.1, 160)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     plane = np.c_[np.ones(len(grid)), grid]
@@ -170,7 +171,7 @@ def main() -> int:
     plate = machine("thin_plate").fit(points, arms)
     gaussians = [machine(f"rbf:gamma={gamma!r}").fit(points, arms) for gamma in map(float, gammas)]
     plate_errors, gaussian_errors = errors(plate, *test), [errors(one, *test) for one in gaussians]
-    chosen = int(np.argmin([np.nanmin(one.path_["loo_squared_hinge"]) for one in gaussians]))
+    chosen = int(np.argmin([-np.nanmax(one.cv_results_["mean_test_score"]) for one in gaussians]))
     # What one who looks at the outermost decade alone would take.
     wide = int(np.argmin([wrong[1] for wrong in gaussian_errors]))
 

@@ -2,16 +2,14 @@
 
 use pyo3::prelude::*;
 use widemargin::monitor::Monitor;
-use widemargin::select::{AutoMethod, AutoParams, Scoring, TriedMethod};
+use widemargin::select::{AutoMethod, AutoParams, Scoring};
 
+use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, needed};
 use crate::work::{ToCaller, conduct_to_best};
-
-/// The method, what it chose, the loss or the problem, the error, the score, the number of samples and seconds.
-type MethodFacts = (String, String, Option<f64>, Option<String>, Option<f64>, Option<f64>, usize, f64);
 
 /// Trains whichever of the methods suits the samples, with all its parameters chosen.
 #[pyfunction]
@@ -22,7 +20,7 @@ pub(crate) fn fit_auto(
     methods: Vec<String>,
     scoring: Option<&str>,
     common: Common<'_>,
-) -> PyResult<(Model, Vec<MethodFacts>)> {
+) -> PyResult<Fitted> {
     let (labels, weights) = labeled(&target)?;
     let methods = methods.iter().map(|name| name.parse::<AutoMethod>().map_err(raise)).collect::<PyResult<_>>()?;
     let class_weight = convert::class_weight(common.class_weight.as_ref(), &labels)?;
@@ -32,21 +30,5 @@ pub(crate) fn fit_auto(
     let view = samples.view()?;
     let fit = |monitor: &Monitor<'_>, _: &ToCaller| params.fit_with(&view, &labels, weights, monitor);
     let found = conduct_to_best(py, &common.patience()?, fit)?;
-    let told = |tried: TriedMethod| {
-        let (loss, problem) = match tried.loss {
-            Ok(loss) => (Some(loss), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        (
-            tried.method.to_string(),
-            tried.chosen,
-            loss,
-            problem,
-            tried.error,
-            tried.score,
-            tried.n_samples,
-            tried.seconds,
-        )
-    };
-    Ok((Model::of(found.model, common.features).map_err(raise)?, found.tried.into_iter().map(told).collect()))
+    Ok((Model::of(found.model, common.features).map_err(raise)?, compared(found.tried)))
 }

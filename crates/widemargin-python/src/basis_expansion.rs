@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
 use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::problem::AnyLoss;
-use widemargin::select::{Candidate, SimilaritySearch, Tried};
+use widemargin::select::SimilaritySearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
+use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
@@ -47,7 +48,7 @@ pub(crate) fn fit_basis_expansion(
     penalty: &str,
     max_basis: Option<usize>,
     common: Common<'_>,
-) -> PyResult<(Model, Vec<TriedFacts>)> {
+) -> PyResult<Fitted> {
     let (labels, weights) = labeled(&target)?;
     // Another similarity takes the place of this one.
     let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2)
@@ -82,7 +83,7 @@ pub(crate) fn fit_basis_expansion(
             Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
         })?;
         let model = Model::fitted(model, common.features).map_err(raise)?;
-        return Ok((model, tried.into_iter().map(tried_facts).collect()));
+        return Ok((model, compared(tried)));
     }
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
@@ -100,20 +101,3 @@ pub(crate) fn fit_basis_expansion(
 
 /// What a search begins with, as [`SimilaritySearch::of`] takes it.
 type Search = (Vec<String>, Option<String>, bool);
-
-/// Specs, a normalization, the loss or the problem, its standard error, the error, numbers of samples and bases, the loss that
-/// was fitted, and seconds of a candidate.
-type TriedFacts =
-    (Vec<String>, String, Option<f64>, Option<String>, Option<f64>, Option<f64>, usize, usize, String, f64);
-
-fn tried_facts(tried: Tried) -> TriedFacts {
-    let Candidate { similarity, normalization } = tried.candidate;
-    let (loss, problem) = match tried.loss {
-        Ok(loss) => (Some(loss), None),
-        Err(problem) => (None, Some(problem)),
-    };
-    let (n_samples, n_basis) = (tried.n_samples, tried.n_basis);
-    let normalization = normalization.to_string();
-    let (error, fitted) = (tried.error, tried.fitted.to_string().replace('-', "_"));
-    (similarity, normalization, loss, problem, tried.standard_error, error, n_samples, n_basis, fitted, tried.seconds)
-}

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use widemargin::data::{AnySamples, Source};
+use widemargin::data::{AnySamples, Source, Targets};
 use widemargin::model::{Explanation, write_atomically};
-use widemargin_report::{Report, explanation_html};
+use widemargin_report::{OneClassReport, RegressionReport, Report, explanation_html};
 
 use crate::convert::{Target, labeled};
 use crate::errors::raise;
@@ -43,8 +44,43 @@ pub fn explain(
                 conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
             told(found, None, None, model.feature_names())
         }
+        Trained::Regressor(model) => {
+            let samples = needed(samples)?;
+            let view = samples.view()?;
+            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, place, n_terms))?;
+            let sample = view.chunk(0..1).map_err(raise)?;
+            told(found, model.bases(), Some(&sample), model.feature_names())
+        }
+        Trained::CompositeRegressor(model) => {
+            let source = both(samples)?;
+            let found =
+                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
+            told(found, None, None, model.feature_names())
+        }
+        Trained::OneClass(model) => {
+            let samples = needed(samples)?;
+            let view = samples.view()?;
+            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, n_terms))?;
+            let sample = view.chunk(0..1).map_err(raise)?;
+            told(found, model.bases(), Some(&sample), model.feature_names())
+        }
+        Trained::CompositeOneClass(model) => {
+            let source = both(samples)?;
+            let found =
+                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, n_terms))?;
+            told(found, None, None, model.feature_names())
+        }
         _ => Err(PyTypeError::new_err("an expansion alone predicts nothing that could be explained")),
     }
+}
+
+/// What a model is measured on: classes or labels, or targets with weights.
+#[derive(FromPyObject)]
+pub(crate) enum Measure<'py> {
+    #[pyo3(transparent)]
+    Labels(Target<'py>),
+    #[pyo3(transparent)]
+    Targets((PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>)),
 }
 
 /// The report on a model as HTML, written to a file where one is given.
@@ -54,27 +90,45 @@ pub fn report(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     title: String,
-    data: Option<(Collected<'_>, Target<'_>, String)>,
+    data: Option<(Collected<'_>, Option<Measure<'_>>, String)>,
     path: Option<PathBuf>,
     threads: usize,
     monitor: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let Trained::Any(model) = &model.get().0 else {
-        let problem =
-            "a report needs a model whose similarities are the library's: those of Python's functions have none";
-        return Err(PyTypeError::new_err(problem));
-    };
     let patience = Patience::new(None, monitor)?;
-    let html = match data {
-        None => {
+    let (samples, measure, name) = match data {
+        Some((samples, measure, name)) => (Some(needed(samples)?), measure, name),
+        None => (None, None, String::new()),
+    };
+    let view = samples.as_ref().map(|samples| samples.view()).transpose()?;
+    let html = match (&model.get().0, &measure) {
+        (Trained::Any(model), Some(Measure::Labels(target))) => {
+            let (labels, weights) = labeled(target)?;
+            let data = view.as_ref().map(|view| (view, &labels, weights, name));
+            conduct(py, &patience, |monitor, _| Report { model: &**model, title, data }.html(threads, monitor))?
+        }
+        (Trained::Any(model), None) => {
             conduct(py, &patience, |monitor, _| Report { model: &**model, title, data: None }.html(threads, monitor))?
         }
-        Some((samples, target, name)) => {
-            let (labels, weights) = labeled(&target)?;
-            let samples = needed(samples)?;
-            let view = samples.view()?;
-            let data = Some((&view, &labels, weights, name));
-            conduct(py, &patience, |monitor, _| Report { model: &**model, title, data }.html(threads, monitor))?
+        (Trained::Regressor(model), Some(Measure::Targets((targets, weights)))) => {
+            let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
+            let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+            let data = view.as_ref().map(|view| (view, &targets, weights, name));
+            let report = RegressionReport { model: &**model, title, data };
+            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
+        }
+        (Trained::Regressor(model), None) => {
+            let report = RegressionReport { model: &**model, title, data: None };
+            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
+        }
+        (Trained::OneClass(model), _) => {
+            let report = OneClassReport { model: &**model, title, data: view.as_ref().map(|view| (view, name)) };
+            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
+        }
+        _ => {
+            let problem =
+                "a report needs a model whose similarities are the library's: those of Python's functions have none";
+            return Err(PyTypeError::new_err(problem));
         }
     };
     if let Some(path) = path {

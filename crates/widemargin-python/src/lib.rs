@@ -6,6 +6,7 @@ mod auto;
 mod basis_expansion;
 mod basis_plan;
 mod columns;
+mod compared;
 mod convert;
 mod errors;
 mod expansion;

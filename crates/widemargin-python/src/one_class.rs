@@ -10,6 +10,7 @@ use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use widemargin::solve::ridge::RidgeRows;
 
 use crate::basis_expansion::basis_choice;
+use crate::compared::Fitted;
 use crate::convert::{self, Common};
 use crate::errors::raise;
 use crate::expansion::ours;
@@ -36,7 +37,7 @@ pub(crate) fn fit_basis_expansion_one_class(
     quantile: f64,
     shrinkage: f64,
     common: Common<'_>,
-) -> PyResult<Model> {
+) -> PyResult<Fitted> {
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     // Another similarity takes the place of this one.
     let mut params = BasisExpansionOneClassParams::new(AdditiveKernel::Chi2)
@@ -55,12 +56,12 @@ pub(crate) fn fit_basis_expansion_one_class(
         let samples = needed(samples)?;
         let view = samples.view()?;
         let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, weights, monitor))?;
-        return Model::one_class(model, common.features).map_err(raise);
+        return Ok((Model::one_class(model, common.features).map_err(raise)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
     let source = both(samples)?;
     let model = conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), weights, monitor))?;
-    Model::composite_one_class(py, model, common.features)
+    Ok((Model::composite_one_class(py, model, common.features)?, Vec::new()))
 }
 
 /// A model of one class on an expansion, over the features that `rows` stands for; `targets` has 1 and the weight of each row.

@@ -15,6 +15,7 @@ use widemargin::partition::{Remote, SampleRows};
 use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
+use crate::compared::Fitted;
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
@@ -43,7 +44,7 @@ pub(crate) fn fit_power_mean(
     nodes: Option<Vec<f64>>,
     scale: bool,
     common: Common<'_>,
-) -> PyResult<Model> {
+) -> PyResult<Fitted> {
     let (labels, weights) = labeled(&target)?;
     let params = params(n_nodes, nodes, scale)
         .loss(loss.parse().map_err(raise)?)
@@ -69,7 +70,7 @@ pub(crate) fn fit_power_mean(
             })?
         }
     };
-    Model::fitted(model, common.features).map_err(raise)
+    Ok((Model::fitted(model, common.features).map_err(raise)?, Vec::new()))
 }
 
 /// A kernel: its spec, or a Python function and its name.

@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use widemargin::data::Targets;
 use widemargin::model::{BasisExpansionRegressorParams, CChoice};
 use widemargin::problem::RegressionLoss;
-use widemargin::select::{RegressionSearch, TriedRegression};
+use widemargin::select::RegressionSearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::basis_expansion::basis_choice;
+use crate::compared::{Fitted, compared};
 use crate::convert::Common;
 use crate::errors::raise;
 use crate::model::Model;
@@ -41,7 +42,7 @@ pub(crate) fn fit_basis_expansion_regressor(
     quantile: Option<f64>,
     has_intercept: bool,
     common: Common<'_>,
-) -> PyResult<(Model, Vec<TriedFacts>)> {
+) -> PyResult<Fitted> {
     let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     // Another similarity takes the place of this one.
@@ -70,7 +71,7 @@ pub(crate) fn fit_basis_expansion_regressor(
             Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
         })?;
         let model = Model::regressor(model, common.features).map_err(raise)?;
-        return Ok((model, tried.into_iter().map(tried_facts).collect()));
+        return Ok((model, compared(tried)));
     }
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
@@ -84,16 +85,4 @@ pub(crate) fn fit_basis_expansion_regressor(
     let model =
         conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &targets, weights, monitor))?;
     Ok((Model::composite_regressor(py, model, common.features)?, Vec::new()))
-}
-
-/// Specs, a normalization, R² of left-out predictions or the problem, the number of samples, and seconds of a candidate.
-type TriedFacts = (Vec<String>, String, Option<f64>, Option<String>, usize, f64);
-
-fn tried_facts(tried: TriedRegression) -> TriedFacts {
-    let (r2, problem) = match tried.loo_r2 {
-        Ok(r2) => (Some(r2), None),
-        Err(problem) => (None, Some(problem)),
-    };
-    let normalization = tried.candidate.normalization.to_string();
-    (tried.candidate.similarity, normalization, r2, problem, tried.n_samples, tried.seconds)
 }

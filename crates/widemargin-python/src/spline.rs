@@ -3,18 +3,16 @@
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::Targets;
-use widemargin::model::{CChoice, SPLINE_EXACT_UP_TO, ThinPlateRegressorParams, TriedSpline};
+use widemargin::model::{CChoice, SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};
 use widemargin::similarity::ConditionalKernel;
 
+use crate::compared::{Fitted, compared};
 use crate::convert::Common;
 use crate::errors::raise;
 use crate::model::Model;
 use crate::samples::{Given, Place};
 use crate::thin_plate::AUTO_BASES;
 use crate::work::conduct;
-
-/// A kernel, whether columns were standardized, R² of left-out predictions or the problem, the number of samples, seconds.
-type SplineMetadata = (String, bool, Option<f64>, Option<String>, usize, f64);
 
 /// Trains a smoothing spline; with the kernel "auto" that of the largest leave-one-out R².
 #[pyfunction]
@@ -33,7 +31,7 @@ pub(crate) fn fit_thin_plate_regressor(
     auto_basis: bool,
     basis: &str,
     common: Common<'_>,
-) -> PyResult<(Model, Vec<SplineMetadata>)> {
+) -> PyResult<Fitted> {
     let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance)
@@ -63,12 +61,5 @@ pub(crate) fn fit_thin_plate_regressor(
             conduct(py, &patience, |monitor, _| params.fit_tried(&rows, &targets, weights, monitor))?
         }
     };
-    let told = |one: TriedSpline| {
-        let (r2, problem) = match one.loo_r2 {
-            Ok(r2) => (Some(r2), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        (one.kernel.to_string(), one.standardized, r2, problem, one.n_samples, one.seconds)
-    };
-    Ok((Model::regressor(model, common.features).map_err(raise)?, tried.into_iter().map(told).collect()))
+    Ok((Model::regressor(model, common.features).map_err(raise)?, compared(tried)))
 }

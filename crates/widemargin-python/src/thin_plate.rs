@@ -1,9 +1,10 @@
 //! The thin plate SVM.
 
 use pyo3::prelude::*;
-use widemargin::model::{AUTO_KERNELS, CChoice, EXACT_UP_TO, ThinPlateParams, TriedThinPlate};
+use widemargin::model::{AUTO_KERNELS, CChoice, EXACT_UP_TO, ThinPlateParams};
 use widemargin::similarity::ConditionalKernel;
 
+use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
@@ -12,9 +13,6 @@ use crate::work::conduct;
 
 /// The number of bases of a fit on samples in files where it is not given.
 pub(crate) const AUTO_BASES: usize = 1000;
-
-/// A kernel, its loss or the problem with it, the error, the number of samples and seconds.
-type KernelFacts = (String, Option<f64>, Option<String>, Option<f64>, usize, f64);
 
 /// Trains a thin plate SVM; with the kernel "auto" that of the least leave-one-out loss.
 #[pyfunction]
@@ -35,7 +33,7 @@ pub(crate) fn fit_thin_plate(
     auto_basis: bool,
     basis: &str,
     common: Common<'_>,
-) -> PyResult<(Model, Vec<KernelFacts>)> {
+) -> PyResult<Fitted> {
     let (labels, weights) = labeled(&target)?;
     let (chooses, name) = (kernel == "auto", if kernel == "auto" { "distance" } else { kernel });
     let kernel: ConditionalKernel = name.parse().map_err(raise)?;
@@ -70,12 +68,5 @@ pub(crate) fn fit_thin_plate(
             })?
         }
     };
-    let told = |one: TriedThinPlate| {
-        let (loss, problem) = match one.loss {
-            Ok(loss) => (Some(loss), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        (one.kernel.to_string(), loss, problem, one.error, one.n_samples, one.seconds)
-    };
-    Ok((Model::fitted(model, common.features).map_err(raise)?, tried.into_iter().map(told).collect()))
+    Ok((Model::fitted(model, common.features).map_err(raise)?, compared(tried)))
 }

@@ -39,7 +39,7 @@ pub fn explained(
     n_terms: usize,
     n_compared: usize,
 ) -> Markup {
-    let class = explanation.explained;
+    let (class, values) = (explanation.explained, explanation.is_of_values);
     let order = explanation.strongest(class);
     let (strongest, rest) = order.split_at(n_terms.min(order.len()));
     let of = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
@@ -65,7 +65,10 @@ pub fn explained(
                         th { "value" }
                         @if has_means { th { "mean" } }
                         @if has_weights { th { "weight" } }
-                        th class="wm-left" colspan="2" { "for or against " (explanation.classes[class].to_string()) }
+                        th class="wm-left" colspan="2" {
+                            @if values { "contribution to the " } @else { "for or against " }
+                            (explanation.classes[class].to_string())
+                        }
                     }
                 }
                 tbody {
@@ -80,10 +83,10 @@ pub fn explained(
                             td { (signed(of(at))) }
                         }
                     }
-                    @if !pro.is_empty() { (total_row(format!("{} more for it", pro.len()), pro.iter().sum())) }
-                    @if !contra.is_empty() { (total_row(format!("{} more against it", contra.len()), contra.iter().sum())) }
+                    @if !pro.is_empty() { (total_row(format!("{} more {}", pro.len(), if values { "above 0" } else { "for it" }), pro.iter().sum())) }
+                    @if !contra.is_empty() { (total_row(format!("{} more {}", contra.len(), if values { "not above 0" } else { "against it" }), contra.iter().sum())) }
                     @if explanation.intercept(class) != 0.0 { (total_row("intercept".into(), explanation.intercept(class))) }
-                    tr { th class="wm-left" colspan=(n_columns - 2) { "decision value" } th {} th { (signed(explanation.decision_value(class))) } }
+                    tr { th class="wm-left" colspan=(n_columns - 2) { @if values { "sum" } @else { "decision value" } } th {} th { (signed(explanation.decision_value(class))) } }
                 }
             }
         }
@@ -111,8 +114,10 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
         div class="wm-row" {
             @if let Some((shown, at)) = sample { div style="min-width:8rem;max-width:16rem" { (shown.small(at)) } }
             div class="wm-grow" {
-                p { "Predicted: " b { @if predicted.is_empty() { "no label" } @else { (predicted.join(", ")) } }
-                    @if !is_other { (probability) } }
+                @if explanation.is_of_values {
+                    p { (explanation.classes[class].to_string()) ": " b { (number(explanation.decision_value(class))) } }
+                } @else { p { "Predicted: " b { @if predicted.is_empty() { "no label" } @else { (predicted.join(", ")) } }
+                    @if !is_other { (probability) } } }
                 @if is_other { p { "Explained: " b { (explanation.classes[class].to_string()) } (probability) } }
                 @if n > 2 || (explanation.multilabel && n > 1) {
                     p class="wm-small wm-soft" {

@@ -11,11 +11,13 @@ mod multilabel;
 mod page;
 mod samples;
 mod tiles;
+mod values;
 
 pub use explanation::explanation_html;
 pub use measured::Measured;
 pub use multilabel::MeasuredLabels;
 pub use page::Report;
+pub use values::{OneClassReport, RegressionReport};
 
 /// The style of the fragments and the page: light and dark, on screens and on paper.
 pub const STYLE: &str = include_str!("style.css");

@@ -71,42 +71,23 @@ impl Report<'_> {
             (Some((samples, labels, ..)), Some(measured)) => Some(self.mistakes(samples, labels, measured, shown)?),
             _ => None,
         };
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (self.title) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body class="wm-page" {
-                    main {
-                        header {
-                            p class="wm-soft wm-small" style="margin:0" { "Widemargin model report" }
-                            h1 { (self.title) }
-                            @for warning in &model.report().warnings { p class="wm-warning" { (warning) } }
-                        }
-                        @match &measured {
-                            Some(Scores::Classes(measured)) => (self.scores(measured)),
-                            Some(Scores::Labels(measured)) => (measured.summary(self.data_name())),
-                            None => {}
-                        }
-                        (model_table(model))
-                        (selection(model))
-                        @match &measured {
-                            Some(Scores::Classes(measured)) => (details(model, measured)),
-                            Some(Scores::Labels(measured)) => (measured.details()),
-                            None => {}
-                        }
-                        (bases_by_weight(model, shown)?)
-                        @if let Some(mistakes) = mistakes { (mistakes) }
-                    }
-                }
+        let body = html! {
+            @match &measured {
+                Some(Scores::Classes(measured)) => (self.scores(measured)),
+                Some(Scores::Labels(measured)) => (measured.summary(self.data_name())),
+                None => {}
             }
+            (model_table(&About::of(model)))
+            (selection(model))
+            @match &measured {
+                Some(Scores::Classes(measured)) => (details(model, measured)),
+                Some(Scores::Labels(measured)) => (measured.details()),
+                None => {}
+            }
+            (bases_by_weight(model, shown)?)
+            @if let Some(mistakes) = mistakes { (mistakes) }
         };
-        Ok(page.into_string())
+        Ok(page(&self.title, &model.report().warnings, &body))
     }
 
     /// The name of the samples.
@@ -198,6 +179,67 @@ impl Report<'_> {
     }
 }
 
+/// The whole page.
+pub(crate) fn page(title: &str, warnings: &[String], body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body class="wm-page" {
+                main {
+                    header {
+                        p class="wm-soft wm-small" style="margin:0" { "Widemargin model report" }
+                        h1 { (title) }
+                        @for warning in warnings { p class="wm-warning" { (warning) } }
+                    }
+                    (body)
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// What the table of a model shows.
+pub(crate) struct About<'a> {
+    pub method: &'a str,
+    pub kind: &'a str,
+    pub n_features: Option<usize>,
+    pub parameters: serde_json::Value,
+    pub n_weights: usize,
+    pub feature_names: Option<&'a [String]>,
+    /// A name and a text each.
+    pub further: Vec<(&'static str, String)>,
+}
+
+impl<'a> About<'a> {
+    fn of(model: &'a dyn Classifier) -> Self {
+        let classes = model.classes();
+        let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
+        let more = if classes.len() > first.len() { ", …" } else { "" };
+        let named = if model.is_multilabel() { "labels" } else { "classes" };
+        About {
+            method: title_of(model.method()),
+            kind: model.kind(),
+            n_features: model.n_features(),
+            parameters: serde_json::to_value(model.parameters()).unwrap_or_default(),
+            n_weights: model.n_weights(),
+            feature_names: model.feature_names(),
+            further: vec![
+                (named, format!("{}: {}{more}", classes.len(), first.join(", "))),
+                ("probabilities", calibration(model)),
+                ("training", training(model.report(), model.iterations())),
+            ],
+        }
+    }
+}
+
 /// Scores of classes, or of multilabel samples.
 enum Scores {
     Classes(Measured),
@@ -248,27 +290,21 @@ fn title_of(method: &str) -> &str {
 /// The start of a list of weights in the spec of a similarity.
 const WEIGHTS: &str = "weights=";
 
-fn model_table(model: &dyn Classifier) -> Markup {
-    let report = model.report();
-    let classes = model.classes();
-    let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
-    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
-    let object = parameters.as_object().cloned().unwrap_or_default();
+pub(crate) fn model_table(about: &About<'_>) -> Markup {
+    let object = about.parameters.as_object().cloned().unwrap_or_default();
     html! {
         section id="model" {
             h2 { "The model" }
             table class="wm-table wm-facts" {
                 tbody {
-                    tr { th { "method" } td { (title_of(model.method())) } }
-                    tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
-                    tr { th { @if model.is_multilabel() { "labels" } @else { "classes" } } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
+                    tr { th { "method" } td { (about.method) } }
+                    tr { th { "samples" } td { (about.kind) @if let Some(n) = about.n_features { ", " (n) " features" } } }
                     @for (name, value) in &object {
                         @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
                     }
-                    tr { th { "weights" } td { (model.n_weights()) } }
-                    tr { th { "probabilities" } td { (calibration(model)) } }
-                    tr { th { "training" } td { (training(model, report)) } }
-                    @if let Some(names) = model.feature_names() {
+                    tr { th { "weights" } td { (about.n_weights) } }
+                    @for (name, text) in &about.further { tr { th { (name) } td { (text) } } }
+                    @if let Some(names) = about.feature_names {
                         tr { th { "columns" } td { (names.iter().take(30).cloned().collect::<Vec<_>>().join(", ")) @if names.len() > 30 { ", …" } } }
                     }
                 }
@@ -329,19 +365,27 @@ fn calibration(model: &dyn Classifier) -> String {
     }
 }
 
-fn training(model: &dyn Classifier, report: &FitReport) -> String {
+pub(crate) fn training(report: &FitReport, iterations: &str) -> String {
     format!(
-        "{} after {} {} in {} s; relative duality gap {} at most",
+        "{} after {} {iterations} in {} s; relative duality gap {} at most",
         report.status.as_str(),
         report.max_iterations(),
-        model.iterations(),
         number(report.seconds()),
         number(report.gap()),
     )
 }
 
+/// The notes of a fit.
+pub(crate) fn notes_of(report: &FitReport) -> Markup {
+    html! {
+        @if !report.notes.is_empty() {
+            h3 { "Notes of the fit" }
+            ul { @for note in &report.notes { li { (abridged(note)) } } }
+        }
+    }
+}
+
 fn selection(model: &dyn Classifier) -> Markup {
-    let notes = &model.report().notes;
     let c = model.c(0);
     let choice = as_power_mean(model).and_then(PowerMeanSvc::choice);
     let points: Vec<(f64, f64)> = match choice {
@@ -377,10 +421,7 @@ fn selection(model: &dyn Classifier) -> Markup {
                     } }
                 }
             }
-            @if !notes.is_empty() {
-                h3 { "Notes of the fit" }
-                ul { @for note in notes { li { (abridged(note)) } } }
-            }
+            (notes_of(model.report()))
         }
     }
 }
@@ -446,13 +487,18 @@ fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<M
             expected: "a known method".into(),
         });
     };
+    Ok(cards_of_bases(&weights, &rows, bases))
+}
+
+/// The bases with the largest weights, of which `rows` has the training rows.
+pub(crate) fn cards_of_bases(weights: &[f64], rows: &[usize], bases: Option<Shown<'_>>) -> Markup {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
-    Ok(html! {
+    html! {
         section id="bases" {
             h2 { "Bases with the largest weights" }
             @if order.is_empty() { p { "The model is linear in the samples' own features: it has no bases." } } @else {
-                p class="wm-small wm-soft" { (MAX_BASES.min(weights.len())) " of " (weights.len()) " bases, by the norm of the weights of their similarities over all classes." }
+                p class="wm-small wm-soft" { (MAX_BASES.min(weights.len())) " of " (weights.len()) " bases, by the norm of the weights of their similarities." }
                 div class="wm-cards" {
                     @for &basis in order.iter().take(MAX_BASES) {
                         figure class="wm-card" style="margin:0" {
@@ -466,7 +512,7 @@ fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<M
                 }
             }
         }
-    })
+    }
 }
 
 fn columns_by_weight(model: &PowerMeanSvc) -> Markup {

@@ -25,6 +25,6 @@ plt.show()
 # %%
 # Within a method, similarities are compared on at most 1,000 samples, and then values of C:
 basis_expansion = wm.BasisExpansionSVC(random_state=0).fit(X, y)
-print(basis_expansion.similarities_, basis_expansion.normalization_, basis_expansion.C_)
+print(basis_expansion.similarity_, basis_expansion.normalization_, basis_expansion.C_)
 PathDisplay.from_estimator(basis_expansion)
 plt.show()

@@ -42,7 +42,11 @@ svc.score(X_test, y_test)
 
 # %%
 # The kernels that it compared, by their leave-one-out loss, and the C that it chose:
-print({tried["kernel"]: tried["loo_squared_hinge"] for tried in svc.tried_}, svc.C_)
+results = svc.cv_results_
+for params, score in zip(results["params"], results["mean_test_score"], strict=True):
+    if "kernel" in params:
+        print(params["kernel"], round(-score, 4))
+print(svc.C_)
 
 # %%
 # Squares of the right halves that it takes for the other photograph, and how often each color occurs:

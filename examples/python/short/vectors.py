@@ -24,7 +24,7 @@ svc.score(X_test, y_test)
 
 # %%
 # What it chose, and the accuracy that it expected, from the 300 points alone:
-print(svc.kernel_, svc.C_, svc.estimated_score_)
+print(svc.similarity_, svc.C_, svc.estimated_score_)
 
 # %%
 # The boundary and the margins:

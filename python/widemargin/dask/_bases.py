@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from distributed import Future
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from .. import _core
@@ -17,6 +18,9 @@ from ._rows import Rows
 
 # Where their number is not given.
 DEFAULT_BASES = 1000
+
+# Samples that are brought here to select a kernel on.
+FEW_TO_CHOOSE = 1000
 
 
 def check_bases(estimator: Any) -> None:
@@ -71,3 +75,14 @@ class Features:
             self._samples.clear()
             self.looked_at.forget()
         return self.rows
+
+
+def chosen_kernel(estimator: Any, given: Given) -> str:
+    """The kernel that an ordinary fit on some of the samples selects."""
+
+    def is_finite(samples: Any) -> bool:
+        # Where they are not, the pass that makes the features says which partition it is.
+        return bool(np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all())
+
+    some = estimator._fit_on_some(given, FEW_TO_CHOOSE, is_finite, n_basis=None, standardize=False)
+    return "distance" if some is None else str(some.similarity_)

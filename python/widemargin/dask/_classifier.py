@@ -66,7 +66,7 @@ class DaskClassifier(DaskEstimator):
             return list(self.label_names_)
         return self.classes_ if n_single is not None and len(self.classes_) > n_single else None
 
-    def decision_function(self: Any, X: Any) -> Any:
+    def decision_function(self: Any, X: object) -> Any:
         """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes, or several
         labels, a frame, one column each) with its index, for an array or a bag an array. Else as those of the ordinary
         estimator."""
@@ -74,27 +74,27 @@ class DaskClassifier(DaskEstimator):
             return self._lazily("decision_function", X, np.dtype(np.float64), self._columns_of(2))
         return super().decision_function(X)  # type: ignore[misc]
 
-    def predict(self: Any, X: Any) -> Any:
+    def predict(self: Any, X: object) -> Any:
         """Classes, lazily for a Dask collection: for a frame a series (for several labels a frame, one column each)
         with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
         if is_dask_collection(X):
             return self._lazily("predict", X, self.classes_.dtype, self._columns_of(None))
         return super().predict(X)  # type: ignore[misc]
 
-    def predict_proba(self: Any, X: Any) -> Any:
+    def predict_proba(self: Any, X: object) -> Any:
         """Probabilities, lazily for a Dask collection: for a frame a frame, one column a class, with its index, for an
         array or a bag an array. Else as those of the ordinary estimator."""
         if is_dask_collection(X):
             return self._lazily("predict_proba", X, np.dtype(np.float64), self._columns_of(0))
         return super().predict_proba(X)  # type: ignore[misc]
 
-    def predict_log_proba(self: Any, X: Any) -> Any:
+    def predict_log_proba(self: Any, X: object) -> Any:
         """Their logarithms, likewise."""
         if is_dask_collection(X):
             return self._lazily("predict_log_proba", X, np.dtype(np.float64), self._columns_of(0))
         return super().predict_log_proba(X)  # type: ignore[misc]
 
-    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self: Any, X: object, y: object, sample_weight: object = None) -> float:
         """Accuracy, of several labels the share of samples of which all are right; of a Dask collection computed where
         its partitions are.
 

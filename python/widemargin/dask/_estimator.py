@@ -16,8 +16,9 @@ from distributed import Client, Future, get_client, wait
 from scipy import sparse
 
 from .. import _core
-from .._base import fitting
+from .._base import ExactSeed, fitting
 from .._progress import Progress
+from .._results import Row
 from .._samples import count, pick
 from . import _tasks, _versions
 from ._partitions import Partition, partitions, pieces
@@ -117,7 +118,7 @@ class DaskEstimator:
     _reads_files = False
 
     @fitting
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self: Any, X: object, y: object, sample_weight: object = None) -> Any:
         """Trains on a collection of Dask.
 
         Parameters
@@ -139,11 +140,13 @@ class DaskEstimator:
 
     def _fit_collection(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         asked, clock = self._checked(), Clock()
+        # Of a fit on some samples, where one decides.
+        self._candidates: list[Row] = []
         given = self._given(X, y, sample_weight)
         clock.end("labels")
         with self._watched(X=X, y=y) as progress:
             model, rows = self._train(asked, given, clock, progress)
-        self._keep(model)
+        self._keep(model, self._candidates)
         self.dask_report_ = {"partitions": len(given.pieces), **rows.told()}
         return self
 
@@ -173,6 +176,26 @@ class DaskEstimator:
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
         made = zip(kept, samples, known(ends), weights, units, [0, *ends.tolist()], strict=True)
         return Given(client, X, [Piece(*facts) for facts in made], weighted, there[0].width)
+
+    def _fit_on_some(
+        self: Any, given: Given, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
+    ) -> Any:
+        """An ordinary fit on `n` of the samples, which are brought here; None where they are not usable."""
+        seed = self._seed()
+        rows = given.weighted.some_rows(n, seed)
+        samples = given.picked_samples(rows)
+        if not is_usable(samples):
+            return None
+        weights, of_classes = self._weights_of_some(given.weighted, rows)
+        some = self.plain(**self.get_params(deep=False))
+        some.set_params(verbose=0, random_state=ExactSeed(seed), **of_classes, **parameters)
+        some.fit(samples, self._answers(given.weighted, rows), sample_weight=weights)
+        self._candidates = some._candidates
+        return some
+
+    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        """The weights of some samples, and the parameters that belong to them."""
+        return weighted.weights[rows], {}
 
     # What workers tell of a partition.
     _summary: ClassVar[Callable[..., _tasks.Summary]]

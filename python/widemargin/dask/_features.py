@@ -78,11 +78,12 @@ def _expansion(
 ) -> BasisExpansion:
     """The expansion on the bases, not normalized (but a Nyström one, which is a matter of the bases alone)."""
     (normalization, cut), (kind, layout) = normalized, read_as
+    parameters: dict[str, Any] = dict(normalization_parameters("none" if normalization in LEARNED else normalization))
     raw = BasisExpansion(
         similarity,
         n_basis=len(chosen),
         basis=np.arange(len(chosen)),
-        **normalization_parameters("none" if normalization in LEARNED else normalization),
+        **parameters,
         n_jobs=1,
         kind=kind,
         layout=layout,

@@ -28,16 +28,19 @@ class DaskRegressor(DaskEstimator):
         weighted = _core.WeightedTargets(targets, copies, bool(getattr(self, "fit_intercept", True)))
         return weighted, lambda ends: np.split(weighted.standard, ends)
 
-    def predict(self: Any, X: Any) -> Any:
+    def _answers(self, targets: _core.WeightedTargets, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """The targets of some samples."""
+        return targets.standard[rows]
+
+    def predict(self: Any, X: object) -> Any:
         """Targets, lazily for a Dask collection: for a frame a series (for several outputs a frame, one column each)
         with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
         if not is_dask_collection(X):
             return super().predict(X)  # type: ignore[misc]
-        errors = self.fold_error_ if hasattr(self, "fold_error_") else self.loo_error_
-        columns = None if self._is_flat else range(len(errors))
+        columns = None if self._is_flat else range(len(self.coef_))
         return self._lazily("predict", X, np.dtype(np.float64), columns)
 
-    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self: Any, X: object, y: object, sample_weight: object = None) -> float:
         """R², the mean over the outputs; of a Dask collection computed where its partitions are.
 
         Parameters

@@ -11,13 +11,14 @@ from sklearn.base import clone
 
 from .. import _bases, _core
 from .. import basis_expansion as _local
-from .._base import ExactSeed
-from .._c_choice import c_of
+from .._base import c_of
 from .._names import one_of
 from .._precomputed import USUAL_BASES
 from .._progress import Progress
+from .._results import Row
 from .._samples import as_contiguous
 from .._specs import is_auto
+from .._stored_bases import specs_of
 from . import _tasks
 from ._classifier import DaskClassifier
 from ._estimator import Clock, Given, grouped
@@ -60,7 +61,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row
     numbers), the losses "squared_hinge", "squared_error" and "logistic", and similarities of the library (a name or an
     object, or several). What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to
-    4,000 of them (or all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity
+    4,000 of them (or all), which are brought here: `cv_results_` is that of this fit. What a similarity
     learns of its training samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the
     bases. Samples that are equal are not merged, as they are on one machine.
 
@@ -125,7 +126,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             stages=clock.stages,
             common=self._common(progress),
         )
-        self._chosen = chosen_on
+        self._chosen_on = chosen_on
         return model, rows
 
     def _decided(
@@ -134,38 +135,33 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         basis_rows: npt.NDArray[np.int64] | None,
         normalization: str,
         loss: str,
-    ) -> tuple[Decided, tuple[dict[str, Any], float] | None]:
-        """What is given, and in place of "auto" what an ordinary fit on some of the samples chose; with its path of C
-        and its estimated score, if it chose C."""
-        self.tried_ = []
+    ) -> tuple[Decided, Any]:
+        """What is given, and in place of "auto" what an ordinary fit on some of the samples chose; and that fit, if
+        it chose C."""
         similarity = None if is_auto(self.similarity) else clone(self.similarity, safe=False)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         n_basis = n_basis if basis_rows is None else len(basis_rows)
         C = c_of(self)
         if similarity is not None and normalization != "auto" and n_basis is not None and C is not None:
             return Decided(similarity, normalization, n_basis, C, "squared-hinge" if loss == "auto" else loss), None
-        seed = self._seed()
-        rows = given.weighted.some_rows(min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), seed)
-        some = _local.BasisExpansionSVC(**self.get_params(deep=False))
-        # The weights of classes are in those of their samples, the weights of labels are not.
-        class_weight = self.class_weight if self._is_several() else None
-        some.set_params(class_weight=class_weight, verbose=0, random_state=ExactSeed(seed))
-        if basis_rows is not None:
-            some.set_params(basis="index")
-        answers = self._answers(given.weighted, rows)
-        some.fit(given.picked_samples(rows), answers, sample_weight=given.weighted.weights[rows])
-        self.tried_ = some.tried_
+        given_rows: dict[str, Any] = {} if basis_rows is None else {"basis": "index"}
+        some = self._fit_on_some(given, min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), **given_rows)
         return Decided(
-            some.similarities_ if similarity is None else similarity,
+            some.similarity_ if similarity is None else similarity,
             _bases.normalization_text(some.normalization_, some.negative_eigenvalues_)
             if normalization == "auto"
             else normalization,
-            max(some.n_basis_, USUAL_BASES // len(some.similarities_)) if n_basis is None else n_basis,
+            max(some._n_basis, USUAL_BASES // len(specs_of(some))) if n_basis is None else n_basis,
             some.C_ if C is None else C,
             some.loss_.replace("_", "-") if loss == "auto" else loss,
-        ), (some.path_, some.estimated_score_) if C is None else None
+        ), some if C is None else None
 
-    def _describe(self, told: dict[str, Any]) -> None:
-        super()._describe(told)
-        if path := self.__dict__.pop("_chosen", None):
-            self.path_, self.estimated_score_ = path
+    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        # The weights of classes are in those of their samples, the weights of labels are not.
+        return weighted.weights[rows], {"class_weight": self.class_weight if self._is_several() else None}
+
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        if (some := self.__dict__.pop("_chosen_on", None)) is not None:
+            for name in ("cv_results_", "estimated_score_", "estimated_score_std_"):
+                setattr(self, name, getattr(some, name))

@@ -56,7 +56,7 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
     _summary = staticmethod(_tasks.sample_summary)
 
     @fitting
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisExpansionOneClass:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> BasisExpansionOneClass:
         """Learns what samples are like.
 
         Parameters
@@ -116,15 +116,15 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         )
         return model, rows
 
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: object) -> Any:
         """The value of each sample, lazily for a Dask collection."""
         return self._or_lazily("score_samples", X, np.float64)
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: object) -> Any:
         """``score_samples`` less the threshold, lazily for a Dask collection."""
         return self._or_lazily("decision_function", X, np.float64)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: object) -> Any:
         """1 for samples like the training ones and -1 for others, lazily for a Dask collection."""
         return self._or_lazily("predict", X, np.int64)
 

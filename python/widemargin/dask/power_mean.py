@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 
 from .. import _core
 from .. import power_mean as _local
-from .._c_choice import c_of
+from .._base import c_of
 from .._names import one_of
 from .._progress import Progress
 from .._samples import from_vectors

@@ -6,28 +6,26 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from .. import _bases, _core
 from .. import regression as _local
-from .._base import ExactSeed
-from .._c_choice import c_of
+from .._base import c_of
 from .._names import one_of
 from .._precomputed import USUAL_BASES
 from .._progress import Progress
 from .._specs import is_auto
-from ..thin_plate import BASIS_NAMES, kernel_of
+from ..thin_plate import BASIS_NAMES
 from ._bases import Features as BasisFeatures
-from ._bases import bases_of, check_bases
+from ._bases import bases_of, check_bases, chosen_kernel
 from ._estimator import Clock, Given, grouped
 from ._features import Features, check_similarity
 from ._regressor import DaskRegressor
 from ._rows import Rows
 from .basis_expansion import BASES
 
-# Samples that are brought here to choose on, a tenth of all within these bounds, and to choose a kernel of splines on.
-FEWEST_TO_CHOOSE, MOST_TO_CHOOSE, FEW_TO_CHOOSE = 1000, 4000, 1000
+# Samples that are brought here to choose on, a tenth of all within these bounds.
+FEWEST_TO_CHOOSE, MOST_TO_CHOOSE = 1000, 4000
 
 
 class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
@@ -39,14 +37,14 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
     these are the fit: the mean of the features, their products with each other and with the targets, and the squares of
     left-out residuals for all values of C at once. Other losses are minimized by Newton's method on the client: two
     rounds of tasks a step and four more at each C, hundreds where C and epsilon are "auto", each with a number for each
-    sample from or to the workers. C, `epsilon_` and `loo_error_` are those of one machine on the same bases; the folds
+    sample from or to the workers. C and `epsilon_` are those of one machine on the same bases; the folds
     of the quantile loss are others where samples are equal, which may choose another C.
 
     Parameters are those of `widemargin.BasisExpansionRegressor` with "index", "every", "random" or "auto" bases
-    (or row numbers), and similarities of the library (a name or an object, or several). A similarity
-    or normalization that is "auto" is chosen by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or
-    all), which are brought here: `tried_` is of this fit. What a similarity learns of its training samples (the gamma
-    of "rbf" where none is given) it learns of the bases.
+    (or row numbers), and similarities of the library (a name or an object, or several). A similarity or normalization
+    that is "auto" is chosen by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or all), which are
+    brought here: the candidates in `cv_results_` are of this fit. What a similarity learns of its training samples (the
+    gamma of "rbf" where none is given) it learns of the bases.
 
     Attributes
     ----------
@@ -109,23 +107,22 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
 
     def _decided(self, given: Given, normalization: str) -> tuple[Any, str]:
         """The similarity and the normalization, given, or what an ordinary fit on some of the samples chose."""
-        self.tried_ = []
         is_open = is_auto(self.similarity)
         similarity = None if is_open else clone(self.similarity, safe=False)
         if not is_open and normalization != "auto":
             return similarity, normalization
-        seed = self._seed()
-        n_wanted = min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE)
-        rows = given.weighted.some_rows(n_wanted, seed)
-        some = _local.BasisExpansionRegressor(**self.get_params(deep=False))
         # Candidates are compared by the squared loss, whatever is fitted.
         # A C that is given keeps similarities that are nearly as good from being averaged.
-        some.set_params(loss="squared_error", epsilon="auto", quantile=0.5, C=1.0, basis="index")
-        some.set_params(verbose=0, random_state=ExactSeed(seed))
-        some.fit(given.picked_samples(rows), given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
-        self.tried_ = some.tried_
+        squared: dict[str, Any] = {
+            "loss": "squared_error",
+            "epsilon": "auto",
+            "quantile": 0.5,
+            "C": 1.0,
+            "basis": "index",
+        }
+        some = self._fit_on_some(given, min(max(given.n // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), **squared)
         return (
-            some.similarities_ if is_open else similarity,
+            some.similarity_ if is_open else similarity,
             _bases.normalization_text(some.normalization_, some.negative_eigenvalues_)
             if normalization == "auto"
             else normalization,
@@ -139,7 +136,7 @@ class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
     X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array, series or frame cut at the same rows (or,
     where the partitions of X have known lengths, an array in memory). Bases are chosen here, among 25 samples a
     basis; each partition becomes its block of features, 8 bytes × (bases + polynomials) a row, which stays on
-    its worker. C and `loo_error_` are those of one machine on the same bases.
+    its worker. C is that of one machine on the same bases.
 
     Parameters are those of `widemargin.ThinPlateRegressor`; ``n_basis="auto"`` is 1,000 bases, and with
     ``standardize="auto"`` columns stay as they are. Where the kernel is "auto", at most 1,000 samples are brought here
@@ -171,15 +168,14 @@ class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
     def _checked(self) -> tuple[str, str]:
         check_bases(self)
         c_of(self)
-        kernel = kernel_of(self, _local._ON_ANY)
+        kernel = self._kernel()
         return kernel, one_of("basis", self.basis, BASIS_NAMES, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         kernel, basis = asked
         self._name_columns(given)
-        self.tried_ = []
         if kernel == "auto":
-            kernel = "distance" if c_of(self) is not None else self._chosen_kernel(given)
+            kernel = "distance" if c_of(self) is not None else chosen_kernel(self, given)
             clock.end("kernel")
         bases, support = bases_of(self, given, basis)
         clock.end("bases")
@@ -197,17 +193,3 @@ class ThinPlateRegressor(DaskRegressor, _local.ThinPlateRegressor):
             common=self._common(progress),
         )
         return model, features.rows
-
-    def _chosen_kernel(self, given: Given) -> str:
-        """What an ordinary fit on some of the samples chooses."""
-        seed = self._seed()
-        rows = given.weighted.some_rows(FEW_TO_CHOOSE, seed)
-        samples = given.picked_samples(rows)
-        if not np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all():
-            # The pass that makes the features says which partition it is.
-            return "distance"
-        some = _local.ThinPlateRegressor(**self.get_params(deep=False))
-        some.set_params(n_basis=None, standardize=False, verbose=0, random_state=ExactSeed(seed))
-        some.fit(samples, given.weighted.standard[rows], sample_weight=given.weighted.weights[rows])
-        self.tried_ = some.tried_
-        return some.kernel_.replace("_", "-")

@@ -6,21 +6,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 
 from .. import _core
 from .. import thin_plate as _local
-from .._base import ExactSeed
-from .._c_choice import c_of
+from .._base import c_of
 from .._names import one_of
 from .._progress import Progress
-from ._bases import Features, bases_of, check_bases
+from ._bases import Features, bases_of, check_bases, chosen_kernel
 from ._classifier import DaskClassifier
 from ._estimator import Clock, Given
 from ._rows import Rows
-
-# Samples that are brought here to choose a kernel on.
-FEW_TO_CHOOSE = 1000
 
 
 class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
@@ -67,9 +62,8 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, polynomials, basis = asked
         self._name_columns(given)
-        self.tried_ = []
         if kernel == "auto":
-            kernel = "distance" if C is not None else self._chosen_kernel(given)
+            kernel = "distance" if C is not None else chosen_kernel(self, given)
             clock.end("kernel")
         bases, support = bases_of(self, given, basis)
         clock.end("bases")
@@ -91,26 +85,9 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         )
         return model, features.rows
 
-    def _chosen_kernel(self, given: Given) -> str:
-        """What an ordinary fit on some of the samples chooses."""
-        seed = self._seed()
-        rows = given.weighted.some_rows(FEW_TO_CHOOSE, seed)
-        class_weight, copies = self.class_weight, given.weighted.weights[rows]
-        if not self._is_several():
-            class_weight, copies = self._copies(given.weighted, rows)
-        samples = given.picked_samples(rows)
-        if not np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all():
-            # The pass that makes the features says which partition it is.
-            return "distance"
-        some = _local.ThinPlateSVC(**self.get_params(deep=False))
-        some.set_params(n_basis=None, standardize=False, verbose=0, random_state=ExactSeed(seed))
-        some.set_params(class_weight=class_weight)
-        some.fit(samples, self._answers(given.weighted, rows), sample_weight=copies)
-        self.tried_ = some.tried_
-        return some.kernel_.replace("_", "-")
-
-    def _copies(self, labels: _core.WeightedLabels, rows: npt.NDArray[np.int64]) -> tuple[Any, npt.NDArray[np.float64]]:
-        """The class weights of some samples, and their own weights."""
-        codes, own = labels.codes[rows], labels.sample_weights[rows]
-        factors = labels.weights[rows] / np.where(own > 0, own, 1.0)
-        return {self.classes_[code]: factors[codes == code].max() for code in np.unique(codes)}, own
+    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        if self._is_several():
+            return weighted.weights[rows], {}
+        codes, own = weighted.codes[rows], weighted.sample_weights[rows]
+        factors = weighted.weights[rows] / np.where(own > 0, own, 1.0)
+        return own, {"class_weight": {self.classes_[code]: factors[codes == code].max() for code in np.unique(codes)}}

@@ -29,9 +29,9 @@ impl<S: Similarity> BasisExpansion<S> {
     ///
     /// # Errors
     /// As for [`BasisExpansion::transform`].
-    pub(crate) fn weighed_columns(
+    pub(crate) fn weighed_columns<W: Copy + Into<f64>>(
         &self,
-        weights: &[f32],
+        weights: &[W],
         n_problems: usize,
         sample: S::Samples,
         row: usize,
@@ -96,7 +96,7 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// √Σ v² of the weights on the similarity to each basis, over all problems and parts that compare; empty where samples
     /// bring the columns.
-    pub(crate) fn norms_of_bases(&self, weights: &[f32], n_problems: usize) -> Vec<f64> {
+    pub(crate) fn norms_of_bases<W: Copy + Into<f64>>(&self, weights: &[W], n_problems: usize) -> Vec<f64> {
         let n_bases = self.bases().len();
         if self.similarity.brings_columns() {
             return Vec::new();

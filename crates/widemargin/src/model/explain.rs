@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::explanation::{Explanation, Term, TermSource};
 use super::origin::Origin;
 use super::scores::check_width;
-use super::thin_plate::ThinPlateSvc;
-use super::{BasisExpansionSvc, PowerMeanSvc};
+use super::thin_plate::{Spline, ThinPlateSvc};
+use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, PowerMeanSvc, ThinPlateRegressor};
 use crate::data::{Label, Rows, Samples, Source};
 use crate::error::{Error, Result};
-use crate::expansion::WeighedColumns;
+use crate::expansion::{BasisExpansion, WeighedColumns};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
@@ -51,6 +51,7 @@ impl Decided<'_> {
             method: self.method,
             classes: self.classes.to_vec(),
             multilabel,
+            is_of_values: false,
             predicted,
             explained: class.unwrap_or(predicted),
             probabilities: self.origin.calibration.as_ref().map(probabilities),
@@ -65,7 +66,9 @@ impl Decided<'_> {
 /// Refuses a class or label that a model does not have.
 fn check_class(class: Option<usize>, n_classes: usize) -> Result<()> {
     match class.filter(|class| *class >= n_classes) {
-        Some(class) => Err(Error::parameter("class", class, format!("a position among {n_classes} classes"))),
+        Some(class) => {
+            Err(Error::parameter("class", class, format!("a position among {n_classes} classes or outputs")))
+        }
         None => Ok(()),
     }
 }
@@ -93,35 +96,29 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
     }
 }
 
-impl<S: Similarity> BasisExpansionSvc<S> {
-    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The
-    /// `compared` strongest similarities for or against a class or label (by default the predicted one) are split into
-    /// their parts.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
-    /// position beyond the classes.
-    pub fn explain(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        let rows = checked_row(row, samples.n_samples())?;
-        check_class(class, self.classes.len())?;
-        let sample = self.expansion().read(samples, rows)?;
-        let k = self.origin.n_problems(self.classes.len());
-        let scores = self.decision_function_with(&sample, 1, &Monitor::none())?;
-        let (expansion, similarity) = (self.expansion(), self.expansion().similarity());
+/// A linear model on an expansion, as its values are explained.
+struct OnExpansion<'a, S: Similarity, W> {
+    expansion: &'a BasisExpansion<S>,
+    /// `[problem][feature]`.
+    weights: &'a [W],
+    n_problems: usize,
+    basis_rows: &'a [usize],
+    feature_names: Option<&'a [String]>,
+}
+
+impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
+    /// The similarities and features of one sample, whose number is `row` in messages.
+    fn terms(&self, sample: &S::Samples, row: usize) -> Result<Vec<Term>> {
+        let (expansion, k) = (self.expansion, self.n_problems);
+        let similarity = expansion.similarity();
         let n_polynomials = similarity.n_polynomials();
         let mut terms = Vec::new();
-        for (part, found) in expansion.weighed_columns(self.weights(), k, sample.clone(), row)?.into_iter().enumerate()
-        {
+        let parts = expansion.weighed_columns(self.weights, k, sample.clone(), row)?;
+        for (part, found) in parts.into_iter().enumerate() {
             let WeighedColumns { columns, values, references, weights } = found;
             let is_own = similarity.own_features(part, expansion.described()).is_some();
             let of_part = expansion.columns_of(part);
-            let meaning = if is_own { similarity.column_meaning(part, &sample)? } else { ColumnMeaning::Unknown };
+            let meaning = if is_own { similarity.column_meaning(part, sample)? } else { ColumnMeaning::Unknown };
             let is_plain = is_own && similarity.part(part).starts_with("features");
             let offsets = sample.offsets().filter(|_| is_plain);
             for (at, &column) in columns.iter().enumerate() {
@@ -129,12 +126,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
                 let distance = values[at] - references[at];
                 let basis = of_part.get(column).copied().unwrap_or(column);
                 let source = if is_own {
-                    TermSource::Column { index: column, name: column_name(&meaning, self.feature_names(), column) }
+                    TermSource::Column { index: column, name: column_name(&meaning, self.feature_names, column) }
                 } else if column + n_polynomials >= of_part.len().max(n_polynomials) && n_polynomials > 0 {
                     let number = column + n_polynomials - of_part.len();
                     TermSource::Polynomial { name: format!("polynomial {number}") }
                 } else {
-                    TermSource::Basis { index: basis, row: self.basis_rows().get(basis).copied() }
+                    TermSource::Basis { index: basis, row: self.basis_rows.get(basis).copied() }
                 };
                 let contributions = weights.iter().map(|weight| weight * distance).collect();
                 let offset = offsets.map_or(0.0, |offsets| offsets[column]);
@@ -142,14 +139,17 @@ impl<S: Similarity> BasisExpansionSvc<S> {
                 terms.push(Term { part, source, value, reference, weights, contributions, comparison: None });
             }
         }
-        let decided = Decided {
-            method: super::basis_expansion::file::METHOD,
-            classes: self.classes(),
-            values: scores.values().iter().map(|&value| f64::from(value)).collect(),
-            origin: &self.origin,
-        };
-        let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
-        let mut explanation = decided.explanation(class, self.intercepts().to_vec(), parts, terms);
+        Ok(terms)
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let similarity = self.expansion.similarity();
+        (0..similarity.n_parts()).map(|part| similarity.part(part)).collect()
+    }
+
+    /// Adds what the `compared` strongest similarities are made of.
+    fn compare(&self, sample: S::Samples, compared: usize, mut explanation: Explanation) -> Result<Explanation> {
+        let (expansion, similarity) = (self.expansion, self.expansion.similarity());
         let described = expansion.describe(sample.clone())?;
         for (at, basis) in detailed_terms(&explanation, compared) {
             if basis >= expansion.described().len() {
@@ -171,6 +171,150 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             explanation.terms[at].comparison = Some(comparison.meant(&meaning));
         }
         Ok(explanation)
+    }
+}
+
+/// The explanation of predicted numbers, of which one is explained.
+fn of_values(
+    method: &'static str,
+    (names, values): (Vec<Label>, Vec<f64>),
+    output: Option<usize>,
+    intercepts: Vec<f64>,
+    (parts, terms): (Vec<String>, Vec<Term>),
+) -> Explanation {
+    Explanation {
+        method,
+        classes: names,
+        multilabel: false,
+        is_of_values: true,
+        predicted: output.unwrap_or(0),
+        explained: output.unwrap_or(0),
+        decision_values: values,
+        probabilities: None,
+        intercepts,
+        parts,
+        terms,
+    }
+}
+
+/// The names of the outputs of a regression.
+fn outputs(n: usize) -> Vec<Label> {
+    if n == 1 {
+        vec!["target".into()]
+    } else {
+        (0..n).map(|output| format!("target {output}").as_str().into()).collect()
+    }
+}
+
+impl<S: Similarity> BasisExpansionSvc<S> {
+    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
+    /// strongest similarities for or against a class (or one of several labels) tell what they are made of; the predicted one
+    /// where none is given.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the classes.
+    pub fn explain(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        let rows = checked_row(row, samples.n_samples())?;
+        check_class(class, self.classes.len())?;
+        let sample = self.expansion().read(samples, rows)?;
+        let scores = self.decision_function_with(&sample, 1, &Monitor::none())?;
+        let model = OnExpansion {
+            expansion: self.expansion(),
+            weights: self.weights(),
+            n_problems: self.origin.n_problems(self.classes.len()),
+            basis_rows: self.basis_rows(),
+            feature_names: self.feature_names(),
+        };
+        let terms = model.terms(&sample, row)?;
+        let decided = Decided {
+            method: super::basis_expansion::file::METHOD,
+            classes: self.classes(),
+            values: scores.values().iter().map(|&value| f64::from(value)).collect(),
+            origin: &self.origin,
+        };
+        let explanation = decided.explanation(class, self.intercepts().to_vec(), model.parts(), terms);
+        model.compare(sample, compared, explanation)
+    }
+}
+
+impl<S: Similarity> BasisExpansionRegressor<S> {
+    /// The prediction for one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared` strongest
+    /// similarities for an output, or the first, tell what they are made of.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the outputs.
+    pub fn explain(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        row: usize,
+        output: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        let (rows, k) = (checked_row(row, samples.n_samples())?, self.n_outputs());
+        check_class(output, k)?;
+        let sample = self.expansion.read(samples, rows)?;
+        let values = self.predict_with(&sample, 1, &Monitor::none())?.values;
+        let model = OnExpansion {
+            expansion: &self.expansion,
+            weights: &self.weights,
+            n_problems: k,
+            basis_rows: &self.basis_rows,
+            feature_names: self.feature_names(),
+        };
+        let terms = model.terms(&sample, row)?;
+        let method = super::basis_expansion::regressor_file::METHOD;
+        let of_terms = (model.parts(), terms);
+        let explanation = of_values(method, (outputs(k), values), output, self.intercepts.clone(), of_terms);
+        model.compare(sample, compared, explanation)
+    }
+
+    /// The norm over all outputs and parts of the weights on the similarity to each basis, as
+    /// [`BasisExpansionSvc::weights_of_similarities`].
+    pub fn weights_of_similarities(&self) -> Vec<f64> {
+        self.expansion.norms_of_bases(&self.weights, self.n_outputs())
+    }
+}
+
+impl<S: Similarity> BasisExpansionOneClass<S> {
+    /// The score of one sample less the threshold as a sum over the similarities to the bases; see [`Explanation`]. The
+    /// `compared` strongest similarities tell what they are made of.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionOneClass::score_samples`]; [`Error::Parameter`] for a row beyond the samples.
+    pub fn explain(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        row: usize,
+        compared: usize,
+    ) -> Result<Explanation> {
+        let sample = self.expansion.read(samples, checked_row(row, samples.n_samples())?)?;
+        let score = self.score_samples_with(&sample, 1, &Monitor::none())?[0];
+        let model = OnExpansion {
+            expansion: &self.expansion,
+            weights: &self.weights,
+            n_problems: 1,
+            basis_rows: &self.basis_rows,
+            feature_names: self.feature_names(),
+        };
+        let terms = model.terms(&sample, row)?;
+        let method = super::basis_expansion::one_class_file::METHOD;
+        let value = (vec!["score".into()], vec![score - self.threshold]);
+        let explanation = of_values(method, value, None, vec![-self.threshold], (model.parts(), terms));
+        model.compare(sample, compared, explanation)
+    }
+
+    /// The norm over all parts of the weights on the similarity to each basis, as
+    /// [`BasisExpansionSvc::weights_of_similarities`].
+    pub fn weights_of_similarities(&self) -> Vec<f64> {
+        self.expansion.norms_of_bases(&self.weights, 1)
     }
 }
 
@@ -207,6 +351,62 @@ impl PowerMeanSvc {
     }
 }
 
+/// The terms of a spline at one sample, its values and its intercepts.
+struct SplineTerms {
+    terms: Vec<Term>,
+    values: Vec<f64>,
+    intercepts: Vec<f64>,
+}
+
+impl Spline<'_> {
+    /// The bases and polynomials of a scaled sample. `support` has the training rows of the bases, `names` those of the
+    /// columns.
+    fn terms(&self, sample: &[f64], support: &[u64], names: Option<&[String]>) -> SplineTerms {
+        let (k, n, d) = (self.n_functions, self.n_bases(), self.n_features);
+        let mut block = vec![0.0; n];
+        self.kernel.block(sample, self.bases, d, &mut block);
+        let mut monomials = vec![0.0; self.space.len()];
+        self.space.write(sample, &mut monomials);
+        let mut terms = Vec::with_capacity(n + monomials.len());
+        let (mut intercepts, mut values) = (vec![0.0; k], vec![0.0; k]);
+        let mut add = |source: TermSource, value: f64, weights: Vec<f64>| {
+            let contributions: Vec<f64> = weights.iter().map(|weight| weight * value).collect();
+            values.iter_mut().zip(&contributions).for_each(|(sum, part)| *sum += part);
+            if !matches!(&source, TermSource::Polynomial { name } if name.is_empty()) {
+                terms.push(Term { part: 0, source, value, reference: 0.0, weights, contributions, comparison: None });
+            } else {
+                intercepts.copy_from_slice(&contributions);
+            }
+        };
+        for (index, &value) in block.iter().enumerate() {
+            let weights = (0..k).map(|problem| self.coefficients[problem * n + index]).collect();
+            let row = support.get(index).map(|&row| row as usize);
+            add(TermSource::Basis { index, row }, value, weights);
+        }
+        for (monomial, &value) in monomials.iter().enumerate() {
+            let weights = (0..k).map(|problem| self.polynomial[problem * monomials.len() + monomial]).collect();
+            let name = |column: &usize| {
+                names.and_then(|names| names.get(*column).cloned()).unwrap_or_else(|| format!("column {column}"))
+            };
+            let names: Vec<String> = self.space.columns(monomial).iter().map(name).collect();
+            add(TermSource::Polynomial { name: names.join(" · ") }, value, weights);
+        }
+        SplineTerms { terms, values, intercepts }
+    }
+
+    /// Adds what the `compared` strongest kernel values are made of, in columns as they are standardized.
+    fn compare(&self, sample: &[f64], compared: usize, mut explanation: Explanation) -> Explanation {
+        let (d, (quantity, share)) = (self.n_features, self.kernel.share());
+        for (at, basis) in detailed_terms(&explanation, compared) {
+            let basis = &self.bases[basis * d..(basis + 1) * d];
+            let all = basis.iter().zip(sample).map(|(x, y)| share(*x, *y)).enumerate();
+            let (columns, shares) = all.filter(|(_, share)| *share != 0.0).unzip();
+            explanation.terms[at].comparison = Some(Comparison::of(quantity, Pieces::Columns { columns, shares }));
+        }
+        explanation
+    }
+}
+
 impl ThinPlateSvc {
     /// The decision value of one sample as a sum over the support samples or bases and the polynomials; see
     /// [`Explanation`]. The `compared` strongest kernel values for or against a class or label (by default the
@@ -225,47 +425,39 @@ impl ThinPlateSvc {
         checked_row(row, samples.n_rows())?;
         check_class(class, self.classes().len())?;
         check_width(samples, self.n_features())?;
-        let (k, n, d) = (self.n_problems(), self.n_bases(), self.n_features());
-        let sample = self.scaled(samples, row)?;
-        let mut block = vec![0.0; n];
-        self.kernel().block(&sample, self.bases(), d, &mut block);
-        let mut monomials = vec![0.0; self.space.len()];
-        self.space.write(&sample, &mut monomials);
-        let mut terms = Vec::with_capacity(n + monomials.len());
-        let mut intercepts = vec![0.0; k];
-        let (mut values, names) = (vec![0.0; k], self.feature_names());
-        let mut add = |source: TermSource, value: f64, weights: Vec<f64>| {
-            let contributions: Vec<f64> = weights.iter().map(|weight| weight * value).collect();
-            values.iter_mut().zip(&contributions).for_each(|(sum, part)| *sum += part);
-            if !matches!(&source, TermSource::Polynomial { name } if name.is_empty()) {
-                terms.push(Term { part: 0, source, value, reference: 0.0, weights, contributions, comparison: None });
-            } else {
-                intercepts.copy_from_slice(&contributions);
-            }
-        };
-        for (index, &value) in block.iter().enumerate() {
-            let weights = (0..k).map(|problem| self.coefficients()[problem * n + index]).collect();
-            let row = self.support().get(index).map(|&row| row as usize);
-            add(TermSource::Basis { index, row }, value, weights);
-        }
-        for (monomial, &value) in monomials.iter().enumerate() {
-            let weights = (0..k).map(|problem| self.polynomial()[problem * monomials.len() + monomial]).collect();
-            let name = |column: &usize| {
-                names.and_then(|names| names.get(*column).cloned()).unwrap_or_else(|| format!("column {column}"))
-            };
-            let names: Vec<String> = self.space.columns(monomial).iter().map(name).collect();
-            add(TermSource::Polynomial { name: names.join(" · ") }, value, weights);
-        }
+        let spline = self.spline();
+        let sample = spline.scaled(samples, row)?;
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.support(), self.feature_names());
         let decided =
             Decided { method: super::thin_plate::file::METHOD, classes: self.classes(), values, origin: &self.origin };
-        let mut explanation = decided.explanation(class, intercepts, vec![self.kernel().to_string()], terms);
-        let (quantity, share) = self.kernel().share();
-        for (at, basis) in detailed_terms(&explanation, compared) {
-            let basis = &self.bases()[basis * d..(basis + 1) * d];
-            let all = basis.iter().zip(&sample).map(|(x, y)| share(*x, *y)).enumerate();
-            let (columns, shares) = all.filter(|(_, share)| *share != 0.0).unzip();
-            explanation.terms[at].comparison = Some(Comparison::of(quantity, Pieces::Columns { columns, shares }));
-        }
-        Ok(explanation)
+        let explanation = decided.explanation(class, intercepts, vec![self.kernel().to_string()], terms);
+        Ok(spline.compare(&sample, compared, explanation))
+    }
+}
+
+impl ThinPlateRegressor {
+    /// The prediction for one sample as a sum over the bases and the polynomials; see [`Explanation`]. The `compared` strongest
+    /// kernel values for an output, or the first, tell what they are made of, in columns as they are standardized.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a position beyond
+    /// the outputs.
+    pub fn explain(
+        &self,
+        samples: &impl Rows,
+        row: usize,
+        output: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        checked_row(row, samples.n_rows())?;
+        check_class(output, self.n_outputs())?;
+        check_width(samples, self.n_features())?;
+        let spline = self.spline();
+        let sample = spline.scaled(samples, row)?;
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.support(), self.feature_names());
+        let of_terms = (vec![self.kernel().to_string()], terms);
+        let method = super::thin_plate::regressor::METHOD;
+        let explanation = of_values(method, (outputs(self.n_outputs()), values), output, intercepts, of_terms);
+        Ok(spline.compare(&sample, compared, explanation))
     }
 }

@@ -28,6 +28,9 @@ pub struct Explanation {
     /// Whether the model is multilabel, with a problem for each label: a sample has those with a decision value above
     /// 0.
     pub multilabel: bool,
+    /// Whether the decision values are what is predicted, numbers or the score of an outlier detector, and the classes their
+    /// names.
+    pub is_of_values: bool,
     /// The predicted class: its position. For multilabel models the label with the largest decision value.
     pub predicted: usize,
     /// The position of the class or label whose terms have details: the predicted one unless another was requested.
@@ -128,7 +131,7 @@ impl Explanation {
 
     fn for_class(&self, of_problems: &[f64], class: usize) -> f64 {
         match of_problems {
-            [one] if class == 0 && !self.multilabel => -one,
+            [one] if class == 0 && !self.multilabel && !self.is_of_values => -one,
             [one] => *one,
             all => all.get(class).copied().unwrap_or(0.0),
         }

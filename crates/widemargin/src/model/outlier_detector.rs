@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::classifier::Parameters;
 use super::file::{self, Array};
-use super::{BasisExpansionOneClass, TrainingSettings, basis_expansion};
+use super::{BasisExpansionOneClass, Explanation, TrainingSettings, basis_expansion};
 use crate::data::{AnySamples, ColumnRoles, SamplesView, TableColumns};
 use crate::error::Result;
 use crate::macros::model_methods;
@@ -112,6 +112,16 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
 
+    /// The score of one sample less the threshold as a sum of terms, of which the `compared` strongest tell what they are made
+    /// of; see [`Explanation`].
+    ///
+    /// # Errors
+    /// As for [`OneClass::score_samples`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples.
+    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation>;
+
+    /// The weights on each basis, and the training rows of the bases, as far as they are known.
+    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
+
     /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
     ///
     /// # Errors
@@ -163,6 +173,14 @@ impl OneClass for BasisExpansionOneClass<AnySimilarity> {
 
     fn n_weights(&self) -> usize {
         self.weights.len()
+    }
+
+    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
+        Self::explain(self, samples, row, compared)
+    }
+
+    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
+        (self.weights_of_similarities(), self.basis_rows.clone())
     }
 
     fn parameters(&self) -> Parameters {

@@ -8,6 +8,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::monitor::Monitor;
 use crate::solve::ridge::{LeaveOneOut, Ridge, Spectrum};
+use crate::solve::{effective_number, explained_standard_error};
 
 /// The leave-one-out results of one C.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub struct RegressionPoint {
     pub loo_rmse: Vec<f64>,
     /// R² of the leave-one-out predictions, the mean over the outputs whose targets are not constant; 1 if all are.
     pub loo_r2: f64,
+    /// The standard error of this R², with the variances of the targets taken as known.
+    pub loo_r2_std: f64,
 }
 
 /// Targets with mean 0, where there is an intercept, and a largest magnitude of 1, and how to undo it.
@@ -33,6 +36,8 @@ pub(crate) struct StandardTargets {
     pub scales: Vec<f64>,
     /// The weighted variances of the values; 0 for an output that is constant.
     variances: Vec<f64>,
+    /// The number of samples that their weights stand for.
+    n_effective: f64,
 }
 
 impl StandardTargets {
@@ -69,7 +74,8 @@ impl StandardTargets {
             means.push(center);
             scales.push(scale);
         }
-        Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances })
+        let n_effective = effective_number(weights);
+        Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances, n_effective })
     }
 
     /// Whether all outputs are constant.
@@ -94,9 +100,16 @@ impl StandardTargets {
         if n == 0 { 1.0 } else { 1.0 - varying.map(|(variance, error)| error / variance).sum::<f64>() / n as f64 }
     }
 
-    fn point(&self, point: &LeaveOneOut) -> RegressionPoint {
-        let rmse = point.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
-        RegressionPoint { c: point.c(), loo_rmse: rmse.collect(), loo_r2: self.r2(&point.squared_errors) }
+    fn point(&self, estimate: &LeaveOneOut) -> RegressionPoint {
+        let rmse = estimate.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
+        let moments = estimate.squared_errors.iter().zip(&estimate.fourth_powers);
+        let moments: Vec<[f64; 2]> = moments.map(|(&square, &fourth)| [square, fourth]).collect();
+        RegressionPoint {
+            c: estimate.c(),
+            loo_rmse: rmse.collect(),
+            loo_r2: self.r2(&estimate.squared_errors),
+            loo_r2_std: explained_standard_error(&moments, &self.variances, self.n_effective),
+        }
     }
 }
 

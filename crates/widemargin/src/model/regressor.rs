@@ -7,8 +7,8 @@ use std::path::Path;
 use super::classifier::Parameters;
 use super::file::{self, Array};
 use super::{
-    BasisExpansionRegressor, LossPoint, RegressionPoint, ThinPlateRegressor, TrainingSettings, basis_expansion,
-    thin_plate,
+    BasisExpansionRegressor, Explanation, LossPoint, RegressionPoint, ThinPlateRegressor, TrainingSettings,
+    basis_expansion, thin_plate,
 };
 use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Kind, SamplesView, TableColumns, Vectors};
 use crate::error::Result;
@@ -117,6 +117,23 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
+
+    /// The prediction for one sample as a sum of terms, of which the `compared` strongest for an output, or the first, tell what
+    /// they are made of; see [`Explanation`].
+    ///
+    /// # Errors
+    /// As for [`Regressor::predict`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a
+    /// position beyond the outputs.
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        output: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation>;
+
+    /// The norm over all outputs of the weights on each basis, and the training rows of the bases, as far as they are known.
+    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 
     /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
     ///
@@ -239,6 +256,20 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         self.predict_with(samples, threads, monitor)
     }
+
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        output: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        Self::explain(self, samples, row, output, compared)
+    }
+
+    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
+        (self.weights_of_similarities(), self.basis_rows.clone())
+    }
 }
 
 impl Regressor for ThinPlateRegressor {
@@ -279,5 +310,21 @@ impl Regressor for ThinPlateRegressor {
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         self.predict_with(&samples.rows("the smoothing spline")?, threads, monitor)
+    }
+
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        output: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        Self::explain(self, &samples.rows("the smoothing spline")?, row, output, compared)
+    }
+
+    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
+        let n = self.n_bases();
+        let norm = |basis: usize| self.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
+        ((0..n).map(norm).collect(), self.support().iter().map(|&row| row as usize).collect())
     }
 }

@@ -161,6 +161,25 @@ fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>>
     is_enough.then(|| population.iter().zip(&covered_weights).map(factor).collect())
 }
 
+/// The number of samples of weight 1 that weights stand for. What leave-one-out removes is one copy of a sample, all of it
+/// where the weights are smaller, and the smallest weight where all are larger.
+pub(crate) fn effective_number(weights: &[f64]) -> f64 {
+    let present = || weights.iter().filter(|weight| **weight > 0.0);
+    let copy = present().copied().fold(f64::INFINITY, f64::min).max(1.0);
+    let total: f64 = present().sum();
+    total * total / present().map(|weight| weight * weight.min(copy)).sum::<f64>()
+}
+
+/// The standard error of 1 − loss / reference, the mean over the outputs whose reference is above 0, from the weighted means
+/// of the losses and of their squares. Losses of the outputs of one sample may be dependent: their errors add up.
+pub(crate) fn explained_standard_error(moments: &[[f64; 2]], references: &[f64], n_effective: f64) -> f64 {
+    let varying = || moments.iter().zip(references).filter(|(_, reference)| **reference > 0.0);
+    let error = |([mean, squares], reference): (&[f64; 2], &f64)| {
+        ((squares - mean * mean).max(0.0) / n_effective).sqrt() / reference
+    };
+    varying().map(error).sum::<f64>() / varying().count().max(1) as f64
+}
+
 /// The least standard error of a share in n samples: by Laplace's rule, so that it is above 0 even without a mistake.
 /// For few samples it is the largest that a share can have, since fits without each of them are not independent: where
 /// labels are noise and classes of one size, every sample that is left out is predicted wrongly.

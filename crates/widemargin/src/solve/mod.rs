@@ -15,4 +15,5 @@ pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};
 pub use estimate::{ErrorEstimate, EstimateMethod};
+pub(crate) use estimate::{effective_number, explained_standard_error};
 pub use report::{Report, Stage, Status};

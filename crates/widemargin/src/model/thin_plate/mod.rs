@@ -27,3 +27,4 @@ pub use remote::{
     BasisPlan, ColumnSums, ColumnSumsOf, FirstSumsOf, ModelMetadata, SAMPLES_PER_BASIS, SettledPolynomials,
     basis_candidates, choose_bases, draw_rows,
 };
+pub(in crate::model) use spline::Spline;

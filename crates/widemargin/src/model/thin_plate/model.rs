@@ -1,14 +1,12 @@
 //! A trained thin plate SVM.
 
 use super::class_path::ClassPath;
-use super::kernel_blocks::dense_rows;
 use super::spline::{CHUNK_ROWS, Spline};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::model::Scores;
 use crate::model::origin::{Origin, tells_origin};
-use crate::model::scale_rows::scale_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
@@ -73,7 +71,7 @@ impl ThinPlateSvc {
         self.spline().values(samples, threads, monitor)
     }
 
-    pub(super) fn spline(&self) -> Spline<'_> {
+    pub(in crate::model) fn spline(&self) -> Spline<'_> {
         Spline {
             kernel: self.kernel,
             n_features: self.n_features,
@@ -235,15 +233,6 @@ impl ThinPlateSvc {
         let parts = pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?;
         // Rounding may leave a little below 0.
         Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
-    }
-
-    /// A sample as the kernel compares it.
-    pub(crate) fn scaled(&self, samples: &impl Rows, row: usize) -> Result<Vec<f64>> {
-        let mut dense = dense_rows(samples, &[row], self.n_features)?;
-        if let Some(factors) = &self.scale {
-            scale_rows(&mut dense, factors);
-        }
-        Ok(dense)
     }
 
     /// A basis with its original features.

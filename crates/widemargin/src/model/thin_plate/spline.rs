@@ -17,7 +17,7 @@ pub(super) const CHUNK_ROWS: usize = 64;
 
 /// The functions of a model.
 #[derive(Clone, Copy)]
-pub(super) struct Spline<'a> {
+pub(in crate::model) struct Spline<'a> {
     pub kernel: ConditionalKernel,
     pub n_features: usize,
     /// The factor of each feature, if features were standardized.
@@ -36,6 +36,18 @@ impl<'a> Spline<'a> {
     /// Number of bases.
     pub fn n_bases(&self) -> usize {
         self.bases.len() / self.n_features
+    }
+
+    /// A sample, scaled.
+    ///
+    /// # Errors
+    /// As for [`Spline::values`].
+    pub fn scaled(&self, samples: &impl Rows, row: usize) -> Result<Vec<f64>> {
+        let mut dense = dense_rows(samples, &[row], self.n_features)?;
+        if let Some(factors) = self.scale {
+            scale_rows(&mut dense, factors);
+        }
+        Ok(dense)
     }
 
     /// The values of samples, row-major, samples × functions, computed by `threads` threads, 0 meaning one per core.

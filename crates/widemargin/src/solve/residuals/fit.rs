@@ -4,7 +4,7 @@ use super::folds::Folds;
 use super::leave_one_out::leave_one_out;
 use super::loss::{ResidualLoss, Rounded};
 use super::newton::{Solved, State, Task};
-use super::path::{Estimate, N_FOLDS, best, costs, walk};
+use super::path::{Estimate, Moments, N_FOLDS, best, costs, walk};
 use super::residual_rows::ResidualRows;
 use super::spread::{quantile, spread};
 use crate::error::{Error, Result};
@@ -144,16 +144,16 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
     let path = if is_pinball {
         let mut folds: Vec<Option<Folds>> =
             (0..k).map(|_| Folds::new(samples.weights, choice.seed)).collect::<Result<_>>()?;
-        walk(&costs, &constant, choosing, |c| {
+        walk(&costs, &constant, samples.weights, choosing, |c| {
             let of = |(output, folds): (usize, &mut Option<Folds>)| match folds {
                 Some(folds) => folds.loss(&task(output, patient), losses[output], c * factor(output)),
-                None => Ok(f64::INFINITY),
+                None => Ok([f64::INFINITY; 2]),
             };
             folds.iter_mut().enumerate().map(of).collect()
         })?
     } else {
         let mut states: Vec<State> = (0..k).map(|_| State::new(samples.rows)).collect();
-        walk(&costs, &constant, choosing, |c| {
+        walk(&costs, &constant, samples.weights, choosing, |c| {
             let of = |(output, state): (usize, &mut State)| {
                 leave_one_out_loss(&task(output, patient), losses[output], c, samples.units, state)
             };
@@ -224,7 +224,7 @@ fn residual_spread(
             let constant = [loss_of_constant(task, loss)?];
             // Every other value will do.
             let coarse: Vec<f64> = grid.iter().step_by(2).copied().collect();
-            let path = walk(&coarse, &constant, choosing, |c| {
+            let path = walk(&coarse, &constant, task.weights, choosing, |c| {
                 Ok(vec![leave_one_out_loss(task, loss, c, units, &mut state)?])
             })?;
             state = State::new(task.rows);
@@ -239,11 +239,17 @@ fn residual_spread(
     Ok(spread(&left, &weights))
 }
 
-/// The weighted mean leave-one-out loss, starting at the state.
-fn leave_one_out_loss(task: &Task<'_>, loss: ResidualLoss, c: f64, units: &[f64], state: &mut State) -> Result<f64> {
+/// The weighted mean of the leave-one-out losses, starting at the state, and that of their squares.
+fn leave_one_out_loss(
+    task: &Task<'_>,
+    loss: ResidualLoss,
+    c: f64,
+    units: &[f64],
+    state: &mut State,
+) -> Result<Moments> {
     task.solve(loss, c, state, TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
-    Ok(mean_loss(loss, left.into_iter(), task.weights))
+    Ok(loss_moments(loss, left.into_iter(), task.weights))
 }
 
 /// The weighted mean loss of the best constant, or of 0 without an intercept.
@@ -257,10 +263,15 @@ fn loss_of_constant(task: &Task<'_>, loss: ResidualLoss) -> Result<f64> {
             state.point.intercept
         }
     };
-    Ok(mean_loss(loss, task.targets.iter().map(|y| y - constant), task.weights))
+    let [mean, _] = loss_moments(loss, task.targets.iter().map(|y| y - constant), task.weights);
+    Ok(mean)
 }
 
-fn mean_loss(loss: ResidualLoss, residuals: impl Iterator<Item = f64>, weights: &[f64]) -> f64 {
+/// The weighted mean of the losses, and that of their squares.
+fn loss_moments(loss: ResidualLoss, residuals: impl Iterator<Item = f64>, weights: &[f64]) -> Moments {
     let total: f64 = weights.iter().sum();
-    residuals.zip(weights).map(|(residual, weight)| weight / total * loss.value(residual)).sum()
+    residuals.zip(weights).fold([0.0; 2], |[mean, squares], (residual, weight)| {
+        let loss = loss.value(residual);
+        [mean + weight / total * loss, squares + weight / total * loss * loss]
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::loss::ResidualLoss;
 use super::newton::{Point, State, Task};
-use super::path::N_FOLDS;
+use super::path::{Moments, N_FOLDS};
 use crate::data::{Labels, stratified_folds};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -45,11 +45,11 @@ impl Folds {
         Ok(Some(Folds { fits: (0..n_folds).map(fit).collect() }))
     }
 
-    /// The weighted mean loss of the samples, each by the fit without its fold.
+    /// The weighted mean loss of the samples, each by the fit without its fold, and that of the squares.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<f64> {
+    pub fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<Moments> {
         let Task { targets, weights, has_intercept, monitor, .. } = *task;
         let sums = match task.rows.in_memory() {
             Some(rows) => {
@@ -61,13 +61,14 @@ impl Folds {
             None => self.fits.iter_mut().map(|fit| fit.loss(task, loss, c)).collect(),
         };
         let total: f64 = task.weights.iter().sum();
-        Ok(sums.into_iter().collect::<Result<Vec<f64>>>()?.iter().sum::<f64>() / total)
+        let sums = sums.into_iter().collect::<Result<Vec<Moments>>>()?;
+        Ok([0, 1].map(|power| sums.iter().map(|of_fold| of_fold[power]).sum::<f64>() / total))
     }
 }
 
 impl FoldFit {
-    /// The weighted sum of the losses of the fold's samples.
-    fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<f64, Error> {
+    /// The weighted sums of the losses of the fold's samples, and of their squares.
+    fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<Moments, Error> {
         let quiet: Monitor<'_> = task.monitor.without_progress();
         let own = Task { weights: &self.weights, monitor: &quiet, ..*task };
         let mut state = State::new(task.rows);
@@ -77,6 +78,7 @@ impl FoldFit {
         own.solve(loss, c, &mut state, TOL)?;
         let residuals = own.residuals(&state.point);
         self.point = Some(state.point);
-        Ok(self.test.iter().map(|&row| task.weights[row] * loss.value(residuals[row])).sum())
+        let losses = || self.test.iter().map(|&row| (task.weights[row], loss.value(residuals[row])));
+        Ok([losses().map(|(w, loss)| w * loss).sum(), losses().map(|(w, loss)| w * loss * loss).sum()])
     }
 }

@@ -4,6 +4,7 @@ use super::residual_rows::{Extent, ResidualRows};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
+use crate::solve::{effective_number, explained_standard_error};
 
 /// Folds of the pinball loss.
 pub(super) const N_FOLDS: usize = 5;
@@ -23,7 +24,12 @@ pub(crate) struct Estimate {
     /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are
     /// none.
     pub d2: f64,
+    /// The standard error of this D², with the loss of the constant taken as known.
+    pub std: f64,
 }
+
+/// The weighted mean of the losses of an output, and of their squares.
+pub(super) type Moments = [f64; 2];
 
 /// 1/(2C) from ten times the largest eigenvalue of Σ v φφᵀ, where the fit is nearly constant, to where it follows each
 /// sample; `per_decade` values of C for each factor of ten, ascending.
@@ -49,16 +55,18 @@ pub(super) fn costs(
 }
 
 /// The estimates at values of C, ascending, until C is [`BEYOND`] the best or the time is up; those that are not finite
-/// are omitted. `constant` has the loss of the best constant of each output.
+/// are omitted. `constant` has the loss of the best constant of each output, `weights` are those of the samples.
 ///
 /// # Errors
 /// Those of `losses`; [`Error::Cancelled`].
 pub(super) fn walk(
     costs: &[f64],
     constant: &[f64],
+    weights: &[f64],
     monitor: &Monitor<'_>,
-    mut losses: impl FnMut(f64) -> Result<Vec<f64>>,
+    mut losses: impl FnMut(f64) -> Result<Vec<Moments>>,
 ) -> Result<Vec<Estimate>> {
+    let n_effective = effective_number(weights);
     let (mut path, mut best): (Vec<Estimate>, Option<(f64, f64)>) = (Vec::new(), None);
     for (done, &c) in costs.iter().enumerate() {
         match monitor.ask() {
@@ -67,7 +75,8 @@ pub(super) fn walk(
             _ => {}
         }
         monitor.tell(Progress { stage: "path", done: done as u64, total: costs.len() as u64, gap: None });
-        let losses = losses(c)?;
+        let moments = losses(c)?;
+        let losses: Vec<f64> = moments.iter().map(|[mean, _]| *mean).collect();
         if !losses.iter().all(|loss| loss.is_finite()) {
             continue;
         }
@@ -75,7 +84,8 @@ pub(super) fn walk(
         if best.is_none_or(|(_, most)| d2 > most) {
             best = Some((c, d2));
         }
-        path.push(Estimate { c, losses, d2 });
+        let std = explained_standard_error(&moments, constant, n_effective);
+        path.push(Estimate { c, losses, d2, std });
         // Independent of the rounding of a C that is exactly this multiple of the best.
         if best.is_some_and(|(at, _)| c > BEYOND * at * (1.0 + 1e-9)) {
             break;

@@ -190,7 +190,7 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS, 3).unwrap();
     let dense = phi.dense().unwrap();
     for c in [0.1, 1.0, 30.0] {
-        let found = folds.loss(&task, loss, c).unwrap();
+        let [found, _] = folds.loss(&task, loss, c).unwrap();
         let mut truth = 0.0;
         for fold in 0..N_FOLDS {
             let others: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();

@@ -24,7 +24,7 @@ pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{PartedRidge, center_of};
 pub(super) use spectrum::first_significant;
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};
-use spectrum::{RowLeverage, Shrinking, rounding_of_center};
+use spectrum::{RowLeverage, Shrinking, add_powers, rounding_of_center};
 
 use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
@@ -276,13 +276,13 @@ impl<'a> Ridge<'a> {
         let alone = Pool::new(1)?;
         let work = |rows: Range<usize>| {
             monitor.go_on("leave-one-out")?;
-            let (weights, mut sums) = (&self.fitted.weights[rows.clone()], vec![0.0; width]);
+            let (weights, mut sums) = (&self.fitted.weights[rows.clone()], vec![0.0; 2 * width]);
             for (residuals, weight) in self.residuals(rows, &shrinking).chunks(width.max(1)).zip(weights) {
-                sums.iter_mut().zip(residuals).for_each(|(sum, residual)| *sum += weight * residual * residual);
+                add_powers(&mut sums, residuals, *weight);
             }
             Ok::<_, Error>(sums)
         };
-        let mut sums = vec![0.0; width];
+        let mut sums = vec![0.0; 2 * width];
         self.pool().unwrap_or(&alone).fold_chunks(n, ROWS, work, |part| {
             add(&mut sums, &part);
             Ok::<_, Error>(())

@@ -26,6 +26,18 @@ pub(crate) struct LeaveOneOut {
     /// The weighted mean of the squared error of each output; infinite where a sample is fitted regardless of the
     /// others.
     pub squared_errors: Vec<f64>,
+    /// The weighted mean of the fourth power of the error of each output.
+    pub fourth_powers: Vec<f64>,
+}
+
+/// Adds the weighted squares of residuals to the first half of the sums, and the fourth powers to the second.
+pub(super) fn add_powers(sums: &mut [f64], residuals: &[f64], weight: f64) {
+    let (squares, fourth_powers) = sums.split_at_mut(residuals.len());
+    for ((sum, fourth), residual) in squares.iter_mut().zip(fourth_powers).zip(residuals) {
+        let square = residual * residual;
+        *sum += weight * square;
+        *fourth += weight * square * square;
+    }
 }
 
 impl LeaveOneOut {
@@ -136,11 +148,19 @@ impl Spectrum {
         Shrinking { gains, fits, n_lambdas: m, n_outputs: k }
     }
 
-    /// The leave-one-out errors at each λ, from the weighted sums of squared residuals, λ × outputs.
+    /// The leave-one-out errors at each λ, from the sums of [`add_powers`] for residuals λ × outputs.
     pub(super) fn leave_one_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeaveOneOut> {
-        let errors = sums.chunks(self.projected.n_cols().max(1));
-        let errors = errors.map(|sums| sums.iter().map(|sum| sum / self.total).collect());
-        lambdas.iter().zip(errors).map(|(&lambda, squared_errors)| LeaveOneOut { lambda, squared_errors }).collect()
+        let (squares, fourth_powers) = sums.split_at(sums.len() / 2);
+        let means = |sums: &[f64], at: usize| {
+            let k = self.projected.n_cols();
+            sums[at * k..(at + 1) * k].iter().map(|sum| sum / self.total).collect()
+        };
+        let one = |(at, &lambda): (usize, &f64)| LeaveOneOut {
+            lambda,
+            squared_errors: means(squares, at),
+            fourth_powers: means(fourth_powers, at),
+        };
+        lambdas.iter().enumerate().map(one).collect()
     }
 
     /// Uᵀ R y / (S + λ) · S^power, eigenvalues × outputs.

@@ -56,7 +56,7 @@ impl ThinPlateRegressor {
         Ok(DenseMatrix { values, n_rows: samples.n_rows(), n_cols: self.n_outputs })
     }
 
-    pub(super) fn spline(&self) -> Spline<'_> {
+    pub(in crate::model) fn spline(&self) -> Spline<'_> {
         Spline {
             kernel: self.kernel,
             n_features: self.n_features,

@@ -1,0 +1,33 @@
+"""What fits compared, from their `cv_results_`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def path(model):
+    """The values of C that a fit compared, ascending: the columns of `cv_results_`, by shorter names."""
+    return _columns(model, [set(one) <= {"C", "label"} for one in model.cv_results_["params"]])
+
+
+def candidates(model):
+    """What a fit compared but C, a dictionary each."""
+    found = _columns(model, [not set(one) <= {"C", "label"} for one in model.cv_results_["params"]])
+    return [{name: values[at] for name, values in found.items()} | one for at, one in enumerate(found.pop("params"))]
+
+
+def expected_error(model):
+    """Of a regression, the root mean squared error or the mean loss of left-out samples at the selected C."""
+    found = path(model)
+    name = "neg_loss" if "mean_test_neg_loss" in found else "neg_root_mean_squared_error"
+    return -found[f"mean_test_{name}"][found["selected"]][0]
+
+
+def _columns(model, rows):
+    results, rows = model.cv_results_, np.flatnonzero(rows)
+    found = {name: values[rows] for name, values in results.items() if name != "params"}
+    found |= {"params": [results["params"][at] for at in rows], "score": found["mean_test_score"]}
+    found |= {"hinge": -found["score"], "C": np.array([one.get("C") for one in found["params"]], dtype=float)}
+    if "mean_test_accuracy" in found:
+        found["error"] = 1 - found["mean_test_accuracy"]
+    return found

@@ -1,0 +1,102 @@
+"""What a fit compared, in the form of the ``cv_results_`` of scikit-learn's searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+Row = dict[str, Any]
+Results = dict[str, Any]
+
+# What is measured of a candidate, and the arrays that have it.
+_MEASURES = {
+    "score": "mean_test_score",
+    "std": "std_test_score",
+    "accuracy": "mean_test_accuracy",
+    "rmse": "mean_test_neg_root_mean_squared_error",
+    "loss": "mean_test_neg_loss",
+    "seconds": "mean_fit_time",
+}
+
+
+def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str, Any]) -> Results:
+    """Arrays with an entry for each candidate, then for each C of the path of the selected one.
+
+    Parameters
+    ----------
+    candidates, path : iterable of mappings
+        Each with ``params``, and where they are known ``score``, ``std``, ``accuracy``, ``rmse``, ``loss``,
+        ``n_samples``, ``seconds``, ``problem``, ``selected``, and other numbers, which are arrays of their own name.
+    fitted : mapping
+        The parameters of the model; the candidate that has most of them is the selected one.
+    """
+    copied = ([{**row, "params": dict(row["params"])} for row in rows] for rows in (candidates, path))
+    stages = [stage for stage in copied if stage]
+    for stage in stages:
+        for row, rank in zip(stage, rankdata(-np.nan_to_num(_floats(stage, "score"), nan=-np.inf), "min"), strict=True):
+            row["rank"] = rank
+        if "selected" not in stage[0]:
+            max(stage, key=lambda row: _agreement(row, fitted))["selected"] = True
+    rows = [row for stage in stages for row in stage]
+    names = dict.fromkeys(name for row in rows for name in row["params"])
+    known = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    further = [name for name in known if name not in {*_MEASURES, "params", "n_samples", "problem", "rank", "selected"}]
+    return {
+        "iter": np.repeat(np.arange(len(stages)), [len(stage) for stage in stages]),
+        "n_resources": _masked([row.get("n_samples") for row in rows]),
+        "params": [row["params"] for row in rows],
+        **{f"param_{name}": _masked([row["params"].get(name) for row in rows]) for name in names},
+        **{_MEASURES[name]: _floats(rows, name) for name in _MEASURES if name in {*known, "score", "std"}},
+        "rank_test_score": np.array([row["rank"] for row in rows], dtype=np.int32),
+        "selected": np.array([row.get("selected", False) for row in rows], dtype=bool),
+        "problem": np.array([row.get("problem") for row in rows], dtype=object),
+        **{name: _floats(rows, name) for name in further},
+    }
+
+
+def path_of(points: Iterable[Row], C: float, **params: Any) -> list[Row]:
+    """The points of a path in a model file's header, as `results` takes them."""
+    rows = []
+    for point in points:
+        row = {name: value for name, value in point.items() if name not in ("C", "label_errors")}
+        if "loo_squared_hinge" in row:
+            loss, error = row.pop("loo_squared_hinge"), row.pop("loo_error")
+            row |= {"score": None if loss is None else -loss, "accuracy": None if error is None else 1.0 - error}
+        elif "loo_r2" in row:
+            row |= {
+                "score": row.pop("loo_r2"),
+                "std": row.pop("loo_r2_std"),
+                "rmse": -float(np.mean(row.pop("loo_rmse"))),
+            }
+        else:
+            row |= {"score": row.pop("d2"), "std": row.pop("d2_std"), "loss": -float(np.mean(row["loss"]))}
+        rows.append({**row, "params": {**params, "C": point["C"]}, "selected": point["C"] == C})
+    return rows
+
+
+def _agreement(row: Row, fitted: Mapping[str, Any]) -> tuple[int, int, float]:
+    score = row.get("score")
+    of_params = sum(fitted.get(name) == value for name, value in row["params"].items())
+    return of_params, row.get("n_samples", 0), -np.inf if score is None else score
+
+
+def _floats(rows: Sequence[Row], name: str) -> npt.NDArray[np.float64]:
+    return np.array([row.get(name) for row in rows], dtype=np.float64)
+
+
+def _masked(values: Sequence[Any]) -> Any:
+    """A masked array, whose entries are masked where there is no value."""
+    present = [value for value in values if value is not None]
+    kinds = ((Integral, np.int64), (Real, np.float64))
+    is_number = present and not any(isinstance(value, bool) for value in present)
+    kind = next((dtype for kind, dtype in kinds if is_number and all(isinstance(one, kind) for one in present)), object)
+    array: Any = np.ma.MaskedArray(np.zeros(len(values), dtype=kind), mask=True)
+    for at, value in enumerate(values):
+        if value is not None:
+            array[at] = value
+    return array

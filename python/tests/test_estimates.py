@@ -76,14 +76,31 @@ def test_class_weights_do_not_enter_the_estimate(make):
     check(model, X[1000:], y[1000:])
 
 
-def test_pure_noise_in_many_columns_is_estimated_as_chance():
+@pytest.mark.parametrize("shape", [(60, 100), (200, 3)])
+@pytest.mark.parametrize("estimator", [wm.BasisExpansionSVC, wm.ThinPlateSVC])
+def test_pure_noise_is_estimated_as_chance(estimator, shape):
     estimates = []
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(60, 100)), np.arange(60) % 2
-        estimates.append(wm.BasisExpansionSVC(n_jobs=2, random_state=0).fit(X, y).estimated_score_)
-    # The least of several candidates' errors is taken, of 60 samples each.
+    for seed in range(8):
+        X, y = np.random.default_rng(seed).normal(size=shape), np.arange(shape[0]) % 2
+        estimates.append(estimator(n_jobs=2, random_state=0).fit(X, y).estimated_score_)
+    # Classes of equal size: without a sample its class is the smaller one, but that is no evidence against chance.
+    assert min(estimates) >= 0.5
+    # The least of several candidates' errors is taken.
     assert np.mean(estimates) < 0.58, estimates
+
+
+def test_equal_samples_are_estimated_as_the_largest_class():
+    for estimator in (wm.BasisExpansionSVC(), wm.ThinPlateSVC(), wm.ThinPlateSVC(C=1.0)):
+        fitted = estimator.fit(np.ones((20, 2)), [0] * 13 + [1] * 7)
+        assert fitted.estimated_score_ == pytest.approx(0.65)
+
+
+def test_labels_of_noise_are_estimated_as_the_more_frequent_answer():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(120, 4)), np.c_[np.arange(120) % 2, np.arange(120) % 3 == 0].astype(int)
+    fitted = wm.BasisExpansionSVC("rbf").fit(X, Y)
+    errors = np.array(fitted.report_["estimate"]["label_errors"])
+    assert (errors <= np.minimum(Y.mean(axis=0), 1 - Y.mean(axis=0)) + 1e-9).all()
 
 
 def test_free_polynomials_without_leave_one_out_are_judged_by_folds():

@@ -11,6 +11,9 @@ const MIN_COVERAGE: f64 = 0.9;
 /// The least number of samples whose errors count as independent.
 const FEW: f64 = 100.0;
 
+/// Classes whose weights differ by a smaller share than this from those in the population have no class weights.
+const SAME_FACTOR: f64 = 1e-9;
+
 /// How an error was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -37,6 +40,10 @@ impl EstimateMethod {
 
 /// The estimated error of a classifier on new samples like those of its training. Class weights do not enter it:
 /// classes count by the samples' own weights, as in the accuracy of a test set.
+///
+/// Without class weights, a leave-one-out error is at most that of always predicting the largest class. Leave-one-out is
+/// biased near chance: without a sample its class is smaller, so that a model that is nearly constant predicts another one
+/// for it. Of two classes of equal size it would be wrong for every sample, where new samples are right half of the time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorEstimate {
     /// How it was estimated.
@@ -84,13 +91,31 @@ impl ErrorEstimate {
         let squares = |row: usize| weights[row] * weights[row] / scores.counts[row];
         let spread = (0..n).map(|row| squares(row) * (mistakes[row] - error * known[row]).powi(2));
         let n_effective = total * total / (0..n).map(squares).sum::<f64>();
-        let label_errors = targets.label_counts(&weights, |problem, row| row_scores(row)[problem]);
+        let spread = spread.sum::<f64>().sqrt() / total;
+        let mut counts = targets.label_counts(&weights, |problem, row| row_scores(row)[problem]);
+        let mut bounded = error;
+        if method == EstimateMethod::LeaveOneOut {
+            let is_unweighted = |factors: &Vec<f64>| {
+                let mut present = factors.iter().filter(|factor| **factor > 0.0);
+                let first = present.next().copied().unwrap_or(1.0);
+                present.all(|factor| (factor / first - 1.0).abs() < SAME_FACTOR)
+            };
+            if factors.as_ref().is_some_and(is_unweighted) {
+                bounded = error.min(chance_error(&scores.codes, &weights));
+            } else if targets.is_several() && targets.is_even() {
+                for ([wrong, all], constant) in counts.iter_mut().zip(targets.constant_errors(&weights)) {
+                    *wrong = wrong.min(constant * *all);
+                }
+                let [wrong, all] = counts.iter().fold([0.0, 0.0], |sums, one| [sums[0] + one[0], sums[1] + one[1]]);
+                bounded = error.min(wrong / all);
+            }
+        }
         Some(ErrorEstimate {
             method,
-            error,
-            standard_error: (spread.sum::<f64>().sqrt() / total).max(least_standard_error(error, n_effective)),
+            error: bounded,
+            standard_error: spread.max(least_standard_error(bounded, n_effective)),
             n_samples: scores.counts.iter().sum::<f64>().round() as usize,
-            label_errors: label_errors.iter().map(|[wrong, all]| wrong / all).collect(),
+            label_errors: counts.iter().map(|[wrong, all]| wrong / all).collect(),
         })
     }
 
@@ -147,6 +172,13 @@ impl ErrorEstimate {
     }
 }
 
+/// The error of always predicting the class with the largest weight.
+fn chance_error(codes: &[u32], weights: &[f64]) -> f64 {
+    let mut by_class = vec![0.0f64; codes.iter().max().map_or(0, |&code| code as usize + 1)];
+    codes.iter().zip(weights).for_each(|(&code, weight)| by_class[code as usize] += weight);
+    1.0 - by_class.iter().copied().fold(0.0, f64::max) / by_class.iter().sum::<f64>()
+}
+
 /// The factor of the weights of each class, so that classes count as in the population; none if the classes that
 /// have scores are too small a part of it.
 fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>> {
@@ -181,8 +213,7 @@ pub(crate) fn explained_standard_error(moments: &[[f64; 2]], references: &[f64],
 }
 
 /// The least standard error of a share in n samples: by Laplace's rule, so that it is above 0 even without a mistake.
-/// For few samples it is the largest that a share can have, since fits without each of them are not independent: where
-/// labels are noise and classes of one size, every sample that is left out is predicted wrongly.
+/// For few samples it is the largest that a share can have, since fits without each of them are not independent.
 fn least_standard_error(error: f64, n: f64) -> f64 {
     let smoothed = if n < FEW { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
     (smoothed * (1.0 - smoothed) / (n + 2.0)).sqrt()
@@ -222,6 +253,21 @@ mod tests {
         assert_eq!(estimate(&HeldOutScores::default(), &[5.0, 5.0]), None);
         assert_eq!(estimate(&scores(&rows), &[95.0, 5.0]).map(|found| found.error), Some(0.5));
         assert_eq!(estimate(&scores(&[(0, f64::NAN, 1.0)]), &[1.0, 0.0]), None);
+    }
+
+    #[test]
+    fn leave_one_out_is_no_worse_than_chance() {
+        // A constant model of two classes of equal size: without a sample, the other class is the larger one.
+        let rows: Vec<_> = (0..200).map(|row| (row % 2, if row % 2 == 0 { 0.01 } else { -0.01 }, 1.0)).collect();
+        let of = |rows: &[(u32, f64, f64)], population: &[f64], method| {
+            ErrorEstimate::of(&scores(rows), OneVsRest::new(&[], 2), population, method).unwrap()
+        };
+        let found = of(&rows, &[100.0, 100.0], EstimateMethod::LeaveOneOut);
+        assert!((found.error - 0.5).abs() < 1e-12 && (found.standard_error - 0.035).abs() < 1e-3, "{found:?}");
+        assert!(found.chance_warning(&[100.0, 100.0]).is_some());
+        // Held-out samples are not biased, and with class weights chance is not the largest class.
+        assert_eq!(of(&rows, &[100.0, 100.0], EstimateMethod::HeldOut).error, 1.0);
+        assert_eq!(of(&rows, &[180.0, 20.0], EstimateMethod::LeaveOneOut).error, 1.0);
     }
 
     #[test]

@@ -77,12 +77,9 @@ pub(crate) fn span(polynomials: &Matrix) -> Result<Svd> {
 
 /// The error for samples with non-finite kernel values.
 pub(crate) fn overflow() -> Error {
-    Error::Parameter {
-        name: "kernel",
-        value: "its values on these samples".into(),
-        expected: "finite numbers: the differences of samples are too large for double precision, scale them down"
-            .into(),
-    }
+    let problem = "its values on these samples are not finite: the differences of samples are too large for double \
+                   precision, scale them down";
+    Error::similarity("thin plate kernel", problem)
 }
 
 /// G = (I − QQᵀ)Φ(I − QQᵀ), positive semi-definite, and B = ΦQ, from which Φ can be recovered.

@@ -151,7 +151,7 @@ def test_later_frames_need_the_columns_and_their_kinds():
         svc.predict(frame.assign(age=1))
     with pytest.raises(ValueError, match=r"column 'fare', row 0 .*'much' is not a number"):
         svc.predict(frame.assign(fare="much"))
-    with pytest.warns(UserWarning, match="column 'port': 'Belfast' was not seen in training and counts as none"):
+    with pytest.warns(UserWarning, match="column 'port': 'Belfast' did not occur in training"):
         svc.predict(frame.assign(port="Belfast"))
     with pytest.warns(UserWarning, match="feature names"):
         np.testing.assert_array_equal(svc.predict(frame.to_numpy(dtype=object)), svc.predict(frame))

@@ -490,7 +490,7 @@ fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<M
     Ok(cards_of_bases(&weights, &rows, bases))
 }
 
-/// The bases with the largest weights, of which `rows` has the training rows.
+/// The bases with the largest weights; `rows` are their training rows.
 pub(crate) fn cards_of_bases(weights: &[f64], rows: &[usize], bases: Option<Shown<'_>>) -> Markup {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));

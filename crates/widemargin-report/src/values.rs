@@ -1,4 +1,4 @@
-//! Reports on models of numbers and on outlier detectors.
+//! Reports on regression models and outlier detectors.
 
 use std::borrow::Cow;
 

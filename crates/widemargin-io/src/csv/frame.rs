@@ -5,7 +5,7 @@ use widemargin::data::{ColumnKind, DenseMatrix, Encoded, TableColumn, TableColum
 use super::cell::text_of;
 use super::learn::{MAX_CATEGORIES, Statistics, fill};
 use super::number::Numbers;
-use super::read::{plain, unreadable};
+use super::read::{plain, unknown_category, unreadable};
 use crate::problem::{CsvProblem, shown};
 
 /// A column of a data frame.
@@ -103,7 +103,7 @@ impl FrameColumn<'_> {
         })?;
         if encoded == Encoded::UnknownCategory {
             let cell = shown(cell.unwrap_or_default().as_bytes());
-            unknown.push(format!("column '{}': '{cell}' was not seen in training and counts as none", self.name));
+            unknown.push(unknown_category(&format!("'{}'", self.name), &cell));
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ pub fn learn_frame(frame: &[FrameColumn<'_>]) -> Result<(TableColumns, DenseMatr
 /// is not.
 ///
 /// # Errors
-/// For cells that are not what their column held.
+/// For cells of another kind than the column in training.
 pub fn encode_frame(
     known: &TableColumns,
     frame: &[FrameColumn<'_>],
@@ -185,7 +185,7 @@ mod tests {
         ];
         let (features, unknown) = encode_frame(&columns, &later).unwrap();
         assert_eq!(features.values, [1050.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
-        assert_eq!(unknown, ["column 't': 'c' was not seen in training and counts as none"]);
+        assert_eq!(unknown, ["column 't': 'c' did not occur in training and is treated as no category"]);
     }
 
     #[test]

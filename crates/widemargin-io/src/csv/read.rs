@@ -115,9 +115,7 @@ impl Reader {
                     })?;
                     if encoded == Encoded::UnknownCategory && rows.remarks.len() < MAX_REMARKS {
                         let (name, value) = (columns.header.called(column), shown(cell(column)));
-                        rows.remarks.push(format!(
-                            "column {name}: '{value}' did not occur in training and is treated as no category"
-                        ));
+                        rows.remarks.push(unknown_category(&name, &value));
                     }
                 }
             }
@@ -198,6 +196,11 @@ fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_specified: boo
             Err(unreadable(text, numbers, column).unwrap_or(not_a_number))
         }
     }
+}
+
+/// The remark on a category that did not occur in training.
+pub(super) fn unknown_category(column: &str, cell: &str) -> String {
+    format!("column {column}: '{cell}' did not occur in training and is treated as no category")
 }
 
 /// A number as it is spelled without signs; other text as it is.

@@ -90,10 +90,13 @@ def checkpoints(rng: np.random.Generator, folder: Path) -> Iterator[tuple[str, l
         *(",".join([*(f"{value:.4f}" for value in row), str(k)]) for row, k in zip(X, y, strict=True)),
     ]
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
-    of = ["data.csv", "--label", "label", "--memory", "512MiB", "--threads", "1", "--quiet"]
-    yield "checkpoint, power mean", ["power-mean", *of, "--kernel", "chi2"]
-    yield "checkpoint, basis expansion", ["basis-expansion", *of, "--similarity", "rbf:gamma=0.5", "--n-basis", "12"]
-    yield "checkpoint, thin plate", ["thin-plate", *of, "--n-basis", "12", "--basis", "index"]
+    of = ["data.csv", "--label", "label", "--memory-limit", "512MiB", "--threads", "1", "--quiet"]
+    yield "checkpoint, power mean", ["--method=power-mean", *of, "--kernel", "chi2"]
+    yield (
+        "checkpoint, basis expansion",
+        ["--method=basis-expansion", *of, "--similarity", "rbf:gamma=0.5", "--n-basis", "12"],
+    )
+    yield "checkpoint, thin plate", ["--method=thin-plate", *of, "--n-basis", "12", "--basis", "index"]
 
 
 def flip_checkpoint(program: str, flags: list[str], folder: Path, rng: np.random.Generator, n: int) -> Iterator[str]:

@@ -76,7 +76,7 @@ def accuracies(program: Program, _data: Path, folder: Path) -> tuple[dict[str, A
             model = folder / "model"
             program(
                 "train",
-                "basis-expansion",
+                "--method=basis-expansion",
                 folder / "first.npz",
                 "-o",
                 model,
@@ -98,8 +98,10 @@ def accuracies(program: Program, _data: Path, folder: Path) -> tuple[dict[str, A
 
 
 def spectra(program: Program, _data: Path, folder: Path) -> tuple[dict[str, Any], str]:
-    flags = [flag for name in EXPECTED_SPECTRA for flag in ("--similarity", SIMILARITIES[name])]
-    found = program.json("spectrum", folder / "first.npz", *flags)["similarities"]
+    batch, model = folder / "first.npz", folder / "spectra"
+    joined = "+".join(SIMILARITIES[name] for name in EXPECTED_SPECTRA)
+    program("train", "--method=basis-expansion", batch, "-o", model, "--n-basis=10", "-C=1", "--similarity", joined)
+    found = program.json("inspect", model, "--spectrum", batch)["similarities"]
     rows, cells = {}, []
     for (name, expected), part in zip(EXPECTED_SPECTRA.items(), found, strict=True):
         symmetric, raw = part["negative"]["symmetric_part"], part["negative"]["raw"]
@@ -114,8 +116,8 @@ def joined(program: Program, data: Path, folder: Path) -> tuple[dict[str, Any], 
     """M2 = {H8R, H4(2,0), H4(0,1), H8(1,0)} with 250 bases a class, on all five batches."""
     model = folder / "m2"
     train = archive(folder / "train.npz", data, *(f"data_batch_{batch}" for batch in range(1, 6)))
-    flags = [flag for name in M2 for flag in ("--similarity", SIMILARITIES[name])]
-    report = program.json("train", "basis-expansion", train, "-o", model, "--n-basis=2500", "--basis=index", *flags)
+    flags = ["--n-basis=2500", "--basis=index", "--similarity", "+".join(SIMILARITIES[name] for name in M2)]
+    report = program.json("train", "--method=basis-expansion", train, "-o", model, *flags)
     accuracy = program.accuracy(model, folder / "test.npz")
     text = f"M2, 2,500 bases, 50,000 samples, an intercept: {accuracy:.2f} % on the test batch (reference 73.4).\n\n"
     stages = report["report"]["seconds"] if "report" in report else report.get("seconds", {})

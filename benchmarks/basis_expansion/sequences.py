@@ -28,7 +28,7 @@ SETS = [
 ]
 WINDOW = 0.1
 SIMILARITIES = [f"dtw:window={WINDOW}", f"dtw:window={WINDOW},gamma=auto"]
-C_GRID = "1,10,100"
+C_GRID = (1, 10, 100)
 
 
 def main() -> None:
@@ -78,12 +78,13 @@ def one_set(program: Program, train: Path, test: Path, parts: dict[str, np.ndarr
     flags = ["--n-basis", min(n_basis, 500)]
     chosen = {"similarity": [SIMILARITIES[0]], "C": 1.0}
     if folds > 1:
-        grid = ["--similarity", "|".join(SIMILARITIES), "-C", C_GRID, "--folds", folds]
-        tried = program.json("cv", "basis-expansion", train, *grid, *flags)
+        grid = [flag for spec in SIMILARITIES for flag in ("--similarity", spec)]
+        grid += [flag for c in C_GRID for flag in ("-C", c)]
+        tried = program.json("cv", "--method=basis-expansion", train, *grid, "--folds", folds, *flags)
         chosen = tried["points"][tried["best"]]["parameters"]
     program(
         "train",
-        "basis-expansion",
+        "--method=basis-expansion",
         train,
         "-o",
         model,
@@ -96,8 +97,10 @@ def one_set(program: Program, train: Path, test: Path, parts: dict[str, np.ndarr
     accuracy = program.accuracy(model, test)
     # Every training series as a base, and the similarities as they are: the largest is the nearest neighbor's.
     raw, block = train.with_suffix(".raw"), train.with_suffix(".npz")
-    all_bases = ["--n-basis", len(labels), "--normalization=none", "--max-iter=1"]
-    program("train", "basis-expansion", train, "-o", raw, "--similarity", SIMILARITIES[0], *all_bases)
+    all_bases = ["--n-basis", len(labels), "--normalization=none"]
+    program(
+        "train", "--method=basis-expansion:max-iter=1", train, "-o", raw, "--similarity", SIMILARITIES[0], *all_bases
+    )
     program("transform", raw, test, "-o", block)
     rows = [entry["row"] for entry in program.json("inspect", raw)["bases"]]
     nearest = labels[np.array(rows)[np.load(block)["X"].argmax(axis=1)]]
@@ -145,7 +148,7 @@ def strings(program: Program, data: Path, folder: Path) -> tuple[dict[str, Any],
         for label, flags in [("linear on trigram counts", baseline)] + [
             (spec, ["--format=strings", "--similarity", spec, *flags]) for spec, *flags in specs
         ]:
-            told = program.json("train", "basis-expansion", train, "-o", model, *flags)
+            told = program.json("train", "--method=basis-expansion", train, "-o", model, *flags)
             accuracy = program.accuracy(model, test, "--format=strings")
             found.append({"similarity": label, "accuracy": accuracy, "seconds": told["report"]["seconds_total"]})
             cells.append([name, label, f"{accuracy:.2f}", f"{found[-1]['seconds']:.1f}", f"{majority:.2f}"])

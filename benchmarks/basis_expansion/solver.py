@@ -68,20 +68,26 @@ def expansion(program: Program, images: Path, size: int, cache: Path) -> Path:
     features, model = cache / f"phi_{size}.npz", cache / f"phi_{size}.model"
     if not features.is_file():
         names = ["H8R"] if size == 1000 else M2
-        flags = [flag for name in names for flag in ("--similarity", SIMILARITIES[name])]
+        joined = "+".join(SIMILARITIES[name] for name in names)
         fast = Program(program.path, 0)
-        bases = ["--n-basis", size // len(names), "--max-iter", 1]
-        fast("train", "basis-expansion", images, "-o", model, *bases, *flags)
+        bases = ["--n-basis", size // len(names), "--similarity", joined]
+        fast("train", "--method=basis-expansion:max-iter=1", images, "-o", model, *bases)
         fast("transform", model, images, "-o", features)
     return features
 
 
 def ours(program: Program, features: Path, cache: Path, tol: float) -> tuple[dict[str, Any], np.ndarray]:
     model = cache / "ours.model"
-    flags = ["--similarity=precomputed", "--normalization=none", "--intercept=none", "--tol", tol, "-C", C]
+    flags = [
+        f"--method=basis-expansion:intercept=none,tol={tol}",
+        "--similarity=precomputed",
+        "--normalization=none",
+        "-C",
+        C,
+    ]
     best = None
     for _ in range(3):
-        told = program.json("train", "basis-expansion", features, "-o", model, *flags)
+        told = program.json("train", features, "-o", model, *flags)
         seconds = told["report"]["seconds"]["solve"]
         best = seconds if best is None else min(best, seconds)
     weights = tensor(model, "weights")

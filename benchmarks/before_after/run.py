@@ -134,32 +134,36 @@ def write_data(folder: Path, scale: float) -> None:
 
 
 def tasks(only: set[str]) -> Iterator[Task]:
-    power, basis, plate = "train power-mean", "train basis-expansion", "train thin-plate"
+    power, basis, plate = "train --method power-mean", "train --method basis-expansion", "train --method thin-plate"
     table = [
         (
             "train",
             "power mean, χ²",
-            f"{power} sparse.svm -o {{model}}/power-mean -C 1 --kernel=-1 --nodes=3 --tol .001",
+            f"{power}:nodes=3,tol=.001 sparse.svm -o {{model}}/power-mean -C 1 --kernel=-1",
         ),
         ("train", "power mean, intersection, hinge", f"{power} sparse.svm -o {{out}} --kernel=-inf --loss hinge -C 1"),
-        ("train", "power mean, out of core", f"{power} sparse.svm -o {{out}} -C 1 --memory 200MB"),
+        ("train", "power mean, out of core", f"{power} sparse.svm -o {{out}} -C 1 --memory-limit 200MB"),
         ("train", "basis expansion", f"{basis} points.npy --label -1 -o {{model}}/basis-expansion --n-basis 500"),
         ("train", "basis expansion, hinge", f"{basis} fewer.npy --label -1 -o {{out}} --n-basis 200 --loss hinge"),
         (
             "train",
             "basis expansion, out of core",
-            f"{basis} points.npy --label -1 -o {{out}} --n-basis 500 --memory 120MB",
+            f"{basis} points.npy --label -1 -o {{out}} --n-basis 500 --memory-limit 120MB",
         ),
         ("train", "thin plate", f"{plate} few.npy --label -1 -o {{model}}/thin-plate"),
         ("train", "thin plate, bases", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200"),
-        ("train", "thin plate, out of core", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200 --memory 120MB"),
+        (
+            "train",
+            "thin plate, out of core",
+            f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200 --memory-limit 120MB",
+        ),
         ("predict", "power mean", "predict {model}/power-mean long.svm --scores"),
         ("predict", "basis expansion", "predict {model}/basis-expansion points.npy --label -1 --scores"),
         ("predict", "thin plate", "predict {model}/thin-plate points.npy --label -1 --scores"),
         ("read", "LIBSVM text", "convert long.svm {out}.npz"),
         ("read", "CSV", "convert long.csv {out}.npz"),
         ("read", "NPY", "convert long.npy --label -1 {out}.npz"),
-        ("similarity", "spectrum", "spectrum few.npy --label -1 --similarity rbf --n-basis 1500"),
+        ("similarity", "spectrum", "inspect {model}/basis-expansion --spectrum few.npy --label -1"),
     ]
     similarities = [
         ("Laplacian", "histograms.npy --label -1", "laplacian", 600),
@@ -174,8 +178,8 @@ def tasks(only: set[str]) -> Iterator[Task]:
     ]
     # One Newton step: nearly all of it is similarities.
     for name, file, spec, n_basis in similarities:
-        flags = f"--similarity {spec} --n-basis {n_basis} --max-iter 1"
-        table.append(("similarity", name, f"{basis} {file} -o {{out}} {flags}"))
+        flags = f"--similarity {spec} --n-basis {n_basis}"
+        table.append(("similarity", name, f"{basis}:max-iter=1 {file} -o {{out}} {flags}"))
     return (Task(*row) for row in table if row[0] in only)
 
 

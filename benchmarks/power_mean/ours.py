@@ -30,10 +30,15 @@ class Program:
         return self._run(["--version"])[0].out.strip()
 
     def train(self, data: Path, flags: list[str], threads: int = 1) -> Row:
-        """Train to `self.model`. The row has `error` instead of `fit_seconds` when that failed."""
-        # Three nodes where nothing else is said.
-        flags = [*flags, *(["--nodes=3"] if not any(flag.startswith("--nodes") for flag in flags) else [])]
-        command = ["train", "power-mean", str(data), "-o", str(self.model), *flags, f"--threads={threads}", "--json"]
+        """Train to `self.model`. Flags without hyphens are settings of the method. The row has `error` instead of
+        `fit_seconds` when that failed.
+        """
+        settings = [flag for flag in flags if not flag.startswith("-")]
+        # Three nodes by default.
+        settings += [] if any(setting.startswith("nodes=") for setting in settings) else ["nodes=3"]
+        options = [flag for flag in flags if flag.startswith("-")]
+        method = ["--method", "power-mean:" + ",".join(settings)]
+        command = ["train", str(data), "-o", str(self.model), *method, *options, f"--threads={threads}", "--json"]
         ran, problem = self._run(command)
         if problem:
             return {"error": problem}

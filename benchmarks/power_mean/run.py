@@ -74,14 +74,14 @@ def ours_section(bench: Bench) -> Row:
         for approximation in ours.APPROXIMATIONS
         for kernel in ours.KERNELS
     ]
-    variants = [our_fit(bench, whole, test, kernel, "nystroem", ["--nodes=6"]) for kernel in ours.KERNELS]
+    variants = [our_fit(bench, whole, test, kernel, "nystroem", ["nodes=6"]) for kernel in ours.KERNELS]
     variants += [our_fit(bench, whole, test, ours.CHI_SQUARE, a, ["--loss=hinge"]) for a in ours.APPROXIMATIONS]
     head = [our_fit(bench, bench.head(), test, ours.CHI_SQUARE, a, []) for a in ours.APPROXIMATIONS]
     return {"rows": rows, "variants": variants, "first_rows": head}
 
 
 def our_fit(bench: Bench, train: Path, test: Path, kernel: str, approximation: str, extra: list[str]) -> Row:
-    flags = [ours.KERNELS[kernel], f"-C={peers.OUR_C:g}", f"--approximation={approximation}", *extra]
+    flags = [ours.KERNELS[kernel], f"-C={peers.OUR_C:g}", f"approximation={approximation}", *extra]
     row = timing.repeated(lambda: bench.program.train_and_score(train, test, flags), bench.repeats)
     name = f"Widemargin, {kernel}, {approximation}"
     say_row(" ".join([name, *extra]), row)
@@ -132,7 +132,7 @@ def grid_section(bench: Bench) -> Row:
         for approximation in ours.APPROXIMATIONS:
             for kernel, flag in ours.KERNELS.items():
                 for c in GRID_C:
-                    flags = [flag, f"-C={c:g}", f"--approximation={approximation}", "--no-scale"]
+                    flags = [flag, f"-C={c:g}", f"approximation={approximation}", "scale=no"]
                     row = bench.program.train(path, flags)
                     rows.append({"kernel": kernel, "approximation": approximation, "C": c, "scale": scale, **row})
                 say(f"grid ×{scale:g} {approximation} {kernel}: {[r.get('gap') for r in rows[-len(GRID_C) :]]}")

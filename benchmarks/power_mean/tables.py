@@ -147,7 +147,7 @@ def _predict(section: Row) -> str:
 def _grid(section: Row) -> str:
     rows = section["rows"]
     text = (
-        "10,000 rows with features in [0, 1], multiplied by the scale, `--no-scale`. A cell is the relative duality "
+        "10,000 rows with features in [0, 1], multiplied by the scale, `scale=no`. A cell is the relative duality "
         "gap and the fit's seconds; what did not converge says so."
     )
     parts = [f"## Robustness\n\n{text}"]

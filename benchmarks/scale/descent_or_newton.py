@@ -2,10 +2,10 @@
 
     python descent_or_newton.py --command widemargin [--rows 20000 40000] [--folder DIR]
 
-Both can train on rows that memory does not hold: descent on blocks (`widemargin train --memory`), and Newton's method
-on the explicit map (`widemargin.dask`), a sum over rows. This script gives both the same rows, one thread and the same
-tolerance, and prints CPU seconds, gaps and objectives. The rows are those of `outside.py`: bags of 5,000 words of ten
-classes; and dense histograms of 100 columns, where Newton's method has the fewest coordinates.
+Both can train on rows that memory does not hold: descent on blocks (`widemargin train --memory-limit`), and Newton's
+method on the explicit map (`widemargin.dask`), a sum over rows. This script gives both the same rows, one thread and
+the same tolerance, and prints CPU seconds, gaps and objectives. The rows are those of `outside.py`: bags of 5,000
+words of ten classes; and dense histograms of 100 columns, where Newton's method has the fewest coordinates.
 """
 
 from __future__ import annotations
@@ -81,21 +81,20 @@ def descent(asked: argparse.Namespace, x: sparse.csr_array, y: np.ndarray) -> di
     """Blocks of a file, in a process of its own, in a memory that holds a part of them."""
     path = asked.folder / "rows.svm"
     dump_svmlight_file(x, y, str(path), zero_based=False)
-    command = [asked.command, "train", "power-mean", str(path), "-o", str(asked.folder / "model"), "--json"]
+    command = [asked.command, "train", str(path), "-o", str(asked.folder / "model"), "--json"]
     command += [
+        "--method",
+        f"power-mean:nodes=3,tol={TOLERANCE}",
         "--kernel=-1",
-        "--nodes=3",
         "-C",
         str(C),
-        "--tol",
-        str(TOLERANCE),
         "--threads",
         "1",
-        "--memory",
+        "--memory-limit",
         asked.memory,
     ]
     started = time.perf_counter()
-    child = subprocess.Popen([*command, "--scratch", str(asked.folder)], stdout=subprocess.PIPE)
+    child = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(asked.folder)}, stdout=subprocess.PIPE)
     told = child.stdout.read() if child.stdout else b""
     _, status, used = os.wait4(child.pid, 0)
     if status != 0:

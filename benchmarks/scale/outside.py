@@ -1,4 +1,4 @@
-"""More data than memory: `widemargin train --memory` on a large file, beside the same fit in memory on a small one.
+"""More data than memory: `widemargin train --memory-limit` on a large file, and the same in memory on a small one.
 
     python outside.py --command widemargin [--method basis-expansion] [--gib 10] [--memory 2GiB] [--folder DIR]
 
@@ -62,16 +62,17 @@ def main() -> int:
 ENDING = {"basis-expansion": ".npy", "power-mean": ".svm"}
 FLAGS = {
     "basis-expansion": ["--label", "-1", "--similarity", f"rbf:gamma={1 / COLUMNS}", "--n-basis", "1000"],
-    "power-mean": ["-C", "0.01", "--kernel=-1", "--nodes=3"],
+    "power-mean": ["-C", "0.01", "--kernel=-1"],
 }
 
 
 def train(asked: argparse.Namespace, data: Path, limited: bool) -> dict[str, Any]:
     """One fit in a process of its own; with the limit, the system refuses it more address space than that."""
-    command = [asked.command, "train", asked.method, str(data), "-o", str(asked.folder / "model"), "--json"]
+    method = {"power-mean": "power-mean:nodes=3"}.get(asked.method, asked.method)
+    command = [asked.command, "train", "--method", method, str(data), "-o", str(asked.folder / "model"), "--json"]
     command += [*FLAGS[asked.method], "--threads", str(asked.threads)]
     if limited:
-        command += ["--memory", asked.memory, "--scratch", str(asked.folder)]
+        command += ["--memory-limit", asked.memory]
 
     def limit() -> None:
         if limited:
@@ -79,7 +80,9 @@ def train(asked: argparse.Namespace, data: Path, limited: bool) -> dict[str, Any
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
     load, started = timing.load_average(), time.perf_counter()
-    child = subprocess.Popen(command, preexec_fn=limit, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        command, preexec_fn=limit, env=os.environ | {"TMPDIR": str(asked.folder)}, stdout=subprocess.PIPE
+    )
     told = child.stdout.read() if child.stdout else b""
     _, status, used = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - started

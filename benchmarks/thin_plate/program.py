@@ -20,9 +20,15 @@ class Program:
         return self._run("--version")[0].strip()
 
     def train_and_score(self, train: Path, test: Path, flags: list[str]) -> Row:
-        """Seconds of the fit (all stages, not the reading), CPU seconds and memory of the whole command, the error."""
+        """Seconds of the fit (all stages, not the reading), CPU seconds and memory of the whole command, the error.
+
+        Flags without hyphens are settings of the method.
+        """
         model = self.scratch / "model.wm"
-        out, costs = self._run("train", "thin-plate", str(train), "-o", str(model), *flags, "--json")
+        settings = ",".join(flag for flag in flags if not flag.startswith("-"))
+        method = ["--method", f"thin-plate:{settings}" if settings else "thin-plate"]
+        options = [flag for flag in flags if flag.startswith("-")]
+        out, costs = self._run("train", str(train), "-o", str(model), *method, *options, "--json")
         trained = json.loads(out)
         report = trained["report"]
         tested = json.loads(self._run("evaluate", str(model), str(test), "--json")[0])

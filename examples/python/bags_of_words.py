@@ -1,7 +1,7 @@
 """Two public bags of words, converted to files that `widemargin` reads.
 
     python bags_of_words.py --data FOLDER --out FOLDER
-    widemargin train power-mean OUT/scene15.train.npz -o scene15.model
+    widemargin train --method power-mean OUT/scene15.train.npz -o scene15.model
     widemargin evaluate scene15.model OUT/scene15.test.npz --json
 
 `--data` contains `scene15_words.npz` (for every image a 24 x 24 grid of word indices in `words`, classes in `y`, the

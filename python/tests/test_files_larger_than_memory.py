@@ -102,7 +102,7 @@ def test_sparse_chunks():
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 def test_the_model_is_that_of_the_command_line(shards, tmp_path):
     flags = ["--similarity", "z-score/rbf", "--n-basis", "30", "--normalization", "mean-norm", "-C", "1", "--quiet"]
-    train = [PROGRAM, "train", "basis-expansion", shards, "-o", tmp_path / "m", "--memory", "1GiB", *flags]
+    train = [PROGRAM, "train", "--method=basis-expansion", shards, "-o", tmp_path / "m", "--memory-limit=1GiB", *flags]
     subprocess.run(train, check=True)
     frame = pandas.DataFrame(X, columns=[f"x{k}" for k in range(13)])
     by_program = wm.load(tmp_path / "m").decision_function(frame)

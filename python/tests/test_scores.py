@@ -74,7 +74,7 @@ def test_weighted_scores_of_classes_agree_with_the_confusion_matrix(tmp_path):
     save(svc, tmp_path / "model")
     columns = np.column_stack([b, weights, A])
     np.savetxt(tmp_path / "test.csv", columns, delimiter=",", header="label,w,a,b", comments="")
-    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--weight", "w"]
+    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--weight-column", "w"]
     told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
     predicted, probabilities = svc.predict(A), svc.predict_proba(A)
     confusion = metrics.confusion_matrix(b, predicted, sample_weight=weights)

@@ -45,7 +45,7 @@ def files(
     """Training samples that ``fit`` reads block by block, for data larger than memory.
 
     `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` and the regressors take them as X, without a y where the files
-    have labels: the fit is that of the command line with ``--memory``, and so is the model.
+    have labels: the fit is that of the command line with ``--memory-limit``, and so is the model.
 
     Parameters
     ----------

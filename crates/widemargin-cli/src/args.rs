@@ -1,10 +1,12 @@
 //! Command-line options shared by several commands.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions, TextColumn};
 
 use crate::report::Failure;
@@ -14,83 +16,111 @@ use crate::takes::Takes;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
-    /// Number of threads, at most one per core; 0 means one per core
+    /// Number of threads; 0 means one per core
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     /// Seed of every random step
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// Suppress progress, notes and the summary on standard error; warnings and errors are still printed
+    /// Print only warnings and errors on standard error
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Stop after this many seconds: `train` writes the model obtained so far if it is of all samples (see
-    /// --keep-partial), `cv` prints the results, and leaves time to fit the best point if it is to be written
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    /// Stop after this many seconds
+    ///
+    /// `train` then writes the model obtained so far if it is of all samples (see --keep-partial). `cv` prints the
+    /// results, and leaves time to fit the best point if it is to be written.
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 }
 
 /// How to read the samples.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Data options")]
 pub struct Input {
-    /// The samples; `-` is standard input
+    /// File or folder of samples; `-` is standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Format of the samples, if it cannot be determined from the file name: libsvm, csv, tsv, npy, npz, strings, ucr,
-    /// ts, images
+    /// Format, where the name does not tell it: csv, npy, strings, ...
+    ///
+    /// One of libsvm, csv, tsv, npy, npz, strings, ucr, ts and images. `strings:COLUMN` says by name or number
+    /// which column of a table has the strings; by default it is the only suitable one: by its name (text, string,
+    /// sequence, smiles, sentence, message), or as the only one that is neither the label nor numeric.
     #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Format>,
-    /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none`; of a CSV or TSV file whose samples have
-    /// several labels their columns, with commas between: 1 where a sample has the label, 0 where it has it not, nothing where
-    /// that is unknown [default: in a table the last
+    pub format: Option<InputFormat>,
+    /// Label column: a name, a number (-1 is the last), or none
+    ///
+    /// Several names or numbers, with commas between, are the columns of a multilabel task in a CSV or TSV file: 1 where a
+    /// sample has the label, 0 where it does not, empty where it is unknown. By default the label of a table is the last
     /// column called label, class, target or y, otherwise the only text column, otherwise the first if there is no
-    /// header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column]
+    /// header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
-    /// A file with the label of each sample, in the order of the samples: text, one label a line, or a .npy vector; with
-    /// several labels a sample: a .csv or .tsv file with a header and a column a label, or a .npy matrix
+    /// File with the label of each sample, one a line, or .npy
+    ///
+    /// For a multilabel task a .csv or .tsv file with a header and a column for each label, or a .npy matrix.
     #[arg(long, value_name = "FILE", conflicts_with = "label")]
-    pub labels: Option<PathBuf>,
-    /// Column of the strings (--format strings): a name, or a number (1 is the first, -1 the last) [default: the only
-    /// suitable one: by its name (text, string, sequence, smiles, sentence, message), or as the only one that is
-    /// neither the label nor numeric]
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
-    pub text_column: Option<TextColumn>,
-    /// Column of a CSV or TSV file that names the samples, by name or number: it is no feature, and `predict` prints it
+    pub label_file: Option<PathBuf>,
+    /// Column that names the samples; `predict` prints it
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub id: Option<LabelColumn>,
-    /// Column of a CSV or TSV file with the weight of each sample, by name or number: k counts as k copies
+    /// Column of sample weights: weight k counts as k copies
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
-    pub weight: Option<LabelColumn>,
-    /// Whether the first line of a CSV or TSV file has the names of the columns: yes or no [default: determined from the
-    /// first lines]
-    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
-    pub header: Option<bool>,
-    /// What separates the cells of a CSV or TSV file: a character, or tab, space, comma, semicolon or pipe [default:
-    /// determined from the first lines]
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
-    pub delimiter: Option<u8>,
-    /// The decimal mark of a CSV or TSV file: `.` or `,` [default: determined from the first lines]
-    #[arg(long, value_name = "MARK")]
-    pub decimal: Option<Decimal>,
-    /// Columns of a CSV or TSV file to leave out, by name or number, with commas between. A model knows the columns that
-    /// were left out of its training table, and those of the labels, names and weights
+    pub weight_column: Option<LabelColumn>,
+    /// Columns to leave out, with commas between
+    ///
+    /// A model stores which columns were left out of its training table, and those of the labels, ids and weights.
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
     pub drop: Vec<LabelColumn>,
+    /// Whether a table has a header: yes or no [default: detected]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
+    pub header: Option<bool>,
+    /// What separates cells: a character, tab, ... [default: detected]
+    ///
+    /// A character, or one of tab, space, comma, semicolon and pipe.
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Decimal mark: `.` or `,` [default: detected]
+    #[arg(long, value_name = "MARK")]
+    pub decimal: Option<Decimal>,
     /// Whether the labels and weights of a table are left out.
     #[arg(skip)]
     pub skip_labels: bool,
 }
 
+/// A format, and the column of the strings if it is one of strings.
+#[derive(Clone, Debug)]
+pub struct InputFormat {
+    pub format: Format,
+    pub text: TextColumn,
+}
+
+impl FromStr for InputFormat {
+    type Err = <Format as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (format, text) = match text.strip_prefix("strings:") {
+            Some(column) => ("strings", column.parse().unwrap_or_else(|never: Infallible| match never {})),
+            None => (text, TextColumn::Auto),
+        };
+        Ok(InputFormat { format: format.parse()?, text })
+    }
+}
+
 impl Input {
+    /// The format, where it is passed.
+    pub fn format(&self) -> Option<Format> {
+        self.format.as_ref().map(|format| format.format)
+    }
+
     /// The options of the reader.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
-            format: self.format,
+            format: self.format(),
             label: self.label.clone().unwrap_or_default(),
-            text: self.text_column.clone().unwrap_or_default(),
-            label_file: self.labels.clone(),
+            text: self.format.clone().map(|format| format.text).unwrap_or_default(),
+            label_file: self.label_file.clone(),
             id: self.id.clone(),
-            weight: self.weight.clone(),
+            weight: self.weight_column.clone(),
             header: self.header,
             delimiter: self.delimiter,
             decimal: self.decimal,
@@ -120,18 +150,46 @@ impl Input {
     /// knows its columns.
     pub fn format_for(&self, model: &Takes<'_>) -> Option<Format> {
         let knows_columns = model.column_roles.is_some() || model.feature_names.is_some();
-        self.format.or_else(|| (knows_columns && self.data.as_os_str() == "-").then_some(Format::Csv))
+        self.format().or_else(|| (knows_columns && self.data.as_os_str() == "-").then_some(Format::Csv))
     }
 
     /// Refuses what samples that are read in blocks do not have.
     pub fn check_blocks(&self) -> Result<(), Failure> {
-        match &self.weight {
+        match &self.weight_column {
             Some(_) => {
-                let failure = Failure::input("--weight: samples that are read in blocks (--memory) have no weights");
-                Err(failure.help("leave --memory out, or write each sample as often as it weighs"))
+                let failure =
+                    Failure::input("--weight-column: samples that are read in blocks (--memory-limit) have no weights");
+                Err(failure.help("leave --memory-limit out, or write each sample as often as it weighs"))
             }
             None => Ok(()),
         }
+    }
+}
+
+/// Samples to read, or none.
+#[derive(Clone, Debug)]
+pub struct OptionalInput(pub Option<Input>);
+
+impl Args for OptionalInput {
+    fn augment_args(command: Command) -> Command {
+        // In an update nothing is required.
+        Input::augment_args_for_update(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for OptionalInput {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_passed = matches.contains_id("data");
+        Ok(OptionalInput(if is_passed { Some(Input::from_arg_matches(matches)?) } else { None }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 

@@ -1,46 +1,22 @@
-//! The option `--class-weight` of all methods.
+//! The option `--class-weight`.
 
 use std::collections::BTreeMap;
 
-use clap::Args;
-use serde_json::{Value, json};
+use widemargin::Error;
 use widemargin::data::{ClassWeight, Label};
 
-/// The flag.
-#[derive(Clone, Debug, Args)]
-pub struct ClassWeightArg {
-    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
-    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
-    class_weight: Option<ClassWeight>,
-}
+use crate::options::Choice;
+use crate::report::Failure;
 
-impl ClassWeightArg {
-    /// The weights given.
-    pub fn weights(&self) -> ClassWeight {
-        self.class_weight.clone().unwrap_or_default()
-    }
-
-    /// Whether there are any.
-    pub fn is_given(&self) -> bool {
-        self.class_weight.is_some()
-    }
-
-    /// The same for `--json`.
-    pub fn json(&self) -> Value {
-        match &self.class_weight {
-            Some(ClassWeight::Balanced) => "balanced".into(),
-            Some(ClassWeight::PerClass(map)) => map
-                .iter()
-                .map(|(label, weight)| (label.to_string(), json!(weight)))
-                .collect::<serde_json::Map<_, _>>()
-                .into(),
-            _ => Value::Null,
-        }
-    }
+/// The weights that are passed, or equal ones.
+pub fn class_weight(choice: &Choice) -> Result<ClassWeight, Failure> {
+    let wrong = |value: &str, expected| Error::Parameter { name: "class_weight", value: value.to_owned(), expected };
+    let read = |text: &str| parse(text).map_err(|expected| wrong(text, expected));
+    Ok(choice.read("class-weight", read)?.unwrap_or_default())
 }
 
 /// Parses `balanced` or LABEL:WEIGHT,...
-fn class_weight(text: &str) -> Result<ClassWeight, String> {
+fn parse(text: &str) -> Result<ClassWeight, String> {
     if text == "balanced" {
         return Ok(ClassWeight::Balanced);
     }
@@ -63,11 +39,11 @@ mod tests {
 
     #[test]
     fn class_weights_are_read() {
-        assert_eq!(class_weight("balanced"), Ok(ClassWeight::Balanced));
+        assert_eq!(parse("balanced"), Ok(ClassWeight::Balanced));
         let expected = ClassWeight::PerClass([(Label::Integer(-1), 2.0), ("a:b".into(), 0.5)].into());
-        assert_eq!(class_weight("-1:2,a:b:0.5"), Ok(expected));
+        assert_eq!(parse("-1:2,a:b:0.5"), Ok(expected));
         for wrong in ["", "1", "1:x", "1:2,", "1:2,1:3", "1:2,+1:3"] {
-            assert!(class_weight(wrong).is_err(), "{wrong}");
+            assert!(parse(wrong).is_err(), "{wrong}");
         }
     }
 }

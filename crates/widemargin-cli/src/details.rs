@@ -1,16 +1,19 @@
-//! What is told at length of models of some methods: the bases and their weights, the path to the solution.
+//! The details of models of some methods: the bases and their weights, the path to the solution.
 
 use std::any::Any;
+use std::path::Path;
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};
 use widemargin::data::{AnySamples, Label};
 use widemargin::model::{
-    BasisExpansionSvc, ClassPath, Classifier, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC, TriedKernel,
+    AnyModel, BasisExpansionSvc, ClassPath, Classifier, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC,
+    TriedKernel,
 };
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
 
+use crate::report::{Failure, shown};
 use crate::text_table::text_table;
 
 /// Bases that a table shows.
@@ -19,9 +22,18 @@ const BASES_SHOWN: usize = 20;
 /// Characters that it shows of a basis that is a string.
 const CHARACTERS_SHOWN: usize = 40;
 
-/// The model as one of a basis expansion SVM, where it is.
-pub fn basis_expansion(model: &dyn Classifier) -> Option<&BasisExpansionSvc<AnySimilarity>> {
-    (model as &dyn Any).downcast_ref()
+/// The model as a basis expansion SVM, where it is one.
+pub fn basis_expansion(model: &AnyModel) -> Option<&BasisExpansionSvc<AnySimilarity>> {
+    match model {
+        AnyModel::Classifier(model) => (&**model as &dyn Any).downcast_ref(),
+        _ => None,
+    }
+}
+
+/// The refusal of a model that is no basis expansion SVM.
+pub fn no_basis_expansion(path: &Path, model: &AnyModel) -> Failure {
+    let method = model.method();
+    Failure::input(format!("{}: the model is of '{method}', this is for basis-expansion classifiers", shown(path)))
 }
 
 /// The model as one of a thin plate SVM, where it is.
@@ -34,9 +46,9 @@ fn power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
     (model as &dyn Any).downcast_ref()
 }
 
-/// What `inspect` tells below the other lines: its name, its JSON, and its text.
+/// What `inspect` prints below the other lines: its name, its JSON, and its text.
 pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> {
-    if let Some(model) = basis_expansion(model) {
+    if let Some(model) = (model as &dyn Any).downcast_ref() {
         let (json, table) = bases(model);
         return Some(("bases", json, table));
     }
@@ -52,30 +64,6 @@ pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> 
     Some(("per_class", json!(model.per_class()), tables.join("\n")))
 }
 
-/// What the method found out on its own, in a line: C, leave-one-out, the polynomials and the violators.
-pub fn findings(model: &dyn Classifier) -> Option<String> {
-    if let Some(model) = basis_expansion(model) {
-        let chosen = (!model.path().is_empty()).then(|| chosen(model.c(), model.path()));
-        let found: Vec<String> = chosen.into_iter().chain(estimate(model)).collect();
-        return (!found.is_empty()).then(|| found.join("; "));
-    }
-    let Some(model) = thin_plate(model) else { return estimate(model) };
-    let c = match model.per_class() {
-        [] => chosen(model.c(), model.path()),
-        all => format!("C for each class by itself, {:.4e} in the geometric mean of {}", model.c(), all.len()),
-    };
-    let estimate = estimate(model).map(|estimate| format!("; {estimate}")).unwrap_or_default();
-    Some(format!(
-        "{}{estimate}; polynomials of rank {} ({}); {} violators, {} bases{}",
-        c,
-        model.rank(),
-        model.polynomials(),
-        HumanCount(model.n_violators()),
-        HumanCount(model.n_bases() as u64),
-        if model.scale().is_some() { "; standardized columns" } else { "" },
-    ))
-}
-
 /// What a power mean SVM tried: kernels, and values of C.
 fn choice_tables(c: f64, choice: &PowerMeanChoice) -> String {
     let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.5}"));
@@ -87,7 +75,7 @@ fn choice_tables(c: f64, choice: &PowerMeanChoice) -> String {
         vec![tried.kernel.clone(), nodes, c, number(tried.loo_squared_hinge), percent(tried.loo_error), problem]
     };
     let kernels: Vec<Vec<String>> = choice.tried.iter().map(kernel).collect();
-    let mut told = text_table(&["kernel", "nodes", "C", "left-out loss", "left-out error %", ""], &kernels);
+    let mut tables = text_table(&["kernel", "nodes", "C", "left-out loss", "left-out error %", ""], &kernels);
     if !choice.path.is_empty() {
         let row = |point: &TriedC| {
             let (loss, error) = (Some(point.loo_squared_hinge), Some(point.loo_error));
@@ -95,25 +83,10 @@ fn choice_tables(c: f64, choice: &PowerMeanChoice) -> String {
             vec![format!("{:.3e}", point.c), number(loss), percent(error), chosen]
         };
         let rows: Vec<Vec<String>> = choice.path.iter().map(row).collect();
-        told.push('\n');
-        told.push_str(&text_table(&["C", "left-out loss", "left-out error %", ""], &rows));
+        tables.push('\n');
+        tables.push_str(&text_table(&["C", "left-out loss", "left-out error %", ""], &rows));
     }
-    told
-}
-
-/// The estimated error.
-fn estimate(model: &dyn Classifier) -> Option<String> {
-    let estimate = model.report().estimate.as_ref()?;
-    Some(format!("{} {:.2} %", estimate.method.named(), 100.0 * estimate.error))
-}
-
-/// C, and how it was chosen.
-fn chosen(c: f64, path: &[PathPoint]) -> String {
-    let how = match path.len() {
-        0 | 1 => String::new(),
-        n => format!(", the least leave-one-out loss of {n} values"),
-    };
-    format!("C = {c:.4e}{how}")
+    tables
 }
 
 /// The path, a line a C.
@@ -183,13 +156,13 @@ fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
         return (json, mixed);
     }
     let cells = rows.iter().take(BASES_SHOWN).map(|&(basis, weight)| {
-        let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| row.to_string());
+        let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| (row + 1).to_string());
         let weight = weight.map(|weight| format!("{weight:.4}"));
         let sample = excerpt(&describe(basis).unwrap_or_default());
-        [basis.to_string(), row].into_iter().chain(weight).chain([sample]).collect::<Vec<String>>()
+        [(basis + 1).to_string(), row].into_iter().chain(weight).chain([sample]).collect::<Vec<String>>()
     });
     let cells: Vec<Vec<String>> = cells.collect();
-    let heads = ["basis", "row (from 0)"].into_iter().chain(weights.is_some().then_some("weight")).chain([""]);
+    let heads = ["basis", "row"].into_iter().chain(weights.is_some().then_some("weight")).chain([""]);
     let head = match weights {
         None => mixed,
         Some(_) if cells.len() < n => format!("the {} most important of {n} bases\n", cells.len()),

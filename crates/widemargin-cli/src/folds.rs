@@ -16,15 +16,17 @@ pub struct FoldArgs {
     /// Number of folds
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub folds: usize,
-    /// A text file with the group of each sample, one name a line in the order of the samples and no header: samples of
-    /// one group, such as those of one person, are never divided between folds. Of a CSV file with a header the third
-    /// column is such a file by `tail -n +2 data.csv | cut -d, -f3`; the column itself is then to be left out of the data
-    #[arg(long, value_name = "FILE")]
-    pub groups: Option<PathBuf>,
-    /// The column of a CSV or TSV file with the group of each sample, by name or number: the same as --groups, and no
-    /// feature
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, conflicts_with = "groups")]
+    /// Column of groups, which are never divided between folds
+    ///
+    /// The column of a CSV or TSV file, by name or number, that says of which group, such as a person, each sample is. It
+    /// is not a feature.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, conflicts_with = "group_file")]
     pub group: Option<LabelColumn>,
+    /// File with the group of each sample, one name a line
+    ///
+    /// In the order of the samples, without a header.
+    #[arg(long, value_name = "FILE")]
+    pub group_file: Option<PathBuf>,
 }
 
 /// The fold of each sample.
@@ -76,7 +78,7 @@ impl FoldArgs {
         column: Option<&Labels>,
     ) -> Result<(Folds, Option<Labels>), Failure> {
         let seed = context.common.seed;
-        let groups = self.groups.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
+        let groups = self.group_file.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
         let groups = groups.or_else(|| column.cloned());
         let of = match &groups {
             Some(groups) => grouped_folds(labels, groups, self.folds, seed)?,
@@ -87,7 +89,7 @@ impl FoldArgs {
 
     fn read(&self, groups: &Path, file: &Path, n: usize) -> Result<Labels, Failure> {
         if groups.as_os_str() == "-" {
-            return Err(Failure::input("--groups is not read from standard input").help("write them to a file"));
+            return Err(Failure::input("--group-file is not read from standard input").help("write them to a file"));
         }
         let read = read_groups(groups)?;
         if read.len() == n {

@@ -10,13 +10,13 @@ use crate::report::{Failure, shown};
 
 /// Indicators, decision values (both samples × labels, in the order of the model's labels) and weights of all samples.
 #[derive(Default)]
-pub struct KeptLabels {
+pub struct LabelValues {
     truth: Vec<f64>,
     values: Vec<f32>,
     pub weights: Vec<f64>,
 }
 
-impl KeptLabels {
+impl LabelValues {
     /// Adds rows of the indicators, whose columns have the order of the model's labels, and the decision values of these
     /// rows; `weights` has those of all rows of the indicators.
     pub fn add(
@@ -73,5 +73,5 @@ pub fn order_of(several: &Indicators, names: &[Label], input: &Input) -> Result<
 pub fn no_labels(input: &Input) -> Failure {
     let failure =
         format!("{}: the model has several labels a sample, the samples have none of them", shown(&input.data));
-    Failure::input(failure).help("name their columns with --label A,B or their file with --labels, as in training")
+    Failure::input(failure).help("name their columns with --label A,B or their file with --label-file, as in training")
 }

@@ -64,16 +64,14 @@ pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(
 /// Classes that are listed with their counts.
 const LISTED: usize = 8;
 
-/// What a model learns to predict, in a line: the column of the labels, and how many samples each class has.
-pub fn describe_labels(table: &Table) -> Option<String> {
-    let labels = table.labels.as_ref()?;
+/// How many samples each class has, in a line.
+pub fn describe_classes(labels: &Labels) -> String {
     let (classes, mut counts) = (labels.classes(), vec![0_u64; labels.classes().len()]);
     labels.codes().iter().for_each(|&code| counts[code as usize] += 1);
     let listed =
         classes.iter().zip(&counts).take(LISTED).map(|(class, count)| format!("{class} ({})", HumanCount(*count)));
     let more = if classes.len() > LISTED { ", …" } else { "" };
-    let source = table.label_column.as_ref().map(|column| format!(" of column {column}")).unwrap_or_default();
-    Some(format!("{} classes{source}: {}{more}", classes.len(), listed.collect::<Vec<_>>().join(", ")))
+    format!("{} classes: {}{more}", classes.len(), listed.collect::<Vec<_>>().join(", "))
 }
 
 /// A label with a fraction, where all labels are numbers.

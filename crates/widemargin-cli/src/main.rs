@@ -1,7 +1,8 @@
 //! The `widemargin` command: files in, models and labels out.
 //!
 //! Here are the command line, progress and messages; formats are `widemargin-io`'s and the methods the
-//! library's. A subcommand is a file in [`commands`], a method's flags are a file beside this one.
+//! library's. A subcommand is a file in [`commands`]; the options of models are in [`options`], and what they mean to a
+//! method in a file of its own.
 
 mod args;
 mod auto;
@@ -13,15 +14,17 @@ mod commands;
 mod context;
 mod demo;
 mod details;
+mod fit;
+mod fits;
 mod folds;
 mod label_column;
 mod label_scores;
 mod labels;
-mod method;
 mod model;
-mod one_class;
+mod options;
 mod out_of_memory;
 mod output;
+mod parameters;
 mod power_mean;
 mod progress;
 mod readable;
@@ -36,7 +39,6 @@ mod takes;
 mod task;
 mod text_table;
 mod thin_plate;
-mod training_data;
 mod usage;
 
 use std::process::ExitCode;
@@ -69,9 +71,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Evaluate(evaluate) => evaluate.run(&context),
         Command::Explain(explain) => explain.run(&context),
         Command::Cv(cv) => cv.run(&context),
-        Command::Inspect(inspect) => inspect.run(),
+        Command::Inspect(inspect) => inspect.run(&context),
         Command::Report(report) => report.run(&context),
-        Command::Spectrum(spectrum) => spectrum.run(&context),
         Command::Transform(transform) => transform.run(&context),
         Command::Convert(convert) => convert.run(&context),
         Command::Demo(demo) => demo.run(&context),

@@ -1,4 +1,4 @@
-//! A trained model of any method, as commands take and tell it.
+//! A trained model of any kind, as commands read and describe it.
 
 use std::path::Path;
 
@@ -11,42 +11,26 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, shown};
 use crate::stream::put_in_order;
-use crate::takes::Takes;
+use crate::takes::{Takes, of_any};
 
-/// A model, whatever its method.
-pub type Model = Box<dyn Classifier>;
-
-/// Reads the file of a classifier for samples that are to be read; refused are those whose format holds another kind than
-/// it takes.
-pub fn load_for(path: &Path, input: &Input) -> Result<Model, Failure> {
-    let model = load(path)?;
-    check_kind(model.kind(), &Takes::from(&*model), input)?;
-    Ok(model)
+/// The report of a fit.
+pub fn report(model: &AnyModel) -> &Report {
+    of_any!(model, model => model.report())
 }
 
-/// The same of any model.
-pub fn load_any_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
+/// Reads a model for samples that are to be read; refused are those whose format holds another kind than it takes.
+pub fn load_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
     let model = AnyModel::load(path)?;
-    let takes = match &model {
-        AnyModel::Classifier(model) => Takes::from(&**model),
-        AnyModel::Regressor(model) => Takes::from(&**model),
-        AnyModel::OneClass(model) => Takes::from(&**model),
-    };
-    check_kind(model.kind(), &takes, input)?;
-    Ok(model)
-}
-
-/// Refuses files of another kind of samples than a model takes.
-fn check_kind(wanted: &str, takes: &Takes<'_>, input: &Input) -> Result<(), Failure> {
-    let format = input.format_for(takes).map_or_else(|| Format::from_path(&input.data), Ok)?;
-    let held = format.kind();
+    let (wanted, takes) = (model.kind(), Takes::from(&model));
+    let format = input.format_for(&takes).map_or_else(|| Format::from_path(&input.data), Ok)?;
+    let found = format.kind();
     // What an archive holds, its arrays tell; rows of an array are series of one length.
     let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted)
         || wanted == "time series" && format == Format::Npy;
-    if wanted == held || may_hold {
-        return Ok(());
+    if wanted == found || may_hold {
+        return Ok(model);
     }
-    let message = format!("{}: the model takes {wanted}, and {format} holds {held}", shown(&input.data));
+    let message = format!("{}: the model takes {wanted}, and {format} holds {found}", shown(&input.data));
     let formats = match wanted {
         "strings" => "--format strings",
         "time series" => "--format ucr or ts",
@@ -57,50 +41,43 @@ fn check_kind(wanted: &str, takes: &Takes<'_>, input: &Input) -> Result<(), Fail
 }
 
 /// Reads all samples for a model, with labels from a column; the columns of features are then in the model's order.
-pub fn read_for(
-    model: &dyn Classifier,
-    input: &Input,
-    label: LabelColumn,
-    context: &Context,
-) -> Result<Table, Failure> {
-    let file = &input.data;
-    let takes = Takes::from(model);
-    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(&takes) };
+pub fn read_for(model: &AnyModel, input: &Input, label: LabelColumn, context: &Context) -> Result<Table, Failure> {
+    let (file, takes) = (&input.data, Takes::from(model));
+    let options = ReadOptions { label, n_features: takes.n_features, ..input.options_for(&takes) };
     let (mut table, _) = context.read(file, &options)?;
     put_in_order(&mut table, &takes, file)?;
     Ok(table)
 }
 
-/// Reads the file of a classifier; what the user should know of it is a line on standard error.
-pub fn load(path: &Path) -> Result<Model, Failure> {
-    match AnyModel::load(path)? {
-        AnyModel::Classifier(model) => Ok(model),
-        AnyModel::Regressor(_) => {
-            Err(without_classes(path, "a regression model")
-                .help("predict, evaluate and inspect take regression models"))
-        }
-        AnyModel::OneClass(_) => Err(without_classes(path, "a model of one class")
-            .help("predict, evaluate and inspect take models of one class")),
-    }
-}
-
-fn without_classes(path: &Path, what: &str) -> Failure {
-    Failure::input(format!("{}: {what} has no classes, which this command tells of", shown(path)))
+/// The model as a classifier, for commands of classes only.
+pub fn classifier<'a>(model: &'a AnyModel, path: &Path) -> Result<&'a dyn Classifier, Failure> {
+    let what = match model {
+        AnyModel::Classifier(model) => return Ok(&**model),
+        AnyModel::Regressor(_) => "a regression model",
+        AnyModel::OneClass(_) => "an outlier detector",
+    };
+    let failure = format!("{}: {what} has no classes, which this command is for", shown(path));
+    Err(Failure::input(failure).help("predict, evaluate and inspect take models of every task"))
 }
 
 /// The model of a table, with what the table says of its columns.
-pub fn named(model: Model, table: &Table) -> widemargin::Result<Model> {
-    let model = match &table.columns {
-        Some(columns) => model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.told(), Vec::new()),
-        None => model.with_feature_names(table.feature_names.clone())?,
-    };
-    model.with_column_roles(table.roles.clone())
-}
-
-/// The stages of a fit and their seconds.
-pub fn stages(report: &Report) -> String {
-    let stages: Vec<_> = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds)).collect();
-    stages.join(", ")
+pub fn named(model: AnyModel, table: &Table) -> widemargin::Result<AnyModel> {
+    macro_rules! named {
+        ($model:expr) => {{
+            let model = match &table.columns {
+                Some(columns) => {
+                    $model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.told(), Vec::new())
+                }
+                None => $model.with_feature_names(table.feature_names.clone())?,
+            };
+            model.with_column_roles(table.roles.clone())?
+        }};
+    }
+    Ok(match model {
+        AnyModel::Classifier(model) => AnyModel::Classifier(named!(model)),
+        AnyModel::Regressor(model) => AnyModel::Regressor(named!(model)),
+        AnyModel::OneClass(model) => AnyModel::OneClass(named!(model)),
+    })
 }
 
 /// A report as `--json` prints it; without seconds for a model that was loaded.
@@ -116,6 +93,7 @@ pub fn report_json(report: &Report) -> Value {
         "gap": report.gap(),
         "gaps": report.gaps,
         "n_support": report.n_support,
+        "estimate": report.estimate,
         "seconds": seconds,
         "seconds_total": (!report.stages.is_empty()).then(|| report.seconds()),
         "notes": report.notes,

@@ -36,7 +36,7 @@ pub fn listen(_: &Command) {}
 fn help(command: &Command) -> &'static str {
     match command {
         Command::Train(_) => {
-            "help: pass --memory SIZE to read the samples in blocks, fewer --threads, or a part of the samples\n"
+            "help: pass --memory-limit SIZE to read the samples in blocks, fewer --threads, or a part of the samples\n"
         }
         Command::Predict(_) | Command::Evaluate(_) => "help: pass fewer --threads, or free memory\n",
         _ => "help: pass fewer --threads, or a part of the samples\n",

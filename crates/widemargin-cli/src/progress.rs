@@ -48,10 +48,10 @@ impl Bar {
 
     /// Shows where a fit stands; `before` says what it is part of.
     pub fn fit(&self, before: &str, progress: Progress) {
-        self.say(format!("{before}{}", told(progress, self.seconds_in(progress.stage))));
+        self.say(format!("{before}{}", text(progress, self.seconds_in(progress.stage))));
     }
 
-    /// The seconds since a stage began: it begins when it is first told of.
+    /// The seconds since a stage began: it begins when it is first reported.
     fn seconds_in(&self, stage: &'static str) -> f64 {
         let mut current = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         match *current {
@@ -96,7 +96,7 @@ impl Drop for Bar {
 }
 
 /// Where a fit stands, `seconds` after the stage began.
-fn told(progress: Progress, seconds: f64) -> String {
+fn text(progress: Progress, seconds: f64) -> String {
     let amount = match (progress.total, progress.gap) {
         (0 | 1, _) => String::new(),
         // Its units are of time.
@@ -123,12 +123,12 @@ mod tests {
     fn the_line_says_how_much_is_done_and_how_long_it_will_take() {
         let progress = |stage, done, total, gap| Progress { stage, done, total, gap };
         let methods = progress("methods", 250, Progress::PARTS, None);
-        assert_eq!(told(methods, 10.0), "methods, 25 %, about 30 seconds left");
+        assert_eq!(text(methods, 10.0), "methods, 25 %, about 30 seconds left");
         // A moment says nothing of what follows.
-        assert_eq!(told(methods, 1.0), "methods, 25 %");
-        assert_eq!(told(progress("encode", 1000, 4000, None), 40.0), "encode, 1,000 of 4,000, about 2 minutes left");
+        assert_eq!(text(methods, 1.0), "methods, 25 %");
+        assert_eq!(text(progress("encode", 1000, 4000, None), 40.0), "encode, 1,000 of 4,000, about 2 minutes left");
         // No one knows how many steps are needed.
-        assert_eq!(told(progress("solve", 3, 100, Some(0.5)), 9.0), "solve, step 3, largest gap 5.0e-1");
-        assert_eq!(told(progress("solve", 3, 0, None), 9.0), "solve");
+        assert_eq!(text(progress("solve", 3, 100, Some(0.5)), 9.0), "solve, step 3, largest gap 5.0e-1");
+        assert_eq!(text(progress("solve", 3, 0, None), 9.0), "solve");
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use widemargin::Error;
 use widemargin::data::AnySamples;
-use widemargin::similarity::similarity_rows;
 use widemargin_io::{IoError, Samples, Table};
 
+use crate::parameters::name_of;
 use crate::readable::number_text;
 
 /// The process's exit codes.
@@ -24,7 +24,7 @@ pub enum Exit {
     Interrupted = 130,
 }
 
-/// Why the command did not do what it was asked to.
+/// Why the command failed.
 #[derive(Debug)]
 pub struct Failure {
     /// One line.
@@ -95,16 +95,18 @@ impl From<Error> for Failure {
         let absent = matches!(&error, Error::Io { source, .. } if is_about_path(source.kind()));
         let exit = if error.is_input() || absent { Exit::WrongInput } else { Exit::WorkFailed };
         let message = match &error {
-            // Nobody asked for these values, and the problem is another.
+            // Nobody passed these values, and the problem is another.
             Error::Parameter { name: "n_basis", value, expected } if value == "none" => expected.clone(),
             Error::Parameter { name: "methods", expected, .. } if expected.starts_with(NO_METHOD) => {
                 expected.replacen(NO_METHOD, "no method can be fitted", 1)
             }
-            Error::Parameter { name, value, expected } => format!("{} {value} is not allowed: {expected}", flag(name)),
+            Error::Parameter { name, value, expected } => {
+                format!("{} {value} is not allowed: {expected}", called(name))
+            }
             // What to do is a line of its own.
             Error::Memory { hint, .. } => {
-                let told = error.to_string();
-                told.strip_suffix(&format!(": {hint}")).unwrap_or(&told).to_owned()
+                let text = error.to_string();
+                text.strip_suffix(&format!(": {hint}")).unwrap_or(&text).to_owned()
             }
             _ => error.to_string(),
         };
@@ -121,33 +123,29 @@ fn is_about_path(kind: ErrorKind) -> bool {
     matches!(kind, NotFound | PermissionDenied | IsADirectory | NotADirectory)
 }
 
-/// What is wrong with the spec of a similarity: its parameters are no flags.
-pub fn in_spec(error: Error, spec: &str) -> Failure {
-    let names = || similarity_rows().map(|row| row.name);
-    let next = spec.split(',').skip(1).find(|part| names().any(|name| part.split(':').next() == Some(name)));
-    if let Some(next) = next {
-        let failure = Failure::input(format!("--similarity {spec}: '{next}' is another similarity, not key=value"));
-        let alternatives = spec.split(&format!(",{next}")).next().unwrap_or_default();
-        return failure.help(format!("alternatives of `cv` are separated by |: --similarity '{alternatives}|{next}'"));
-    }
+/// What is wrong with the value of a parameter, which is written as `option`.
+pub fn in_option(error: Error, (name, option): (&str, &str), text: &str) -> Failure {
     match error {
-        Error::Parameter { name, value, expected } if name != "similarity" => {
-            let value = value.split(" in '").next().unwrap_or_default();
-            Failure::input(format!("--similarity {spec}: {name} {value} is not allowed: {expected}"))
-        }
         Error::UnknownName { what, name, expected } => {
-            Failure::input(format!("--similarity {spec}: unknown {what} '{name}'")).help(expected)
+            Failure::input(format!("{option} {text}: unknown {what} '{name}'")).help(expected)
+        }
+        Error::Parameter { name: of, value, expected } if of.replace('_', "-") == name => {
+            Failure::input(format!("{option} {value} is not allowed: {expected}"))
+        }
+        Error::Parameter { name, value, expected } => {
+            let value = value.split(" in '").next().unwrap_or_default();
+            Failure::input(format!("{option} {text}: {name} {value} is not allowed: {expected}"))
         }
         error => Failure::from(error),
     }
 }
 
-/// What a parameter of the library is called here.
-fn flag(name: &str) -> String {
+/// What a parameter of the library is called here: an option, or a setting in the spec of a method.
+fn called(name: &str) -> String {
     match name {
-        "C" => "-C".into(),
-        "n_nodes" => "--nodes".into(),
-        _ => format!("--{}", name.replace('_', "-")),
+        "n_nodes" => "nodes".into(),
+        "folds" | "threads" => format!("--{name}"),
+        _ => name_of(&name.replace('_', "-")),
     }
 }
 
@@ -224,7 +222,7 @@ fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
     let Error::OneClass { label, n_samples } = error else { return None };
     table.labels.as_ref().filter(|labels| labels.classes().len() > 1)?;
     let message = format!("all {n_samples} samples with a weight above 0 have the label '{label}'");
-    Some(Failure::input(message).help("give another class a weight above 0 (--class-weight, --weight)"))
+    Some(Failure::input(message).help("give another class a weight above 0 (--class-weight, --weight-column)"))
 }
 
 /// Splits what is wrong from what to do about it.
@@ -270,7 +268,7 @@ impl Place<'_> {
             Some(line) => format!("line {line}"),
             None => match self.table.files.as_ref().and_then(|files| files.get(self.row)) {
                 Some(file) => file.clone(),
-                None => format!("row {}", self.first_row + self.row),
+                None => format!("row {}", self.first_row + self.row + 1),
             },
         }
     }
@@ -281,7 +279,7 @@ impl Place<'_> {
             // Lines without roles of columns are LIBSVM's, whose indices count from 1; arrays have no lines.
             _ if self.table.lines.is_some() && self.table.roles.is_none() => format!("index {}", column + 1),
             _ if self.table.lines.is_some() => format!("feature {} (the label column not counted)", column + 1),
-            _ => format!("column {column} (from 0)"),
+            _ => format!("column {}", column + 1),
         }
     }
 }

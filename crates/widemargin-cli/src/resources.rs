@@ -6,36 +6,35 @@ use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use widemargin::data::{Checkpoint, Resources, Source};
 use widemargin::memory;
-use widemargin::monitor::{Monitor, Progress};
+use widemargin::monitor::Progress;
 use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::method::Method;
-use crate::model::Model;
+use crate::fit::Data;
 use crate::report::{Failure, in_file, shown};
-use crate::training_data::Data;
 
 /// The memory limit of `train` and `cv`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Memory {
-    /// Memory limit, such as 4G, 500MB or 4GiB (a number alone is in GB). `train` then reads the samples in blocks, from
-    /// files of any size, if the method supports it; otherwise values that do not fit are recomputed, or the fit is
-    /// refused
-    #[arg(long, allow_hyphen_values = true, value_parser = size, value_name = "SIZE")]
-    pub memory: Option<u64>,
+    /// Memory limit, such as 4G, 500MB or 4GiB
+    ///
+    /// A number alone is in GB. `train` then reads the samples in blocks, from files of any size, if the method supports it;
+    /// otherwise values that do not fit are recomputed, or the fit is refused.
+    #[arg(long = "memory-limit", value_parser = size, value_name = "SIZE")]
+    pub limit: Option<u64>,
 }
 
 /// Folders for additional files of a fit.
 #[derive(Clone, Debug, Args)]
 pub struct Folders {
-    /// Folder for the checkpoint of a fit in blocks: if the process is killed, rerunning it with the same data and
-    /// parameters resumes the fit and gives the same model
+    /// Folder for the checkpoint of a fit in blocks
+    ///
+    /// If the process is killed, rerunning it with the same data and parameters resumes the fit and gives the same model.
+    /// The scratch file of a fit in blocks is in the folder of the environment variable TMPDIR, or in that of the model
+    /// file.
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
-    /// Folder for the scratch file of a fit in blocks, on a disk with free space [default: that of the model file]
-    #[arg(long, value_name = "DIR")]
-    scratch: Option<PathBuf>,
 }
 
 /// The fraction of free memory used for a checkpointed fit without a limit.
@@ -58,7 +57,7 @@ impl Folders {
 
     /// Whether samples are to be read in blocks.
     pub fn ask_for_blocks(&self, memory: Memory) -> bool {
-        memory.memory.is_some() || self.checkpoint.is_some()
+        memory.limit.is_some() || self.checkpoint.is_some()
     }
 }
 
@@ -86,20 +85,20 @@ impl OnDisk {
             let failure = Failure::input("standard input cannot be read in blocks: it can be read only once");
             return Err(failure.help("write it to a file first"));
         }
-        // Not the system's temporary folder, which may be in memory.
-        let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = folders.scratch.clone().unwrap_or_else(|| beside.to_owned());
+        // Not the system's default temporary folder, which may be in memory.
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = std::env::var_os("TMPDIR").map_or_else(|| folder.to_owned(), PathBuf::from);
         let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
-        let limit = match memory.memory {
+        let limit = match memory.limit {
             Some(limit) => limit,
             None => memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64),
         };
         let scratch = ScratchFile::create(&folder)?;
         let name = shown(data).to_string();
         context.bar.say(format!("reading {name}"));
-        let told = |progress: Progress| context.bar.say(format!("{name}: {} samples", HumanCount(progress.done)));
+        let sink = |progress: Progress| context.bar.say(format!("{name}: {} samples", HumanCount(progress.done)));
         let rows = ScratchFile::create(&folder)?;
-        let monitor = context.monitor(&told);
+        let monitor = context.monitor(&sink);
         let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
         let samples = A_SAMPLE * store.n_samples() as u64;
         let mut memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(memory::resident().unwrap_or(0));
@@ -110,18 +109,8 @@ impl OnDisk {
         Ok(OnDisk { store, memory, scratch, checkpoint })
     }
 
-    /// Fits on the samples and their labels.
-    pub fn fit<M: Method>(&self, data: &Path, monitor: &Monitor<'_>, params: &M::Params) -> Result<Model, Failure> {
-        let labels = self.store.outline().any_labels(data)?;
-        self.with_samples(data, |samples| M::fit(params, samples, &labels, monitor))
-    }
-
     /// What `fit` makes of the samples.
-    pub fn with_samples<T>(
-        &self,
-        data: &Path,
-        fit: impl FnOnce(Data<'_>) -> widemargin::Result<T>,
-    ) -> Result<T, Failure> {
+    pub fn fit<T>(&self, data: &Path, fit: impl FnOnce(Data<'_>) -> widemargin::Result<T>) -> Result<T, Failure> {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
         fit(Data::Store(&self.store, &resources)).map_err(|error| in_file(error, data, self.store.outline(), 0))
@@ -150,36 +139,18 @@ impl OnDisk {
 
 /// A number of bytes: with a unit, or in GB.
 fn size(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, f64); 16] = [
-        ("KiB", 1024.0),
-        ("MiB", 1048576.0),
-        ("GiB", 1073741824.0),
-        ("TiB", 1099511627776.0),
-        ("KB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-        ("Ki", 1024.0),
-        ("Mi", 1048576.0),
-        ("Gi", 1073741824.0),
-        ("Ti", 1099511627776.0),
-        ("K", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-    ];
-    let split = |unit: &str| {
-        let number = text.len().checked_sub(unit.len())?;
-        let (number, end) = (text.get(..number)?, text.get(number..)?);
-        end.eq_ignore_ascii_case(unit).then_some(number)
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text[number.len()..].to_ascii_lowercase();
+    let (prefix, base) = match unit.strip_suffix('b').unwrap_or(&unit) {
+        "" if unit.is_empty() => ("g", 1000.0_f64),
+        prefix => prefix.strip_suffix('i').map_or((prefix, 1000.0), |prefix| (prefix, 1024.0)),
     };
-    let found = UNITS.iter().find_map(|(unit, factor)| Some((split(unit)?, factor)));
-    let (number, factor) = found.unwrap_or((text, &1e9));
-    match number.trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && (number * factor).is_finite() => Ok((number * factor) as u64),
-        _ => Err("a number above 0 is needed, with K, M, G, KB, MB, GB, KiB, MiB or GiB behind it (alone it is in GB)"
-            .into()),
-    }
+    let exponent = ["k", "m", "g", "t"].iter().position(|known| *known == prefix).map(|at| at as i32 + 1);
+    let bytes = number.trim().parse::<f64>().ok().zip(exponent).map(|(number, exponent)| number * base.powi(exponent));
+    bytes.filter(|bytes| *bytes > 0.0 && bytes.is_finite()).map(|bytes| bytes as u64).ok_or_else(|| {
+        "a number above 0 is needed, with K, M, G, KB, MB, GB, KiB, MiB or GiB behind it (alone it is in GB)".into()
+    })
 }
 
 /// Bytes of address space that the process may still use, if it has a limit (`ulimit -v`). Matrix products reserve two

@@ -2,11 +2,9 @@
 
 use indicatif::HumanCount;
 use widemargin::data::{AnyRows, AnySamples, Rows, Source};
-use widemargin::similarity::{AnySimilarity, default_spec, descriptor_rows, similarity_rows};
+use widemargin::similarity::{descriptor_rows, similarity_rows};
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
-
-use crate::report::{Failure, in_spec};
 
 /// The samples as rows of numbers, for a method that compares vectors.
 pub fn rows(samples: &Samples) -> Result<AnyRows<'_>> {
@@ -23,34 +21,12 @@ pub fn any_samples(samples: &Samples) -> Result<AnySamples> {
     samples.view()?.chunk(0..samples.n_rows())
 }
 
-/// The similarity for vectors where none is named.
-pub const FOR_VECTORS: &str = "rbf";
-
-/// The similarity for samples of a kind where none is named.
-pub fn default_similarity(samples: &Samples) -> &'static str {
-    match samples {
-        Samples::Other(samples) => default_spec(samples),
-        _ => FOR_VECTORS,
-    }
-}
-
 /// A help text, and the names that a similarity may have.
 pub fn with_names(text: &str) -> String {
     let similarities: Vec<String> = similarity_rows().map(|row| row.usage()).collect();
     let descriptors: Vec<&str> = descriptor_rows().map(|row| row.name).collect();
     let (similarities, descriptors) = (similarities.join(", "), descriptors.join(", "));
     format!("{text}\n\nSimilarities: {similarities}\n\nDescriptors, before them: {descriptors}")
-}
-
-/// Tells what is wrong with specs of similarities, before any sample is read.
-pub fn check_specs(specs: &[String]) -> Result<(), Failure> {
-    for spec in specs {
-        AnySimilarity::new(std::slice::from_ref(spec)).map_err(|error| in_spec(error, spec))?;
-    }
-    if !specs.is_empty() {
-        AnySimilarity::new(specs)?;
-    }
-    Ok(())
 }
 
 /// How many samples there are and how large: the line of a summary.

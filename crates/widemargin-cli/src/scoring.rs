@@ -1,4 +1,4 @@
-//! `--scoring`: scores of classes and of numbers by name.
+//! Scores of classes and of numbers by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl AnyScoring {
             AnyScoring::Classes(scoring) => Ok(scoring),
             AnyScoring::Numbers(scoring) => {
                 let failure =
-                    Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
+                    Failure::input(format!("{scoring} is a score of numbers, and the model predicts classes"));
                 Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
             }
         }
@@ -68,7 +68,7 @@ impl AnyScoring {
             AnyScoring::Numbers(scoring) => Ok(scoring),
             AnyScoring::Classes(scoring) => {
                 let failure =
-                    Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
+                    Failure::input(format!("{scoring} is a score of classes, and the model predicts numbers"));
                 Err(failure.help(format!("name one of {}", names_of_numbers())))
             }
         }

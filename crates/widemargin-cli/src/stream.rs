@@ -6,8 +6,7 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use indicatif::HumanCount;
-use widemargin::data::{DenseMatrix, SamplesView};
-use widemargin::model::{Classifier, OneClass, Regressor, Scores};
+use widemargin::data::SamplesView;
 use widemargin::monitor::{Monitor, Progress};
 use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
 
@@ -16,49 +15,12 @@ use crate::context::Context;
 use crate::report::{Failure, in_file, shown};
 use crate::takes::Takes;
 
-/// Remarks that are told of a file.
-const MOST_REMARKS: usize = 20;
+/// Remarks that are printed of a file.
+const MAX_REMARKS: usize = 20;
 
-/// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
-/// number of rows.
-pub fn score(
-    context: &Context,
-    model: &dyn Classifier,
-    input: &Input,
-    label: LabelColumn,
-    each: impl FnMut(&Block, &Scores) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
-    let threads = context.common.threads;
-    let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
-    through(context, &Takes::from(model), input, label, of, each)
-}
-
-/// The same with what a regression model predicts.
-pub fn predict(
-    context: &Context,
-    model: &dyn Regressor,
-    input: &Input,
-    label: LabelColumn,
-    each: impl FnMut(&Block, &DenseMatrix<f64>) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
-    let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.predict(view, context.common.threads, monitor);
-    through(context, &Takes::from(model), input, label, of, each)
-}
-
-/// The same with the decision values of a model of one class.
-pub fn decide(
-    context: &Context,
-    model: &dyn OneClass,
-    input: &Input,
-    label: LabelColumn,
-    each: impl FnMut(&Block, &Vec<f64>) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
-    let threads = context.common.threads;
-    let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
-    through(context, &Takes::from(model), input, label, of, each)
-}
-
-fn through<T>(
+/// Calls `each` with every block of the input, in order, and what the model makes of its rows by `of`. Returns the number
+/// of rows.
+pub fn through<T>(
     context: &Context,
     model: &Takes<'_>,
     input: &Input,
@@ -67,7 +29,7 @@ fn through<T>(
     mut each: impl FnMut(&Block, &T) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
-    // Rows of indices are then as wide as the model, and an index beyond it is told with its line.
+    // Rows of indices are then as wide as the model, and an index beyond it is reported with its line.
     let options = ReadOptions { label, n_features: model.n_features, ..input.options_for(model) };
     context.bar.say(format!("reading {name}"));
     let blocks = Blocks::open(file, &options).map_err(|error| match error {
@@ -76,10 +38,10 @@ fn through<T>(
         error => Failure::from(error),
     })?;
     let mut n_rows = 0;
-    let mut told = BTreeSet::new();
+    let mut printed = BTreeSet::new();
     for_each_block(context, blocks, file, |block| {
         for remark in &block.table.remarks {
-            if told.len() < MOST_REMARKS && told.insert(remark.clone()) {
+            if printed.len() < MAX_REMARKS && printed.insert(remark.clone()) {
                 context.warn(&format!("{name}: {remark}"));
             }
         }

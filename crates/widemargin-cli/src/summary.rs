@@ -1,4 +1,4 @@
-//! A trained model: written to its file, and what is told of it.
+//! A trained model: written to its file, and summarized in a few lines.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -6,30 +6,32 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
-use widemargin::model::{Classifier, OneClass, Regressor};
+use widemargin::model::AnyModel;
 use widemargin::problem::RegressionLoss;
-use widemargin::solve::Report;
+use widemargin::solve::{EstimateMethod, Report, Status};
 use widemargin_io::Table;
 
 use crate::cancel::CANCELLED;
 use crate::context::Context;
-use crate::details::findings;
-use crate::model::{report_json, stages};
-use crate::readable::{beginning, rounded};
+use crate::model::{report, report_json};
+use crate::readable::{plain, wrapped};
 use crate::report::{Failure, cancelled};
 use crate::samples::{count_nonzeros, extent};
+use crate::takes::{Takes, of_any};
 
 /// What becomes of a fit that is stopped.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Stopping {
-    /// Write the model of a fit that was stopped before it had used all samples, if there is one: by --time-limit, or by
-    /// a signal such as Ctrl-C. Otherwise nothing is written, and a model file that is there already is left as it is
+    /// Write the model of a stopped fit that is of a part of the samples
+    ///
+    /// A fit is stopped by --time-limit, or by a signal such as Ctrl-C. Otherwise nothing is written, and a model file that
+    /// is there already is left as it is.
     #[arg(long)]
     keep_partial: bool,
 }
 
 impl Stopping {
-    /// Refuses to write the model of a fit that was stopped, unless it is to be kept.
+    /// Refuses to write the model of a fit that was stopped, unless partial models are wanted.
     fn check(self, output: &Path, report: &Report) -> Result<(), Failure> {
         if self.keep_partial {
             return Ok(());
@@ -48,7 +50,7 @@ impl Stopping {
 
 /// The training data.
 pub struct Trained {
-    n_samples: usize,
+    pub n_samples: usize,
     kind: &'static str,
     /// `None` for samples on disk, which are not counted.
     n_nonzero: Option<u64>,
@@ -58,21 +60,8 @@ pub struct Trained {
 
 impl Trained {
     /// A table that is in memory.
-    pub fn of(table: &Table, model: &dyn Classifier) -> widemargin::Result<Self> {
-        Trained::with_features(table, model.n_features())
-    }
-
-    /// The same for a regression model.
-    pub fn numbers_of(table: &Table, model: &dyn Regressor) -> widemargin::Result<Self> {
-        Trained::with_features(table, model.n_features())
-    }
-
-    /// The same for a model of one class.
-    pub fn one_class_of(table: &Table, model: &dyn OneClass) -> widemargin::Result<Self> {
-        Trained::with_features(table, model.n_features())
-    }
-
-    fn with_features(table: &Table, n_features: Option<usize>) -> widemargin::Result<Self> {
+    pub fn of(table: &Table, model: &AnyModel) -> widemargin::Result<Self> {
+        let n_features = Takes::from(model).n_features;
         Ok(Trained {
             n_samples: table.samples.n_rows(),
             kind: table.samples.kind(),
@@ -85,26 +74,11 @@ impl Trained {
     pub fn on_disk(n_samples: usize, extent: String) -> Self {
         Trained { n_samples, kind: "vectors", n_nonzero: None, extent }
     }
-
-    /// What is told of models of classes and of numbers alike.
-    fn json(&self, (method, output): (&str, &Path), report: &Report, (seconds_read, seconds): (f64, f64)) -> Value {
-        json!({
-            "method": method,
-            "model": output.display().to_string(),
-            "n_samples": self.n_samples,
-            "samples": self.kind,
-            "n_nonzero": self.n_nonzero,
-            "report": report_json(report),
-            "seconds_read": seconds_read,
-            "seconds": seconds,
-            "model_bytes": size_of_file(output),
-        })
-    }
 }
 
-/// What is told of a trained model.
+/// The summary of a trained model.
 pub struct Summary<'a> {
-    model: &'a dyn Classifier,
+    model: &'a AnyModel,
     samples: Trained,
     /// Seconds to read the samples, and of everything.
     seconds: (f64, f64),
@@ -115,175 +89,103 @@ impl<'a> Summary<'a> {
     /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
     pub fn of_written(
         context: &Context,
-        model: &'a dyn Classifier,
+        model: &'a AnyModel,
         samples: Trained,
         seconds_read: f64,
         (output, stopping): (&'a Path, Stopping),
     ) -> Result<Self, Failure> {
-        write(context, (output, stopping), model.report(), |output| model.save(output))?;
+        stopping.check(output, report(model))?;
+        context.bar.say(format!("writing {}", output.display()));
+        of_any!(model, model => model.save(output))?;
+        context.bar.hide();
+        for warning in &report(model).warnings {
+            context.warn(warning);
+        }
         Ok(Summary { model, samples, seconds: (seconds_read, context.seconds()), output })
     }
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: Value) -> Value {
-        let model = self.model;
-        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds);
-        json["n_features"] = json!(model.n_features());
-        json["classes"] = json!(model.classes());
-        json["parameters"] = parameters;
+        let mut json = json!({
+            "method": self.model.method(),
+            "model": self.output.display().to_string(),
+            "n_samples": self.samples.n_samples,
+            "samples": self.samples.kind,
+            "n_nonzero": self.samples.n_nonzero,
+            "n_features": Takes::from(self.model).n_features,
+            "parameters": parameters,
+            "chosen": of_any!(self.model, model => json!(model.parameters())),
+            "report": report_json(report(self.model)),
+            "seconds_read": self.seconds.0,
+            "seconds": self.seconds.1,
+            "model_bytes": size_of_file(self.output),
+        });
+        match self.model {
+            AnyModel::Classifier(model) => json["classes"] = json!(model.classes()),
+            AnyModel::Regressor(model) => json["n_outputs"] = json!(model.n_outputs()),
+            AnyModel::OneClass(_) => {}
+        }
         json
     }
 
-    /// As text, on standard error.
+    /// As text, on standard error: the data, what was chosen, what is expected of the model, and its file.
     pub fn summary(&self) -> String {
-        let report = self.model.report();
-        let notes = notes(report);
-        format!(
-            "{}, {} classes\n\
-             {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}{}",
-            self.samples.extent,
-            self.model.classes().len(),
-            report.status.as_str(),
-            report.max_iterations(),
-            self.model.iterations(),
-            report.gap(),
-            findings(self.model).map(|line| line + "\n").unwrap_or_default(),
-            ending(report, self.seconds, self.output),
-        )
+        let mut lines = vec![format!("data: {}", self.samples.extent), format!("model: {}", chosen(self.model))];
+        lines.extend(expected(self.model).map(|expected| format!("expected: {expected}")));
+        let report = report(self.model);
+        if report.status != Status::Converged {
+            lines.push(format!("status: {}", report.status.as_str()));
+        }
+        let (name, size) = (self.output.display(), DecimalBytes(size_of_file(self.output)));
+        lines.push(format!("{name}: {size}, after {:.2} s; details: widemargin inspect {name}", self.seconds.1));
+        lines.iter().map(|line| wrapped(line, INDENT)).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// What is told of a trained regression model.
-pub struct RegressionSummary<'a> {
-    model: &'a dyn Regressor,
-    samples: Trained,
-    /// Seconds to read the samples, and of everything.
-    seconds: (f64, f64),
-    output: &'a Path,
+/// The parameters of a model that its summary shows.
+const SHOWN: [&str; 9] =
+    ["similarity", "normalization", "kernel", "C", "n_basis", "n_bases", "n_nodes", "loss", "threshold"];
+
+/// Blanks before what continues a line.
+const INDENT: usize = 4;
+
+/// What was chosen, in a line.
+fn chosen(model: &AnyModel) -> String {
+    let parameters = of_any!(model, model => json!(model.parameters()));
+    let of = |name: &&str| Some(format!("{name} = {}", plain(parameters.get(name).filter(|value| !value.is_null())?)));
+    [model.method().to_owned()].into_iter().chain(SHOWN.iter().filter_map(of)).collect::<Vec<_>>().join(", ")
 }
 
-impl<'a> RegressionSummary<'a> {
-    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
-    pub fn of_written(
-        context: &Context,
-        model: &'a dyn Regressor,
-        samples: Trained,
-        seconds_read: f64,
-        (output, stopping): (&'a Path, Stopping),
-    ) -> Result<Self, Failure> {
-        write(context, (output, stopping), model.report(), |output| model.save(output))?;
-        Ok(RegressionSummary { model, samples, seconds: (seconds_read, context.seconds()), output })
-    }
-
-    /// As `--json` prints it.
-    pub fn json(&self, parameters: &Value) -> Value {
-        let model = self.model;
-        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds);
-        json["n_features"] = json!(model.n_features());
-        json["n_outputs"] = json!(model.n_outputs());
-        json["parameters"] = parameters.clone();
-        json["chosen"] = json!(model.parameters());
-        json
-    }
-
-    /// As text, on standard error.
-    pub fn summary(&self) -> String {
-        let report = self.model.report();
-        let notes = notes(report);
-        let c = self.model.c();
-        let numbers = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.4e}")).collect::<Vec<_>>().join(", ");
-        let found = match (self.model.chosen(), self.model.chosen_loss()) {
-            (Some(point), _) => {
+/// What is expected of a model on new samples, by samples that were left out of its fit.
+pub fn expected(model: &AnyModel) -> Option<String> {
+    match model {
+        AnyModel::Classifier(model) => {
+            let estimate = model.report().estimate.as_ref()?;
+            let how = match estimate.method {
+                EstimateMethod::HeldOut => "held-out samples",
+                EstimateMethod::Folds => "five folds",
+                _ => "leave-one-out",
+            };
+            Some(format!("accuracy {:.2} % ({how})", 100.0 * (1.0 - estimate.error)))
+        }
+        AnyModel::Regressor(model) => {
+            let numbers = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.4e}")).collect::<Vec<_>>().join(", ");
+            if let Some(point) = model.chosen() {
                 let (r2, errors) = (point.loo_r2, numbers(&point.loo_rmse));
-                format!("C = {c:.4e}; of left-out samples R² {r2:.4}, root mean squared error {errors}\n")
+                return Some(format!("R² {r2:.4}, root mean squared error {errors} (leave-one-out)"));
             }
-            (None, Some(point)) => {
-                let whose = match self.model.loss() {
-                    RegressionLoss::Quantile { .. } => "left-out folds",
-                    _ => "left-out samples",
-                };
-                let (loss, d2, losses) = (self.model.loss().name(), point.d2, numbers(&point.loss));
-                format!("C = {c:.4e}; of {whose} D² {d2:.4}, mean {loss} loss {losses}\n")
-            }
-            (None, None) => format!("C = {c:.4e}; leave-one-out says nothing\n"),
-        };
-        let end = ending(report, self.seconds, self.output);
-        format!("{}, regression\n{found}{notes}{end}", self.samples.extent)
+            let point = model.chosen_loss()?;
+            let how = match model.loss() {
+                RegressionLoss::Quantile { .. } => "folds",
+                _ => "leave-one-out",
+            };
+            let (loss, d2, losses) = (model.loss().name(), point.d2, numbers(&point.loss));
+            Some(format!("D² {d2:.4}, mean {loss} loss {losses} ({how})"))
+        }
+        AnyModel::OneClass(model) => {
+            Some(format!("{} % of usual samples below the threshold (leave-one-out)", 100.0 * model.quantile()))
+        }
     }
-}
-
-/// What is told of a trained model of one class.
-pub struct OneClassSummary<'a> {
-    model: &'a dyn OneClass,
-    samples: Trained,
-    /// Seconds to read the samples, and of everything.
-    seconds: (f64, f64),
-    output: &'a Path,
-}
-
-impl<'a> OneClassSummary<'a> {
-    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
-    pub fn of_written(
-        context: &Context,
-        model: &'a dyn OneClass,
-        samples: Trained,
-        seconds_read: f64,
-        (output, stopping): (&'a Path, Stopping),
-    ) -> Result<Self, Failure> {
-        write(context, (output, stopping), model.report(), |output| model.save(output))?;
-        Ok(OneClassSummary { model, samples, seconds: (seconds_read, context.seconds()), output })
-    }
-
-    /// As `--json` prints it.
-    pub fn json(&self, parameters: &Value) -> Value {
-        let model = self.model;
-        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds);
-        json["n_features"] = json!(model.n_features());
-        json["parameters"] = parameters.clone();
-        json["chosen"] = json!(model.parameters());
-        json
-    }
-
-    /// As text, on standard error.
-    pub fn summary(&self) -> String {
-        let report = self.model.report();
-        let notes = notes(report);
-        let (threshold, quantile) = (self.model.threshold(), self.model.quantile());
-        let found = format!("outliers score below {threshold:.4}, as {quantile} of left-out samples do\n");
-        let end = ending(report, self.seconds, self.output);
-        format!("{}, one class\n{found}{notes}{end}", self.samples.extent)
-    }
-}
-
-/// Notes of a fit, a line each; `inspect` prints them whole.
-fn notes(report: &Report) -> String {
-    report.notes.iter().map(|note| beginning(&rounded(note)) + "\n").collect()
-}
-
-/// The last lines of a summary: seconds and the file.
-fn ending(report: &Report, (seconds_read, seconds): (f64, f64), output: &Path) -> String {
-    // What no stage counts, such as the choice of parameters on a part of the samples.
-    let others = seconds - seconds_read - report.seconds();
-    let others = if others >= 0.01 { format!(", search and others {others:.2}") } else { String::new() };
-    let size = DecimalBytes(size_of_file(output));
-    format!("{seconds:.2} s: read {seconds_read:.2}, {}{others}\n{}: {size}", stages(report), output.display())
-}
-
-/// Writes a model to its file, and prints the warnings of its fit.
-fn write(
-    context: &Context,
-    (output, stopping): (&Path, Stopping),
-    report: &Report,
-    save: impl FnOnce(&Path) -> widemargin::Result<()>,
-) -> Result<(), Failure> {
-    stopping.check(output, report)?;
-    context.bar.say(format!("writing {}", output.display()));
-    save(output)?;
-    context.bar.hide();
-    for warning in &report.warnings {
-        context.warn(warning);
-    }
-    Ok(())
 }
 
 fn size_of_file(file: &Path) -> u64 {

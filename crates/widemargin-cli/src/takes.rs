@@ -1,10 +1,22 @@
-//! What a model knows of the samples that it takes, whatever it predicts.
+//! What is common to models of all kinds, and what they require of samples.
 
 use widemargin::data::{AnySamples, ColumnRoles, TableColumns};
-use widemargin::model::{Classifier, OneClass, Regressor};
+use widemargin::model::AnyModel;
 use widemargin_io::TrainedTable;
 
-/// What a model knows of the samples that it takes.
+/// The same of a model of any kind.
+macro_rules! of_any {
+    ($any:expr, $model:ident => $value:expr) => {
+        match $any {
+            widemargin::model::AnyModel::Classifier($model) => $value,
+            widemargin::model::AnyModel::Regressor($model) => $value,
+            widemargin::model::AnyModel::OneClass($model) => $value,
+        }
+    };
+}
+pub(crate) use of_any;
+
+/// What a model requires of samples.
 #[derive(Clone, Copy)]
 pub struct Takes<'a> {
     /// Number of features of vectors.
@@ -30,20 +42,14 @@ impl Takes<'_> {
     }
 }
 
-/// The same of models of every kind.
-macro_rules! takes {
-    ($($kind:ident),+) => {$(
-        impl<'a> From<&'a dyn $kind> for Takes<'a> {
-            fn from(model: &'a dyn $kind) -> Self {
-                Takes {
-                    n_features: model.n_features(),
-                    feature_names: model.feature_names(),
-                    table_columns: model.table_columns(),
-                    column_roles: model.column_roles(),
-                    bases: model.bases(),
-                }
-            }
-        }
-    )+};
+impl<'a> From<&'a AnyModel> for Takes<'a> {
+    fn from(model: &'a AnyModel) -> Self {
+        of_any!(model, model => Takes {
+            n_features: model.n_features(),
+            feature_names: model.feature_names(),
+            table_columns: model.table_columns(),
+            column_roles: model.column_roles(),
+            bases: model.bases(),
+        })
+    }
 }
-takes!(Classifier, Regressor, OneClass);

@@ -19,11 +19,24 @@ pub fn failure(error: &clap::Error, program: &Command) -> Failure {
     let first = words(message.split("\n\n").next().unwrap_or(&message));
     let first = expected_numbers(first.strip_prefix("error: ").unwrap_or(&first));
     let failure = Failure::input(first);
-    if let Some(help) = other_command(error, program) {
-        return failure.help(help);
+    match suggestion(error).or_else(|| other_commands(error, program)) {
+        Some(help) => failure.help(help),
+        None => failure.help("add --help to see the usage"),
     }
-    let tip = message.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-    failure.help(tip.unwrap_or("add --help to see the usage"))
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// The name that was meant.
+fn suggestion(error: &clap::Error) -> Option<String> {
+    let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    kinds.into_iter().find_map(|kind| text(error, kind)).map(|near| format!("did you mean {near}?"))
 }
 
 /// What a number should be, instead of why it could not be parsed.
@@ -40,55 +53,14 @@ fn expected_numbers(message: &str) -> String {
     }
 }
 
-/// Which command has what another one lacks.
-fn other_command(error: &clap::Error, program: &Command) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        _ => None,
-    };
-    match error.kind() {
-        ErrorKind::UnknownArgument => {
-            let option = text(ContextKind::InvalidArg)?;
-            let long = option.strip_prefix("--")?.split('=').next()?.to_owned();
-            let mut commands = Vec::new();
-            commands_with(program, &long, &mut Vec::new(), &mut commands);
-            (!commands.is_empty()).then(|| format!("--{long} is an option of {}", commands.join(", ")))
-        }
-        ErrorKind::InvalidSubcommand => {
-            let usage = error.get(ContextKind::Usage)?.to_string();
-            let is_cv = usage.contains(" cv ");
-            is_cv.then(|| {
-                "name the method: `cv basis-expansion DATA`, `cv thin-plate DATA` or `cv power-mean DATA`; `train DATA` \
-                 compares them by itself"
-                    .to_owned()
-            })
-        }
-        ErrorKind::MissingRequiredArgument => {
-            let usage = error.get(ContextKind::Usage)?.to_string();
-            let method = usage.split_once(" train ")?.1.split_whitespace().next()?;
-            let is_method = program.find_subcommand("train")?.find_subcommand(method).is_some();
-            is_method.then(|| format!("the method comes first: `train {method} DATA -o MODEL`"))
-        }
-        _ => None,
-    }
-}
-
-/// The commands below one that have an option; all of its subcommands are told of as one.
-fn commands_with(command: &Command, long: &str, path: &mut Vec<String>, found: &mut Vec<String>) {
-    let has = |command: &Command| {
-        command.get_arguments().any(|arg| arg.get_long() == Some(long)) && command.get_name() != "help"
-    };
-    let below: Vec<&Command> = command.get_subcommands().collect();
-    let is_whole = !path.is_empty() && (has(command) || (!below.is_empty() && below.iter().all(|one| has(one))));
-    if is_whole {
-        found.push(format!("`{}`", path.join(" ")));
-        return;
-    }
-    for one in below {
-        path.push(one.get_name().to_owned());
-        commands_with(one, long, path, found);
-        path.pop();
-    }
+/// Which commands have an option that another one lacks.
+fn other_commands(error: &clap::Error, program: &Command) -> Option<String> {
+    let option = text(error, ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let long = option.strip_prefix("--")?.split('=').next()?;
+    let has = |command: &&Command| command.get_arguments().any(|arg| arg.get_long() == Some(long));
+    let commands: Vec<String> =
+        program.get_subcommands().filter(has).map(|command| format!("`{}`", command.get_name())).collect();
+    (!commands.is_empty()).then(|| format!("--{long} is an option of {}", commands.join(", ")))
 }
 
 #[cfg(test)]
@@ -99,16 +71,12 @@ mod tests {
     use crate::cli::Cli;
 
     #[test]
-    fn options_of_other_commands_are_found() {
+    fn what_was_meant_is_suggested() {
         for (line, expected) in [
-            (
-                "train a.csv -o m --similarity rbf",
-                "--similarity is an option of `train basis-expansion`, `cv basis-expansion`",
-            ),
-            ("train a.csv -o m --group g", "--group is an option of `cv`"),
-            ("cv a.csv", "name the method"),
-            ("cv auto a.csv", "name the method"),
-            ("train a.csv -o m --outputs n", "similar argument"),
+            ("train a.csv -o m --folds 3", "--folds is an option of `cv`"),
+            ("train a.csv -o m --similarty rbf", "did you mean --similarity?"),
+            ("inspec m", "did you mean inspect?"),
+            ("train a.csv -o m --task regresion", "did you mean regression?"),
         ] {
             let words = ["widemargin"].into_iter().chain(line.split(' '));
             let error = with_negative_numbers(Cli::command()).try_get_matches_from(words).unwrap_err();

@@ -320,12 +320,12 @@ impl IoError {
             IoError::OtherColumn { .. } => "it takes a name or a number: 1 is the first column, -1 the last",
             IoError::NotATable { .. } => "if it is a table, add --format csv",
             IoError::TextColumn { .. } => {
-                "--text-column is for --format strings: a name or a number, 1 is the first column, -1 the last"
+                "--format strings:COLUMN takes a name or a number: 1 is the first column, -1 the last"
             }
             IoError::WhichColumn { what: "labels", .. } => {
                 "name the label column with --label; --label none if there is none"
             }
-            IoError::WhichColumn { .. } => "name the column of strings with --text-column",
+            IoError::WhichColumn { .. } => "name the column of strings with --format strings:COLUMN",
             IoError::Shards { .. } => {
                 "the files of a folder are read as one input, but for those whose names begin with . or _"
             }

@@ -54,7 +54,7 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// Refuses options that do not apply to a format.
     pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
-        let columns = [("--id", &self.id), ("--weight", &self.weight), ("--group", &self.group)];
+        let columns = [("--id", &self.id), ("--weight-column", &self.weight), ("--group", &self.group)];
         let columns = columns.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
         for (flag, column) in columns.chain(self.drop.iter().map(|column| ("--drop", column))) {
             let reason = match format {
@@ -73,7 +73,7 @@ impl ReadOptions {
         if let LabelColumn::Indicators(_) = &self.label
             && (file.is_dir() || !matches!(format, Format::Csv | Format::Tsv))
         {
-            let reason = "indicator columns are for CSV and TSV files; pass the labels of other multilabel samples in a separate file (--labels)";
+            let reason = "indicator columns are for CSV and TSV files; pass the labels of other multilabel samples in a separate file (--label-file)";
             return Err(self.label.refused(&shown(file), reason));
         }
         if self.text == TextColumn::Auto || format == Format::Strings {

@@ -215,7 +215,7 @@ impl CsvProblem {
                 Some("remove the rows without a label; a class of this name needs another one, such as 'none'".into())
             }
             CsvProblem::NotANumber { column, is_label_specified, .. } => {
-                let strings = format!("if the samples are strings, pass --format strings --text-column {column}");
+                let strings = format!("if the samples are strings, pass --format strings:{column}");
                 Some(if *is_label_specified {
                     format!("features are numbers: leave the column out, or write its values as numbers; {strings}")
                 } else {
@@ -247,8 +247,7 @@ impl CsvProblem {
             )),
             CsvProblem::DecimalMark { problem: [_, help], .. } => Some((*help).into()),
             CsvProblem::TooManyCategories { column, .. } => Some(format!(
-                "if they name the samples, pass --id {column}; if they are the samples, --format strings --text-column \
-                 {column}"
+                "if they name the samples, pass --id {column}; if they are the samples, --format strings:{column}"
             )),
             CsvProblem::NoValue => Some("leave the column out".into()),
             CsvProblem::OtherKind { .. } | CsvProblem::Weight(_) => None,

@@ -84,7 +84,7 @@ impl Table {
         let shard = self.shards.as_ref().and_then(|shards| shards.shard(row));
         let line = self.line(row).map(|line| format!("line {line}"));
         let file = || self.files.as_ref().and_then(|files| files.get(row)).cloned();
-        let number = || format!("sample {} (from 0)", shard.map_or(row, |(_, row)| row));
+        let number = || format!("sample {}", shard.map_or(row, |(_, row)| row) + 1);
         let place = line.or_else(file).unwrap_or_else(number);
         match shard.and_then(|(file, _)| file.file_name()) {
             Some(name) => format!("{}, {place}", name.to_string_lossy()),

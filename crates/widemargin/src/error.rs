@@ -246,9 +246,11 @@ impl Error {
         Error::Similarity { similarity: similarity.into(), problem: problem.into() }
     }
 
-    /// A name that is none of the known ones.
+    /// A name that is none of the known ones; the nearest of them is suggested.
     pub(crate) fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
-        let expected = format!("known are {}", known.collect::<Vec<_>>().join(", "));
+        let known: Vec<&str> = known.collect();
+        let suggestion = nearest(name, known.iter().copied()).map(|near| format!("did you mean '{near}'? "));
+        let expected = format!("{}known are {}", suggestion.unwrap_or_default(), known.join(", "));
         Error::UnknownName { what, name: name.to_owned(), expected }
     }
 
@@ -323,4 +325,29 @@ pub(crate) fn require_cost(c: f64) -> Result<()> {
 /// [`Error::Parameter`].
 pub(crate) fn require_gap(tol: f64, usual: &str) -> Result<()> {
     require(tol > 0.0 && tol < 1.0, "tol", tol, &format!("a relative duality gap between 0 and 1, such as {usual}"))
+}
+
+/// The known name that differs from another in the fewest characters, if at most a third of them differ. What follows a
+/// colon is not compared.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let beginning = |text: &'a str| text.split(':').next().unwrap_or(text);
+    let name = name.split(':').next().unwrap_or(name);
+    let distance = |known: &str| rapidfuzz::distance::osa::distance(name.chars(), known.chars());
+    let distances = known.map(beginning).map(|known| (distance(known), known));
+    let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
+    (3 * distance <= name.chars().count().max(near.chars().count())).then_some(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        let nearest = |name| nearest(name, ["rbf", "edit", "power-mean:p=NUMBER", "chi2"].into_iter());
+        assert_eq!(nearest("rbff:gamma=1"), Some("rbf"));
+        assert_eq!(nearest("power-maen"), Some("power-mean"));
+        assert_eq!(nearest("chi3"), Some("chi2"));
+        assert_eq!(nearest("wavelet"), None);
+    }
 }

@@ -58,7 +58,7 @@ pub mod similarity;
 pub mod solve;
 mod spec;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, nearest};
 
 // Compiles the README's program with the doctests.
 #[cfg(doctest)]

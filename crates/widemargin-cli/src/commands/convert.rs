@@ -17,10 +17,12 @@ use crate::report::{Failure, shown};
 pub struct Convert {
     #[command(flatten)]
     input: Input,
-    /// The file to write; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format of the output, if it cannot be determined from its name: libsvm, csv, tsv, npy, npz
+    /// Format of the output: libsvm, csv, tsv, npy or npz
+    ///
+    /// By default its name tells the format.
     #[arg(long, value_name = "FORMAT")]
     output_format: Option<Format>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use widemargin::data::{Label, Source};
+use widemargin::data::Label;
 use widemargin::model::{Explanation, Term, TermSource};
 use widemargin::similarity::{Comparison, PathStep, Pieces};
 
@@ -12,7 +12,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::details::sample_text;
 use crate::label_column::label_column;
-use crate::model::{load_for, read_for};
+use crate::model::{classifier, load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
 use crate::takes::Takes;
@@ -21,45 +21,45 @@ use crate::text_table::text_table;
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The model file
+    /// Model file
     model: PathBuf,
-    #[command(flatten)]
-    input: Input,
-    /// The sample to explain, by its position: 0 is the first
+    /// Sample to explain, by its number: 1 is the first
     #[arg(long, value_name = "N")]
     row: usize,
-    /// The class, or one of several labels, to explain [default: the predicted one; of several labels the one with the largest
-    /// decision value]
+    /// Class or label to explain [default: the predicted one]
+    ///
+    /// Of several labels the default is the one with the largest decision value.
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
-    /// How many of the terms that say most for or against the class are printed, and of how many similarities it
-    /// is told what they are made of; JSON has all terms
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    terms: usize,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object with all terms; its rows count from 0
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    input: Input,
 }
+
+/// Terms that are printed: those that say most for or against the class.
+const TERMS: usize = 10;
 
 impl Explain {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let model = load_for(&self.model, &self.input)?;
+        let any = load_for(&self.model, &self.input)?;
+        let model = classifier(&any, &self.model)?;
         let file = &self.input.data;
-        let table = read_for(&*model, &self.input, label_column(&self.input, &Takes::from(&*model))?, context)?;
+        let table = read_for(&any, &self.input, label_column(&self.input, &Takes::from(&any))?, context)?;
         context.bar.hide();
-        let samples = table.samples.view()?;
-        if self.row >= samples.n_samples() {
-            let (row, n) = (self.row, samples.n_samples());
-            let failure = Failure::input(format!("--row {row}: there are {n} samples, and the first is 0"));
-            return Err(failure.help(format!("give a number from 0 to {}", n - 1)));
-        }
+        let (samples, n) = (table.samples.view()?, table.samples.n_rows());
+        let Some(row) = self.row.checked_sub(1).filter(|row| *row < n) else {
+            let failure = Failure::input(format!("--row {}: there are {n} samples, and the first is 1", self.row));
+            return Err(failure.help(format!("pass a number from 1 to {n}")));
+        };
         let class = self.class.as_deref().map(|name| position(name, model.classes())).transpose()?;
         let explanation =
-            model.explain(&samples, self.row, class, self.terms).map_err(|error| in_file(error, file, &table, 0))?;
+            model.explain(&samples, row, class, TERMS).map_err(|error| in_file(error, file, &table, 0))?;
         if self.json {
             let mut object = json!(explanation);
-            object["row"] = json!(self.row);
+            object["row"] = json!(row);
             object["predicted"] = match explanation.multilabel {
                 true => json!(explanation.predicted_labels()),
                 false => json!(explanation.classes[explanation.predicted]),
@@ -69,7 +69,7 @@ impl Explain {
         }
         let basis = |index: usize| model.bases().and_then(|bases| sample_text(bases, index));
         let names = Names { columns: model.feature_names(), basis: &basis };
-        print(&text(&explanation, self.terms, &table.place(self.row), &names))
+        print(&text(&explanation, &table.place(row), &names))
     }
 }
 
@@ -92,11 +92,11 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn column(&self, column: usize) -> String {
-        self.columns.and_then(|names| names.get(column).cloned()).unwrap_or_else(|| format!("column {column}"))
+        self.columns.and_then(|names| names.get(column).cloned()).unwrap_or_else(|| format!("column {}", column + 1))
     }
 }
 
-fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) -> String {
+fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
     let class = explanation.explained;
     let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
     let mut out =
@@ -109,7 +109,7 @@ fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) 
     }
     out += &format!("\n\ndecision value for it {:.6}\n", explanation.decision_value(class));
     let order = explanation.strongest(class);
-    let (shown, rest) = order.split_at(most.min(order.len()));
+    let (shown, rest) = order.split_at(TERMS.min(order.len()));
     let for_class = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
     let row = |at: &usize| {
         let term = &explanation.terms[*at];
@@ -152,9 +152,9 @@ fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) 
 fn source_text(term: &Term, names: &Names<'_>) -> String {
     match &term.source {
         TermSource::Basis { index, row } => {
-            let row = row.map_or(String::new(), |row| format!(" (training row {row})"));
+            let row = row.map_or(String::new(), |row| format!(" (training row {})", row + 1));
             let sample = (names.basis)(*index).map_or(String::new(), |text| format!(": {text}"));
-            format!("basis {index}{row}{sample}")
+            format!("basis {}{row}{sample}", index + 1)
         }
         TermSource::Column { name: Some(name), .. } => name.clone(),
         TermSource::Column { index, .. } => names.column(*index),
@@ -172,17 +172,17 @@ fn comparison_text(comparison: &Comparison, names: &Names<'_>) -> String {
         let mut all: Vec<(String, f64)> = names.into_iter().zip(shares.iter().copied()).collect();
         all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let more = if all.len() > PIECES { ", …" } else { "" };
-        let told = all.iter().take(PIECES).map(|(name, share)| format!("{name} {share:.4}"));
-        told.collect::<Vec<_>>().join(", ") + more
+        let first = all.iter().take(PIECES).map(|(name, share)| format!("{name} {share:.4}"));
+        first.collect::<Vec<_>>().join(", ") + more
     };
-    let told = match &comparison.pieces {
+    let pieces = match &comparison.pieces {
         Pieces::Columns { columns, shares } => {
             largest(columns.iter().map(|column| names.column(*column)).collect(), shares)
         }
         Pieces::Terms { terms, shares } => largest(terms.iter().map(|term| format!("'{term}'")).collect(), shares),
         Pieces::Cells { cells, .. } => {
             let shares: Vec<f64> = cells.iter().map(|cell| cell.share).collect();
-            let name = |cell: &[usize; 2]| format!("({}, {})", cell[0], cell[1]);
+            let name = |cell: &[usize; 2]| format!("({}, {})", cell[0] + 1, cell[1] + 1);
             let names = cells.iter().map(|cell| match &cell.sample {
                 Some(sample) if *sample == cell.basis => name(sample),
                 Some(sample) => format!("{} at {}", name(&cell.basis), name(sample)),
@@ -191,7 +191,7 @@ fn comparison_text(comparison: &Comparison, names: &Names<'_>) -> String {
             largest(names.collect(), &shares)
         }
         Pieces::TimeSteps { path } | Pieces::Characters { path } => {
-            let number = |at: Option<usize>| at.map_or("-".to_owned(), |at| at.to_string());
+            let number = |at: Option<usize>| at.map_or("-".to_owned(), |at| (at + 1).to_string());
             let name = |step: &PathStep| format!("{}~{}", number(step.basis), number(step.sample));
             largest(path.iter().map(name).collect(), &path.iter().map(|step| step.share).collect::<Vec<f64>>())
         }
@@ -200,5 +200,5 @@ fn comparison_text(comparison: &Comparison, names: &Names<'_>) -> String {
         }
         _ => String::new(),
     };
-    format!("{head}; {told}")
+    format!("{head}; {pieces}")
 }

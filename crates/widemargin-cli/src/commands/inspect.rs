@@ -1,175 +1,138 @@
-//! `widemargin inspect`: shows what a model file contains.
+//! `widemargin inspect`: shows what a model file contains, and how far its similarity is from being a kernel.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
-use widemargin::model::{AnyModel, Classifier, OneClass, Parameters, Regressor};
+use widemargin::model::{AnyModel, Classifier};
 use widemargin::solve::{CalibratedOn, Report};
 
+use crate::args::OptionalInput;
+use crate::commands::spectrum;
+use crate::context::Context;
 use crate::details::details;
-use crate::model::report_json;
+use crate::model::{report, report_json};
 use crate::output::{print, print_json};
-use crate::readable::{number_text, rounded, wrapped};
+use crate::readable::{plain, rounded, wrapped};
 use crate::report::Failure;
+use crate::summary::expected;
+use crate::takes::{Takes, of_any};
+
+const SPECTRUM: &str = "Measure the negative eigenvalues of the similarity on samples";
+const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's similarity on these samples, at most 1000 of \
+                             them: a similarity without any is a kernel";
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
+#[command(mut_arg("data", |data| data.long("spectrum").help(SPECTRUM).long_help(LONG_SPECTRUM)))]
 pub struct Inspect {
-    /// The model file
+    /// Model file
     model: PathBuf,
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of lines; its rows count from 0
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    spectrum: OptionalInput,
 }
 
 impl Inspect {
     /// Runs the command.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        if let Some(input) = &self.spectrum.0 {
+            return spectrum::run(context, &self.model, input, self.json);
+        }
         let model = AnyModel::load(&self.model)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
-        let model = match model {
-            AnyModel::Classifier(model) => model,
-            AnyModel::Regressor(model) => return self.numbers(&*model, size),
-            AnyModel::OneClass(model) => return self.one_class(&*model, size),
-        };
-        if self.json {
-            let mut object = json!({
-                "model": self.model.display().to_string(),
-                "method": model.method(),
-                "parameters": model.parameters(),
-                "classes": model.classes(),
-                "n_features": model.n_features(),
-                "feature_names": model.feature_names(),
-                "n_weights": model.n_weights(),
-                "margins": margins(&*model),
-                "calibration": model.calibration(),
-                "model_bytes": size,
-                "report": report_json(model.report()),
-            });
-            if let Some((name, json, _)) = details(&*model) {
-                object[name] = json;
+        match self.json {
+            true => print_json(&self.json_of(&model, size)),
+            false => print(&text(&model, size)),
+        }
+    }
+
+    fn json_of(&self, model: &AnyModel, size: u64) -> Value {
+        let takes = Takes::from(model);
+        let mut object = json!({
+            "model": self.model.display().to_string(),
+            "method": model.method(),
+            "parameters": of_any!(model, model => json!(model.parameters())),
+            "n_features": takes.n_features,
+            "feature_names": takes.feature_names,
+            "n_weights": of_any!(model, model => model.n_weights()),
+            "model_bytes": size,
+            "report": report_json(report(model)),
+        });
+        match model {
+            AnyModel::Classifier(model) => {
+                object["classes"] = json!(model.classes());
+                object["margins"] = json!(margins(&**model));
+                object["calibration"] = json!(model.calibration());
+                if let Some((name, json, _)) = details(&**model) {
+                    object[name] = json;
+                }
             }
-            return print_json(&object);
+            AnyModel::Regressor(model) => {
+                object["n_outputs"] = json!(model.n_outputs());
+                // Of the squared loss, or of another.
+                object["path"] = match model.loss_path() {
+                    [] => json!(model.path()),
+                    path => json!(path),
+                };
+            }
+            AnyModel::OneClass(model) => object["n_samples"] = json!(model.loo_scores().len()),
         }
-        print(&text(&*model, size))
-    }
-
-    /// Tells of a regression model.
-    fn numbers(&self, model: &dyn Regressor, size: u64) -> Result<(), Failure> {
-        let report = model.report();
-        if self.json {
-            // Of the squared loss, or of another.
-            let path = if model.loss_path().is_empty() { json!(model.path()) } else { json!(model.loss_path()) };
-            return print_json(&json!({
-                "model": self.model.display().to_string(),
-                "method": model.method(),
-                "parameters": model.parameters(),
-                "n_outputs": model.n_outputs(),
-                "n_features": model.n_features(),
-                "feature_names": model.feature_names(),
-                "n_weights": model.n_weights(),
-                "path": path,
-                "model_bytes": size,
-                "report": report_json(report),
-            }));
-        }
-        let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
-        lines.push(("targets".to_owned(), model.n_outputs().to_string()));
-        print_of_closed_form(lines, model.n_weights(), size, report)
-    }
-
-    /// Tells of a model of one class.
-    fn one_class(&self, model: &dyn OneClass, size: u64) -> Result<(), Failure> {
-        let (report, n) = (model.report(), model.loo_scores().len());
-        if self.json {
-            return print_json(&json!({
-                "model": self.model.display().to_string(),
-                "method": model.method(),
-                "parameters": model.parameters(),
-                "n_samples": n,
-                "n_features": model.n_features(),
-                "feature_names": model.feature_names(),
-                "n_weights": model.n_weights(),
-                "model_bytes": size,
-                "report": report_json(report),
-            }));
-        }
-        let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
-        lines.push(("samples trained on".to_owned(), HumanCount(n as u64).to_string()));
-        print_of_closed_form(lines, model.n_weights(), size, report)
+        object
     }
 }
 
-/// Prints lines, and what is told of all fits in closed form.
-fn print_of_closed_form(mut lines: Lines, n_weights: usize, size: u64, report: &Report) -> Result<(), Failure> {
-    lines.push(weights(n_weights, size));
-    lines.extend(remarks(report));
-    print(&aligned(&lines))
-}
-
-/// Names and values, line by line.
-type Lines = Vec<(String, String)>;
-
-/// The lines of models of classes and of numbers.
-fn of_parameters(
-    method: &str,
-    parameters: Parameters,
-    n_features: Option<usize>,
-    feature_names: Option<&[String]>,
-) -> Lines {
-    let mut lines = vec![("method".to_owned(), method.to_owned())];
-    if let Value::Object(parameters) = json!(parameters) {
+fn text(model: &AnyModel, size: u64) -> String {
+    let mut lines = vec![("method".to_owned(), model.method().to_owned())];
+    let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
+    if let Value::Object(parameters) = of_any!(model, model => json!(model.parameters())) {
         let is_set = |value: &Value| !value.is_null() && value.as_array().is_none_or(|values| !values.is_empty());
-        let set = parameters.into_iter().filter(|(_, value)| is_set(value));
-        lines.extend(set.map(|(name, value)| (name, plain(&value))));
+        parameters.iter().filter(|(_, value)| is_set(value)).for_each(|(name, value)| add(name, plain(value)));
     }
-    lines.extend(n_features.map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
-    lines.extend(feature_names.map(|names| ("columns".to_owned(), beginning(names))));
-    lines
-}
-
-fn weights(n_weights: usize, size: u64) -> (String, String) {
-    ("weights".to_owned(), format!("{} in a file of {}", HumanCount(n_weights as u64), DecimalBytes(size)))
-}
-
-fn aligned(lines: &Lines) -> String {
+    let takes = Takes::from(model);
+    takes.n_features.into_iter().for_each(|n| add("features", HumanCount(n as u64).to_string()));
+    takes.feature_names.into_iter().for_each(|names| add("columns", beginning(names)));
+    match model {
+        AnyModel::Classifier(model) => {
+            add("classes", format!("{}: {}", model.classes().len(), beginning(model.classes())));
+        }
+        AnyModel::Regressor(model) => add("targets", model.n_outputs().to_string()),
+        AnyModel::OneClass(model) => {
+            add("samples trained on", HumanCount(model.loo_scores().len() as u64).to_string());
+        }
+    }
+    let n_weights = of_any!(model, model => model.n_weights());
+    add("weights", format!("{} in a file of {}", HumanCount(n_weights as u64), DecimalBytes(size)));
+    if let AnyModel::Classifier(model) = model {
+        let report = model.report();
+        let (steps, iterations) = (report.max_iterations(), model.iterations());
+        add("training", format!("{} after {steps} {iterations}", report.status.as_str()));
+        add("gap", format!("{:.1e} relative duality gap, objective {:.6e}", report.gap(), report.objective));
+        if let Some(margins) = margins(&**model) {
+            add("margins", beginning(&margins.iter().map(|margin| format!("{margin:.4e}")).collect::<Vec<_>>()));
+        }
+        add("probabilities", probabilities(&**model));
+    }
+    expected(model).into_iter().for_each(|expected| add("expected", expected));
+    lines.extend(remarks(report(model)));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    lines.iter().map(|(name, value)| format!("{name:<width$}  {}\n", wrapped(value, width + 2))).collect()
-}
-
-fn text(model: &dyn Classifier, size: u64) -> String {
-    let report = model.report();
-    let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
-    lines.extend([
-        ("classes".to_owned(), format!("{}: {}", model.classes().len(), beginning(model.classes()))),
-        weights(model.n_weights(), size),
-        (
-            "training".to_owned(),
-            format!("{} after {} {}", report.status.as_str(), report.max_iterations(), model.iterations()),
-        ),
-        ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
-    ]);
-    if let Some(margins) = margins(model) {
-        lines.push((
-            "margins".to_owned(),
-            beginning(&margins.iter().map(|margin| format!("{margin:.4e}")).collect::<Vec<_>>()),
-        ));
-    }
-    lines.push(("probabilities".to_owned(), probabilities(model)));
-    lines.extend(remarks(report));
-    let mut text = aligned(&lines);
-    if let Some((_, _, table)) = details(model) {
+    let line = |(name, value): &(String, String)| format!("{name:<width$}  {}\n", wrapped(value, width + 2));
+    let mut text: String = lines.iter().map(line).collect();
+    if let AnyModel::Classifier(model) = model
+        && let Some((_, _, table)) = details(&**model)
+    {
         text += &format!("\n{table}");
     }
     text
 }
 
 /// The notes and warnings of a fit.
-fn remarks(report: &Report) -> Lines {
+fn remarks(report: &Report) -> impl Iterator<Item = (String, String)> + '_ {
     let notes = report.notes.iter().map(|note| ("note".to_owned(), rounded(note)));
-    notes.chain(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone()))).collect()
+    notes.chain(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())))
 }
 
 /// On what they are calibrated, if they are.
@@ -188,17 +151,6 @@ fn probabilities(model: &dyn Classifier) -> String {
 fn beginning(names: &[impl ToString]) -> String {
     let shown: Vec<String> = names.iter().take(20).map(ToString::to_string).collect();
     shown.join(", ") + if names.len() > shown.len() { ", …" } else { "" }
-}
-
-/// A JSON value without quotes and brackets.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => rounded(text),
-        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
-        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
-        Value::Number(number) if number.is_f64() => number_text(number.as_f64().unwrap_or(f64::NAN)),
-        other => other.to_string(),
-    }
 }
 
 /// 1/‖f‖² of each two-class problem, where the model has such a norm that is above 0.

@@ -1,19 +1,19 @@
 //! The subcommands, one file each.
 
-pub mod choice;
 pub mod completions;
 pub mod convert;
 pub mod cv;
 pub mod demo;
 pub mod evaluate;
-pub mod evaluate_labels;
+mod evaluate_classes;
+mod evaluate_labels;
 mod evaluate_numbers;
-mod evaluate_one_class;
+mod evaluation;
 pub mod explain;
 pub mod inspect;
 pub mod man;
 pub mod predict;
 pub mod report;
-pub mod spectrum;
+mod spectrum;
 pub mod train;
 pub mod transform;

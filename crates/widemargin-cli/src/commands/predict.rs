@@ -1,41 +1,64 @@
-//! `widemargin predict`: prints one label or number per line; of a model of one class 1, or -1 for outliers.
+//! `widemargin predict`: prints a label or number for each sample; of an outlier detector 1, or -1 for outliers.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
 use widemargin::Error;
-use widemargin::model::{AnyModel, OneClass, Regressor};
-use widemargin::problem::OneVsRest;
+use widemargin::data::{Label, SamplesView};
+use widemargin::model::AnyModel;
+use widemargin::monitor::Monitor;
 use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::label_column::label_column;
-use crate::model::load_any_for;
+use crate::model::load_for;
 use crate::output::{Output, check_output};
 use crate::report::{Failure, shown};
-use crate::stream::{decide, predict, score};
+use crate::stream::through;
 use crate::takes::Takes;
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
 pub struct Predict {
-    /// The model file
+    /// Model file
     model: PathBuf,
-    #[command(flatten)]
-    input: Input,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
-    /// one per class; of a model of one class the score less its threshold (below 0 for outliers)
+    /// csv, with a header, or jsonl [default: lines without a header]
+    ///
+    /// By default the fields of a line are separated by tabs.
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    output_format: Option<Lines>,
+    /// Also print the decision values
+    ///
+    /// One for two classes (above 0 predicts the second), otherwise one per class; of an outlier detector the score less its
+    /// threshold (below 0 for outliers).
     #[arg(long)]
     scores: bool,
-    /// Also print the probability of each class, separated by tabs, in the order of the classes that `inspect` prints
+    /// Also print the probability of each class
     #[arg(long, conflicts_with = "scores")]
     probabilities: bool,
+    #[command(flatten)]
+    input: Input,
+}
+
+/// How predictions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Lines {
+    Csv,
+    Jsonl,
+}
+
+/// A field of a line.
+enum Field<'a> {
+    Text(&'a str),
+    Whole(i64),
+    Narrow(f32),
+    Wide(f64),
 }
 
 impl Predict {
@@ -45,114 +68,248 @@ impl Predict {
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
         }
-        let model = match load_any_for(&self.model, &self.input)? {
-            AnyModel::Classifier(model) => model,
-            AnyModel::Regressor(model) => return self.numbers(context, &*model),
-            AnyModel::OneClass(model) => return self.one_class(context, &*model),
-        };
-        if self.probabilities && model.calibration().is_none() {
-            let failure = Failure::input(format!("{}: {}", shown(&self.model), Error::NotCalibrated));
-            return Err(failure.help("train it again with this version"));
-        }
-        let label = label_column(&self.input, &Takes::from(&*model))?;
-        let mut output = Output::open(self.output.as_deref())?;
-        let names: Vec<String> = model.classes().iter().map(|class| field(&class.to_string()).into_owned()).collect();
-        let mut text = Vec::new();
-        score(context, &*model, &self.input, label, |block, scores| {
-            let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
-            text.clear();
-            let calibration = model.calibration().filter(|_| self.probabilities);
-            let is_several = model.is_multilabel();
-            let probabilities = calibration.map(|calibration| {
-                let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-                if is_several {
-                    return calibration.of_labels(&values, false);
-                }
-                calibration.probabilities(&values, names.len())
-            });
-            for row in 0..scores.n_rows() {
-                let values = scores.row(row);
-                if let Some(samples) = samples {
-                    text.extend_from_slice(field(&samples[row]).as_bytes());
-                    text.push(b'\t');
-                }
-                if is_several {
-                    let has: Vec<&str> = values.iter().map(|value| if *value > 0.0 { "1" } else { "0" }).collect();
-                    text.extend_from_slice(has.join("\t").as_bytes());
-                } else {
-                    text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
-                }
-                if self.scores {
-                    // Writing to memory cannot fail.
-                    values.iter().for_each(|value| drop(write!(text, "\t{value}")));
-                }
-                if let Some(all) = &probabilities {
-                    let of_row = &all[row * names.len()..(row + 1) * names.len()];
-                    of_row.iter().for_each(|value| drop(write!(text, "\t{value}")));
-                }
-                text.push(b'\n');
+        let model = load_for(&self.model, &self.input)?;
+        self.check(&model)?;
+        let (takes, threads, input) = (Takes::from(&model), context.common.threads, &self.input);
+        let label = label_column(input, &takes)?;
+        let (names, output) = (self.names(&model), Output::open(self.output.as_deref())?);
+        let mut out = Writer { lines: self.output_format, names, output, text: Vec::new(), has_head: false };
+        match &model {
+            AnyModel::Classifier(model) => {
+                let (classes, is_several) = (model.classes(), model.is_multilabel());
+                let calibration = model.calibration().filter(|_| self.probabilities);
+                let of =
+                    |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
+                through(context, &takes, input, label, of, |block, scores| {
+                    let labels = if is_several { Vec::new() } else { scores.decide(classes) };
+                    let mut numbers = calibration.map_or_else(Vec::new, |calibration| {
+                        let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
+                        match is_several {
+                            true => calibration.of_labels(&values, false),
+                            false => calibration.probabilities(&values, classes.len()),
+                        }
+                    });
+                    if is_several {
+                        // Before the probabilities of its row.
+                        let mut rest = numbers.chunks(classes.len());
+                        let answer = |score: &f32| f64::from(u8::from(*score > 0.0));
+                        let row = |scores: &[f32]| {
+                            scores
+                                .iter()
+                                .map(answer)
+                                .chain(rest.next().into_iter().flatten().copied())
+                                .collect::<Vec<_>>()
+                        };
+                        numbers = scores.values().chunks(classes.len()).flat_map(row).collect();
+                    }
+                    out.write(block, &labels, &numbers, if self.scores { scores.values() } else { &[] })
+                })?;
             }
-            output.write(&text)
-        })?;
-        output.finish()
+            AnyModel::Regressor(model) => {
+                let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.predict(view, threads, monitor);
+                through(context, &takes, input, label, of, |block, found| out.write(block, &[], &found.values, &[]))?;
+            }
+            AnyModel::OneClass(model) => {
+                let of =
+                    |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
+                through(context, &takes, input, label, of, |block, values| {
+                    let row = |value: &f64| [if *value < 0.0 { -1.0 } else { 1.0 }, *value];
+                    let n_numbers = 1 + usize::from(self.scores);
+                    let numbers: Vec<f64> =
+                        values.iter().flat_map(|value| row(value).into_iter().take(n_numbers)).collect();
+                    out.write(block, &[], &numbers, &[])
+                })?;
+            }
+        }
+        out.output.finish()
     }
 
-    /// Prints the targets of each sample, separated by tabs.
-    fn numbers(&self, context: &Context, model: &dyn Regressor) -> Result<(), Failure> {
-        if let Some(flag) =
-            [("--scores", self.scores), ("--probabilities", self.probabilities)].iter().find(|one| one.1)
-        {
-            let failure = Failure::input(format!(
-                "{}: {} is of classes, and the model predicts numbers",
-                shown(&self.model),
-                flag.0
-            ));
-            return Err(failure.help("leave it out: the numbers are printed"));
+    /// Refuses options that the model has nothing for.
+    fn check(&self, model: &AnyModel) -> Result<(), Failure> {
+        let passed = [("--scores", self.scores), ("--probabilities", self.probabilities)];
+        let passed = passed.iter().find(|(_, is_passed)| *is_passed).map(|(name, _)| *name);
+        let refused =
+            |what: &str, help: &str| Err(Failure::input(format!("{}: {what}", shown(&self.model))).help(help));
+        match (model, passed) {
+            (AnyModel::Classifier(model), Some("--probabilities")) if model.calibration().is_none() => {
+                refused(&Error::NotCalibrated.to_string(), "train it again with this version")
+            }
+            (AnyModel::Regressor(_), Some(option)) => {
+                let what = format!("{option} is for classes, the model predicts numbers");
+                refused(&what, "leave it out: the numbers are printed")
+            }
+            (AnyModel::OneClass(_), Some("--probabilities")) => refused(
+                "--probabilities is for classes, the model detects outliers",
+                "--scores prints decision values, below 0 for outliers",
+            ),
+            _ => Ok(()),
         }
-        let label = label_column(&self.input, &Takes::from(model))?;
-        let mut output = Output::open(self.output.as_deref())?;
-        predict(context, model, &self.input, label, |block, found| {
-            let rows = found.values.chunks(found.n_cols);
-            write_rows(&mut output, block, rows.map(|targets| targets.iter().map(f64::to_string).collect()))
-        })?;
-        output.finish()
     }
 
-    /// Prints 1 for samples like those of the training, -1 for outliers.
-    fn one_class(&self, context: &Context, model: &dyn OneClass) -> Result<(), Failure> {
-        if self.probabilities {
-            let failure = format!("{}: --probabilities is of classes, and the model has one", shown(&self.model));
-            return Err(Failure::input(failure).help("--scores prints decision values, below 0 for outliers"));
+    /// The names of the fields.
+    fn names(&self, model: &AnyModel) -> Vec<String> {
+        let prediction = || "prediction".to_owned();
+        match model {
+            AnyModel::Classifier(model) => {
+                let each =
+                    |what: &str| model.classes().iter().map(|class| format!("{what}_{class}")).collect::<Vec<_>>();
+                let mut names = if model.is_multilabel() { each("prediction") } else { vec![prediction()] };
+                match self.scores {
+                    true if model.classes().len() == 2 && !model.is_multilabel() => names.push("score".into()),
+                    true => names.extend(each("score")),
+                    false => names.extend(if self.probabilities { each("probability") } else { Vec::new() }),
+                }
+                names
+            }
+            AnyModel::Regressor(model) if model.n_outputs() > 1 => {
+                (1..=model.n_outputs()).map(|output| format!("prediction_{output}")).collect()
+            }
+            AnyModel::Regressor(_) => vec![prediction()],
+            AnyModel::OneClass(_) if self.scores => vec![prediction(), "score".into()],
+            AnyModel::OneClass(_) => vec![prediction()],
         }
-        let label = label_column(&self.input, &Takes::from(model))?;
-        let mut output = Output::open(self.output.as_deref())?;
-        decide(context, model, &self.input, label, |block, values| {
-            let row = |value: &f64| {
-                let told = if *value < 0.0 { "-1" } else { "1" };
-                [told.to_owned()].into_iter().chain(self.scores.then(|| value.to_string())).collect()
-            };
-            write_rows(&mut output, block, values.iter().map(row))
-        })?;
-        output.finish()
     }
 }
 
-/// Text as a field between tabs: in quotes, which are doubled inside, where it would otherwise end a field or a line.
-fn field(text: &str) -> Cow<'_, str> {
-    match text.contains(['\t', '\n', '\r', '"']) {
-        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
-        false => Cow::Borrowed(text),
+/// Lines of predictions on their way out.
+struct Writer {
+    lines: Option<Lines>,
+    names: Vec<String>,
+    output: Output,
+    text: Vec<u8>,
+    has_head: bool,
+}
+
+impl Writer {
+    /// Writes the lines of a block: of each row what names it, its label, numbers and decision values, where there are some.
+    fn write(&mut self, block: &Block, labels: &[&Label], numbers: &[f64], scores: &[f32]) -> Result<(), Failure> {
+        let (ids, n) = (block.table.ids.as_ref().or(block.table.files.as_ref()), block.table.samples.n_rows());
+        let part = |n_values: usize, row: usize| row * (n_values / n)..(row + 1) * (n_values / n);
+        self.text.clear();
+        for row in 0..n {
+            let id = ids.map(|ids| &*ids[row]);
+            let numbers = numbers[part(numbers.len(), row)].iter().map(|number| Field::Wide(*number));
+            let scores = scores[part(scores.len(), row)].iter().map(|score| Field::Narrow(*score));
+            let fields = labels.get(row).map(|label| Field::from(*label)).into_iter().chain(numbers).chain(scores);
+            self.line(id, fields);
+        }
+        self.output.write(&self.text)
+    }
+
+    /// A line of the text. Writing to memory cannot fail.
+    fn line<'a>(&mut self, id: Option<&'a str>, fields: impl Iterator<Item = Field<'a>>) {
+        match self.lines {
+            Some(Lines::Jsonl) => {
+                let named = self.names.iter().cloned().zip(fields.map(|field| field.json()));
+                let object: Map<String, Value> =
+                    id.map(|id| ("id".to_owned(), id.into())).into_iter().chain(named).collect();
+                drop(writeln!(self.text, "{}", Value::Object(object)));
+            }
+            Some(Lines::Csv) => {
+                if !std::mem::replace(&mut self.has_head, true) {
+                    let names = self.names.iter().map(|name| Field::Text(name));
+                    separated(&mut self.text, b',', id.map(|_| Field::Text("id")).into_iter().chain(names));
+                }
+                separated(&mut self.text, b',', id.map(Field::Text).into_iter().chain(fields));
+            }
+            None => separated(&mut self.text, b'\t', id.map(Field::Text).into_iter().chain(fields)),
+        }
     }
 }
 
-/// Writes a line a sample: its name, where it has one, and fields, with tabs between.
-fn write_rows(output: &mut Output, block: &Block, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
-    let (samples, mut text) = (block.table.ids.as_ref().or(block.table.files.as_ref()), Vec::new());
-    for (row, told) in rows.enumerate() {
-        let name = samples.map(|samples| field(&samples[row]).into_owned());
-        let fields: Vec<String> = name.into_iter().chain(told).collect();
-        text.extend_from_slice(fields.join("\t").as_bytes());
-        text.push(b'\n');
+/// Writes fields as a line.
+fn separated<'a>(text: &mut Vec<u8>, separator: u8, fields: impl Iterator<Item = Field<'a>>) {
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            text.push(separator);
+        }
+        match field {
+            Field::Text(field) => quoted(text, field, separator),
+            Field::Whole(number) => drop(write!(text, "{number}")),
+            Field::Narrow(number) => narrow(text, number),
+            Field::Wide(number) => wide(text, number),
+        }
     }
-    output.write(&text)
+    text.push(b'\n');
+}
+
+impl<'a> From<&'a Label> for Field<'a> {
+    fn from(label: &'a Label) -> Self {
+        match label {
+            Label::Integer(number) => Field::Whole(*number),
+            Label::Text(text) => Field::Text(text),
+        }
+    }
+}
+
+impl Field<'_> {
+    fn json(self) -> Value {
+        let number = |number: f64| match number.fract() == 0.0 && number.abs() < 1e15 {
+            true => Value::from(number as i64),
+            false => number.into(),
+        };
+        match self {
+            Field::Text(text) => text.into(),
+            Field::Whole(number) => number.into(),
+            Field::Narrow(score) => number(score.to_string().parse().unwrap_or(f64::from(score))),
+            Field::Wide(value) => number(rounded(value)),
+        }
+    }
+}
+
+/// Text as a field: in quotes, which are doubled inside, where it would otherwise end a field or a line.
+fn quoted(out: &mut Vec<u8>, text: &str, separator: u8) {
+    if text.contains([char::from(separator), '\n', '\r', '"']) {
+        drop(write!(out, "\"{}\"", text.replace('"', "\"\"")));
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// A number of at most nine significant digits.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.8e}").parse().unwrap_or(number)
+}
+
+/// The shortest text of a number in single precision, which has at most nine significant digits. Writing to memory cannot
+/// fail.
+fn narrow(out: &mut Vec<u8>, number: f32) {
+    drop(match number.abs() {
+        0.0 | 1e-5..1e16 => write!(out, "{number}"),
+        _ => write!(out, "{number:e}"),
+    });
+}
+
+/// The shortest text of a number rounded to nine significant digits.
+fn wide(out: &mut Vec<u8>, number: f64) {
+    let number = rounded(number);
+    drop(match number.abs() {
+        0.0 | 1e-5..1e16 => write!(out, "{number}"),
+        _ => write!(out, "{number:e}"),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_at_most_nine_digits() {
+        let text = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            write(&mut out);
+            String::from_utf8(out).unwrap()
+        };
+        for (number, expected) in [
+            (0.1, "0.1"),
+            (1.0, "1"),
+            (-1234.567_890_12, "-1234.56789"),
+            (3.831_580_959_390_972e-5, "0.0000383158096"),
+            (1e-7, "1e-7"),
+        ] {
+            assert_eq!(text(&|out| wide(out, number)), expected);
+        }
+        assert_eq!(text(&|out| narrow(out, 0.1)), "0.1");
+        assert_eq!(text(&|out| narrow(out, f32::MIN_POSITIVE)), "1.1754944e-38");
+    }
 }

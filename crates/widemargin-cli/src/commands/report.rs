@@ -2,55 +2,30 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
+use widemargin::model::AnyModel;
 use widemargin_report::Report;
 
-use crate::args::Input;
+use crate::args::OptionalInput;
 use crate::context::Context;
 use crate::label_scores::{labels_of_model, no_labels};
-use crate::model::{load, load_for, read_for};
+use crate::model::{classifier, load_for, read_for};
 use crate::output::{Output, check_folder, check_output};
 use crate::report::{Failure, in_file, shown};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
+#[command(mut_arg("data", |data| data.help("Labeled samples on which the model is measured")))]
 pub struct ReportArgs {
-    /// The model file
+    /// Model file
     model: PathBuf,
-    #[command(flatten)]
-    input: OptionalInput,
-    /// The HTML file to write: one file without requests to others, for screens and paper
+    /// HTML file to write
+    ///
+    /// One file without requests to others, for screens and paper.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-}
-
-/// Labeled samples to measure the model on, or none.
-#[derive(Clone, Debug)]
-struct OptionalInput(Option<Input>);
-
-impl Args for OptionalInput {
-    fn augment_args(command: Command) -> Command {
-        // In an update nothing is required.
-        Input::augment_args_for_update(command).mut_arg("data", |data| {
-            data.help("Labeled samples to measure the model on, such as those that training did not see")
-        })
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for OptionalInput {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let is_given = matches.contains_id("data");
-        Ok(OptionalInput(if is_given { Some(Input::from_arg_matches(matches)?) } else { None }))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
+    #[command(flatten)]
+    input: OptionalInput,
 }
 
 impl ReportArgs {
@@ -63,13 +38,14 @@ impl ReportArgs {
             None => {
                 check_folder(&self.output)?;
                 widemargin::output::check(&self.output, &[("the model", &self.model)])?;
-                let model = load(&self.model)?;
-                Report { model: &*model, title, data: None }.html(threads, &monitor)?
+                let model = AnyModel::load(&self.model)?;
+                Report { model: classifier(&model, &self.model)?, title, data: None }.html(threads, &monitor)?
             }
             Some(input) => {
                 check_output(&self.output, input, Some(&self.model))?;
-                let model = load_for(&self.model, input)?;
-                let table = read_for(&*model, input, input.label.clone().unwrap_or_default(), context)?;
+                let any = load_for(&self.model, input)?;
+                let model = classifier(&any, &self.model)?;
+                let table = read_for(&any, input, input.label.clone().unwrap_or_default(), context)?;
                 let file = &input.data;
                 let labels = match (model.is_multilabel(), &table.indicators) {
                     (true, Some(several)) => labels_of_model(several, model.classes(), input)?,
@@ -80,7 +56,7 @@ impl ReportArgs {
                 let name = shown(file).to_string();
                 context.bar.say(format!("{name}: measuring"));
                 let data = Some((&view, &labels, table.weights.as_deref(), name));
-                Report { model: &*model, title, data }
+                Report { model, title, data }
                     .html(threads, &monitor)
                     .map_err(|error| in_file(error, file, &table, 0))?
             }

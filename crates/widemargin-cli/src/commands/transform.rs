@@ -4,27 +4,28 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::HumanCount;
-use widemargin::model::BasisExpansionSvc;
+use widemargin::model::Classifier;
 use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::details::basis_expansion;
+use crate::details::{basis_expansion, no_basis_expansion};
 use crate::model::load_for;
 use crate::output::check_output;
 use crate::report::{Failure, in_file};
 use crate::stream::put_in_order;
+use crate::takes::Takes;
 
 /// Arguments of `transform`.
 #[derive(Debug, Args)]
 pub struct Transform {
-    /// The model file
+    /// Model file
     model: PathBuf,
-    #[command(flatten)]
-    input: Input,
-    /// The file to write: .npz with the labels, .npy, .csv, .tsv or LIBSVM text
+    /// File to write: .npz, .npy, .csv, .tsv or LIBSVM text
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    input: Input,
 }
 
 impl Transform {
@@ -32,13 +33,10 @@ impl Transform {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (file, path) = (&self.input.data, &self.model);
         let model = load_for(path, &self.input)?;
-        let Some(expansion) = basis_expansion(&*model).map(BasisExpansionSvc::expansion) else {
-            let (path, method) = (path.display(), model.method());
-            return Err(Failure::input(format!("{path}: a model of '{method}', which has no basis expansion")));
-        };
+        let Some(svc) = basis_expansion(&model) else { return Err(no_basis_expansion(path, &model)) };
         check_output(&self.output, &self.input, Some(path))?;
         widemargin_io::Format::from_path(&self.output)?;
-        let trained = (&*model).into();
+        let trained = Takes::from(&model);
         let (mut table, _) = context.read(file, &self.input.options_for(&trained))?;
         put_in_order(&mut table, &trained, file)?;
         context.go_on()?;
@@ -47,8 +45,8 @@ impl Transform {
             .samples
             .view()
             .and_then(|samples| {
-                model.check_samples(&samples)?;
-                expansion.transform(&samples, context.common.threads)
+                Classifier::check_samples(svc, &samples)?;
+                svc.expansion().transform(&samples, context.common.threads)
             })
             .map_err(|error| in_file(error, file, &table, 0))?;
         context.bar.say(format!("writing {}", self.output.display()));

@@ -2,7 +2,6 @@
 //! E. Alpaydin, C. Kaynak, *Optical Recognition of Handwritten Digits*, UCI Machine Learning Repository,
 //! 1998, <https://doi.org/10.24432/C50P49>. `data/LICENSE` describes the file.
 
-use widemargin::Result;
 use widemargin::data::{DenseMatrix, Labels};
 
 /// How many of the images, the first, are for training.
@@ -18,13 +17,6 @@ pub struct Digits {
     pub images: DenseMatrix<f64>,
     /// The digit each shows.
     pub labels: Labels,
-}
-
-impl Digits {
-    /// Some of them.
-    pub fn select(&self, rows: &[usize]) -> Result<Digits> {
-        Ok(Digits { images: self.images.view()?.select(rows), labels: self.labels.select(rows) })
-    }
 }
 
 /// The images for training and those for testing.

@@ -17,8 +17,8 @@ fn a_file_of_samples_is_all_that_is_needed() {
     let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.85, "{accuracy}");
     // A method that is named takes the place of the comparison.
-    folder.run("train thin-plate train.csv -o t").well();
-    folder.run("train train.csv -o u --methods thin-plate").well();
+    folder.run("train --method thin-plate train.csv -o t").well();
+    folder.run("train train.csv -o u --method auto:methods=thin-plate").well();
     assert_eq!(folder.run("inspect t --json").json()["method"], folder.run("inspect u --json").json()["method"]);
 }
 
@@ -26,11 +26,22 @@ fn a_file_of_samples_is_all_that_is_needed() {
 fn methods_are_compared_by_the_score_that_is_asked_for() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));
-    let told = folder.run("train train.csv -o m --scoring roc-auc --json").json();
+    let told = folder.run("train train.csv -o m --method auto:scoring=roc-auc --json").json();
     assert_eq!(told["parameters"]["scoring"], "roc-auc", "{told}");
     let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
     assert!(notes.contains("methods compared by roc-auc on samples that no fit saw: basis-expansion ("), "{notes}");
-    folder.run("train train.csv -o m --scoring r2").fails(2, &["r2", "balanced-accuracy"]);
+    folder.run("train train.csv -o m --method auto:scoring=r2").fails(2, &["unknown scoring 'r2'"]);
+}
+
+#[test]
+fn cross_validation_without_a_method_is_of_the_automatic_choice() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 80, true));
+    let found = folder.run("cv train.csv --folds 2 --scoring roc-auc --json").json();
+    assert_eq!((&found["method"], found["points"].as_array().unwrap().len()), (&"auto".into(), 1));
+    assert!(found["points"][0]["mean"].as_f64().unwrap() > 0.9, "{found}");
+    let table = folder.run("cv train.csv --folds 2 --method basis-expansion --method thin-plate -C 1").well().out;
+    assert!(table.contains("basis-expansion") && table.contains("thin-plate") && table.contains("* best"), "{table}");
 }
 
 #[test]
@@ -40,14 +51,16 @@ fn strings_are_samples_too() {
     folder.write("words.tsv", String::from("text\tlabel\n") + &lines.collect::<String>());
     folder.run("train words.tsv -o m --format strings").well();
     assert_eq!(folder.run("inspect m --json").json()["method"], "basis-expansion");
-    folder.run("train words.tsv -o m --format strings --methods thin-plate").fails(2, &["methods", "basis-expansion"]);
+    folder
+        .run("train words.tsv -o m --format strings --method auto:methods=thin-plate")
+        .fails(2, &["methods", "basis-expansion"]);
 }
 
 #[test]
 fn samples_in_blocks_are_the_basis_expansions() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 400, true));
-    folder.run("train train.csv -o m --memory 64MB").well();
+    folder.run("train train.csv -o m --memory-limit 64MB").well();
     let shown = folder.run("inspect m --json").json();
     assert!(shown["report"]["notes"].to_string().contains("only the basis expansion was tried"), "{shown}");
 }
@@ -55,8 +68,8 @@ fn samples_in_blocks_are_the_basis_expansions() {
 #[test]
 fn what_is_missing_is_told() {
     let folder = Folder::new();
-    assert!(folder.run("train").err.contains("auto"));
+    folder.run("train").fails(2, &["required"]);
     folder.write("train.csv", rings(1, 80, true));
     folder.run("train train.csv").fails(2, &["--output"]);
-    folder.run("train train.csv -o m --methods forest").fails(2, &["forest", "basis-expansion"]);
+    folder.run("train train.csv -o m --method forest").fails(2, &["forest"]);
 }

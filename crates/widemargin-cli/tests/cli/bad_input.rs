@@ -7,7 +7,7 @@ use crate::{Folder, histograms};
 fn train_fails(name: &str, text: impl AsRef<[u8]>, words: &[&str]) {
     let folder = Folder::new();
     folder.write(name, text);
-    folder.run(&format!("train power-mean {name} -o m")).fails(2, &[&[name], words].concat());
+    folder.run(&format!("train --method power-mean {name} -o m")).fails(2, &[&[name], words].concat());
     assert_eq!(folder.files(), [name]);
 }
 
@@ -22,10 +22,10 @@ fn features_that_no_histogram_has() {
     let folder = Folder::new();
     folder.write("a.svm", "1 1:1\n2 1:1 3:-2\n");
     folder.run("convert a.svm a.npz").well();
-    folder.run("train power-mean a.npz -o m").fails(2, &["a.npz", "row 1, column 2 (from 0)", "negative"]);
+    folder.run("train --method power-mean a.npz -o m").fails(2, &["a.npz", "row 2, column 3", "negative"]);
     // In the part of a fold as well.
     folder.write("b.svm", histograms(1, 30) + "ant 5:-1\n");
-    folder.run("cv power-mean b.svm").fails(2, &["b.svm", "line 31", "index 5", "negative"]);
+    folder.run("cv --method power-mean b.svm").fails(2, &["b.svm", "line 31", "index 5", "negative"]);
     assert_eq!(folder.files(), ["a.npz", "a.svm", "b.svm"]);
 }
 
@@ -57,47 +57,47 @@ fn files_that_are_not_what_they_should_be() {
     npy.extend([0; 32]);
     train_fails("a.npy", npy, &["dtype", "c16"]);
     let folder = Folder::new();
-    folder.run("train power-mean no.svm -o m").fails(2, &["no.svm", "cannot open"]);
-    folder.run_with_input("train power-mean - -o m", "1 x:1\n").fails(2, &["standard input", "line 1"]);
+    folder.run("train --method power-mean no.svm -o m").fails(2, &["no.svm", "cannot open"]);
+    folder.run_with_input("train --method power-mean - -o m", "1 x:1\n").fails(2, &["standard input", "line 1"]);
     assert!(folder.files().is_empty());
 }
 
 #[test]
 fn parameters_outside_their_domain() {
     let folder = Folder::trained();
-    folder.run("train power-mean none.svm -o x -C 0").fails(2, &["-C 0", "above 0"]);
+    folder.run("train --method power-mean none.svm -o x -C 0").fails(2, &["-C 0", "above 0"]);
     for (flags, words) in [
-        ("--kernel 1", "power-mean:p=1"),
-        ("--kernel nan", "--kernel"),
-        ("--kernel 0.5,-1", "--kernel"),
-        ("-C -1", "-C -1"),
-        ("-C nan", "-C"),
-        ("-C 1,2", "2 values"),
-        ("--kernel -1 --kernel chi2", "2 values"),
-        ("--kernel rbf", "'rbf'"),
-        ("--loss log", "'log'"),
-        ("--nodes 0", "--nodes 0"),
-        ("--nodes 99", "--nodes 99"),
-        ("--nodes 1 --approximation polynomial", "--nodes 1"),
-        ("--nodes 0.5:2 --approximation polynomial", "--nodes 2"),
-        ("--nodes 0.5:0.1:0.5 --approximation polynomial", "--nodes 0.5"),
-        ("--nodes 0.5:x", "0.01:0.06:0.75"),
-        ("--tol 0", "--tol 0"),
-        ("--max-iter 0", "--max-iter 0"),
-        ("--class-weight heavy", "'heavy'"),
-        ("--class-weight wasp:2", "wasp"),
-        ("--class-weight ant:-1", "ant"),
-        ("--time-limit -1", "--time-limit"),
-        ("--threads x", "--threads"),
-        ("--label 3", "label"),
-        ("--format xml", "'xml'"),
-        ("--frobnicate", "--frobnicate"),
+        (" --kernel 1", "power-mean:p=1"),
+        (" --kernel nan", "--kernel"),
+        (" --kernel 0.5 --kernel -1", "--kernel"),
+        (" -C -1", "-C -1"),
+        (" -C nan", "-C"),
+        (" -C 1 -C 2", "2 values"),
+        (" --kernel -1 --kernel chi2", "2 values"),
+        (" --kernel rbf", "'rbf'"),
+        (" --loss log", "'log'"),
+        (":nodes=0", "nodes 0"),
+        (":nodes=99", "nodes 99"),
+        (":nodes=1,approximation=polynomial", "nodes 1"),
+        (":nodes=0.5:2,approximation=polynomial", "nodes 2"),
+        (":nodes=0.5:0.1:0.5,approximation=polynomial", "nodes 0.5"),
+        (":nodes=0.5:x", "0.01:0.06:0.75"),
+        (":tol=0", "tol 0"),
+        (":max-iter=0", "max-iter 0"),
+        (" --class-weight heavy", "'heavy'"),
+        (" --class-weight wasp:2", "wasp"),
+        (" --class-weight ant:-1", "ant"),
+        (" --time-limit -1", "--time-limit"),
+        (" --threads x", "--threads"),
+        (" --label 3", "label"),
+        (" --format xml", "'xml'"),
+        (" --frobnicate", "--frobnicate"),
     ] {
-        folder.run(&format!("train power-mean train.svm -o x {flags}")).fails(2, &[words]);
+        folder.run(&format!("train train.svm -o x --method power-mean{flags}")).fails(2, &[words]);
     }
-    folder.run("cv power-mean train.svm --folds 1").fails(2, &["--folds 1"]);
-    folder.run("cv power-mean train.svm --folds 1000").fails(2, &["--folds 1000"]);
-    folder.run("train power-mean").fails(2, &["required"]);
+    folder.run("cv --method power-mean train.svm --folds 1").fails(2, &["--folds 1"]);
+    folder.run("cv --method power-mean train.svm --folds 1000").fails(2, &["--folds 1000"]);
+    folder.run("train --method power-mean").fails(2, &["required"]);
     folder.run("frob").fails(2, &["'frob'"]);
     assert_eq!(folder.files(), ["m", "test.svm", "train.svm"]);
 }
@@ -123,14 +123,16 @@ fn samples_of_another_width_than_the_models() {
 #[test]
 fn output_folders_that_are_missing() {
     let folder = Folder::trained();
-    for command in ["train power-mean train.svm -o no/m", "predict m test.svm -o no/p", "convert test.svm no/a.csv"] {
+    for command in
+        ["train --method power-mean train.svm -o no/m", "predict m test.svm -o no/p", "convert test.svm no/a.csv"]
+    {
         let run = folder.run(command).fails(2, &["no/", "there is no folder no"]);
         assert!(run.err.contains("mkdir -p no"));
     }
     // Said before the data is looked at.
-    folder.run("train power-mean none.svm -o no/m").fails(2, &["there is no folder"]);
-    folder.run("train power-mean train.svm -o .").fails(2, &["is a folder"]);
-    folder.run("train power-mean train.svm -o -").fails(2, &["standard output"]);
-    folder.run("train power-mean train.svm -o train.svm").fails(2, &["is the data itself"]);
+    folder.run("train --method power-mean none.svm -o no/m").fails(2, &["there is no folder"]);
+    folder.run("train --method power-mean train.svm -o .").fails(2, &["is a folder"]);
+    folder.run("train --method power-mean train.svm -o -").fails(2, &["standard output"]);
+    folder.run("train --method power-mean train.svm -o train.svm").fails(2, &["is the data itself"]);
     assert_eq!(folder.files(), ["m", "test.svm", "train.svm"]);
 }

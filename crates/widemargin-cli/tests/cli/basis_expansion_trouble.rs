@@ -33,7 +33,7 @@ fn samples_that_a_similarity_does_not_compare() {
         ("rings.csv", "chi2", "it has the value -", "histograms"),
     ] {
         let file = data.split(' ').next().unwrap();
-        for command in ["train basis-expansion", "cv basis-expansion", "spectrum"] {
+        for command in ["train --method basis-expansion", "cv --method basis-expansion"] {
             let output = if command.starts_with("train") { "-o m" } else { "" };
             let run = folder.run(&format!("{command} {data} {output} --similarity {similarity}"));
             let run = run.fails(2, &[&format!("{file}: "), words]);
@@ -43,9 +43,9 @@ fn samples_that_a_similarity_does_not_compare() {
     for method in ["power-mean", "thin-plate"] {
         for (data, kind) in [(WORDS, "strings"), ("waves.ts", "time series"), ("images", "images")] {
             let file = data.split(' ').next().unwrap();
-            let run = folder.run(&format!("train {method} {data} -o m"));
+            let run = folder.run(&format!("train --method {method} {data} -o m"));
             run.fails(2, &[file, &format!("the samples are {kind}"), "vectors", "basis-expansion"]);
-            folder.run(&format!("cv {method} {data}")).fails(2, &[file, &format!("the samples are {kind}")]);
+            folder.run(&format!("cv --method {method} {data}")).fails(2, &[file, &format!("the samples are {kind}")]);
         }
     }
     assert!(!folder.has("m"));
@@ -71,24 +71,24 @@ fn specs_are_checked_before_the_samples_are_read() {
         ("match:quadratic=inf", "a finite number at least 0", ""),
         ("match:base=rbf,local=1", "a sum over cells", ""),
         (">rbf", "'>rbf' is not a name", ""),
-        ("precomputed --similarity rbf", "stand alone", ""),
+        ("precomputed+rbf", "stand alone", ""),
     ] {
-        for command in ["train basis-expansion none.csv -o m", "cv basis-expansion none.csv", "spectrum none.csv"] {
+        for command in ["train --method basis-expansion none.csv -o m", "cv --method basis-expansion none.csv"] {
             let run = folder.run(&format!("{command} --similarity {similarity}")).fails(2, &["--similarity", words]);
             assert!(run.err.contains(help), "{}", run.err);
         }
     }
     for (flags, words) in [
-        ("--n-basis 0", "--n-basis 0"),
-        ("--n-basis 1,2", "2 values"),
-        ("--similarity rbf|linear", "2 values"),
-        ("--basis best", "'best'"),
-        ("--normalization clip", "'clip'"),
-        ("--loss absolute", "'absolute'"),
-        ("-C 0", "-C 0"),
-        ("--tol 2", "--tol 2"),
+        (" --n-basis 0", "--n-basis 0"),
+        (" --n-basis 1 --n-basis 2", "2 values"),
+        (" --similarity rbf --similarity linear", "2 values"),
+        (" --basis best", "'best'"),
+        (" --normalization clip", "'clip'"),
+        (" --loss absolute", "'absolute'"),
+        (" -C 0", "-C 0"),
+        (":tol=2", "tol 2"),
     ] {
-        folder.run(&format!("train basis-expansion none.csv -o m {flags}")).fails(2, &[words]);
+        folder.run(&format!("train none.csv -o m --method basis-expansion{flags}")).fails(2, &[words]);
     }
 }
 
@@ -99,31 +99,36 @@ fn samples_are_named_by_their_lines_and_files() {
     // The bases are evenly spaced, so that the last line is none of five, and all lines are bases of 500.
     for (n_basis, basis) in [(5, "index"), (500, "index"), (300, "kmedoids")] {
         let flags = format!("--similarity align:matrix=blosum62 --n-basis {n_basis} --basis {basis}");
-        let run = folder.run(&format!("train basis-expansion words.tsv --format strings -o m {flags}"));
+        let run = folder.run(&format!("train --method basis-expansion words.tsv --format strings -o m {flags}"));
         run.fails(2, &["words.tsv: line 401: ", "'?'", "blosum62"]);
     }
     let flags = "--similarity align:matrix=blosum62 --n-basis 50";
-    folder.run(&format!("cv basis-expansion words.tsv --format strings {flags}")).fails(2, &["line 401: ", "'?'"]);
-    folder.run(&format!("spectrum words.tsv --format strings {flags}0")).fails(2, &["line 401: ", "'?'"]);
+    folder
+        .run(&format!("cv --method basis-expansion words.tsv --format strings {flags}"))
+        .fails(2, &["line 401: ", "'?'"]);
     folder.write("a.csv", "x,y,label\n1,2,a\n\n3,-4,b\n");
-    folder.run("train basis-expansion a.csv -o m --similarity chi2").fails(2, &["a.csv: line 4: ", "value -4"]);
+    folder
+        .run("train --method basis-expansion a.csv -o m --similarity chi2")
+        .fails(2, &["a.csv: line 4: ", "value -4"]);
     folder.write("a.csv", "x,y,label\n1,2,a\n\n3,inf,b\n");
-    folder.run("train basis-expansion a.csv -o m").fails(2, &["a.csv: line 4, column 'y'", "finite"]);
+    folder.run("train --method basis-expansion a.csv -o m").fails(2, &["a.csv: line 4, column 'y'", "finite"]);
     folder.write("a.tsv", "1\t0.5\t0.7\n2\t0.5\t?\t0.1\n");
-    let run =
-        folder.run("train basis-expansion a.tsv --format ucr -o m").fails(2, &["a.tsv: line 2: value 2: missing"]);
+    let run = folder
+        .run("train --method basis-expansion a.tsv --format ucr -o m")
+        .fails(2, &["a.tsv: line 2: value 2: missing"]);
     assert!(run.err.contains("help: interpolate"), "{}", run.err);
     folder.write("a.ts", "@classLabel true a b\n@data\n1,2,3:a\n1,?,2:b\n");
-    folder.run("train basis-expansion a.ts -o m").fails(2, &["a.ts: line 4: value 2: missing"]);
+    folder.run("train --method basis-expansion a.ts -o m").fails(2, &["a.ts: line 4: value 2: missing"]);
     image_folder(&folder, "images", 1, 6, 8, true);
     folder.write("images/low/000.png", "not a picture");
-    folder.run("train basis-expansion images -o m").fails(2, &["000.png", "cannot be decoded"]);
+    folder.run("train --method basis-expansion images -o m").fails(2, &["000.png", "cannot be decoded"]);
 }
 
 #[test]
 fn a_nystroem_map_of_an_asymmetric_similarity_warns() {
     let folder = every_kind();
-    let train = "train basis-expansion images -o m --similarity hog:cell=4/deformable --n-basis 10 --normalization";
+    let train =
+        "train --method basis-expansion images -o m --similarity hog:cell=4/deformable --n-basis 10 --normalization";
     let run = folder.run(&format!("{train} nystroem")).well();
     assert!(["not symmetric", "symmetric part", "mean-norm"].iter().all(|part| run.err.contains(part)), "{}", run.err);
 }
@@ -135,35 +140,40 @@ fn rounding_of_a_kernel_is_not_negative() {
     let row = |i: usize| (i % 2, 100.0 + (0.37 * i as f64).sin(), 100.0 + (0.73 * i as f64).cos());
     let rows: Vec<_> = (0..120).map(row).map(|(label, x, y)| format!("{label},{x:.4},{y:.4}\n")).collect();
     folder.write("near.csv", rows.concat());
-    let told = folder.run("spectrum near.csv --similarity linear --json").json();
+    folder.run("train --method basis-expansion near.csv -o linear --similarity linear -C 1").well();
+    let told = folder.run("inspect linear --spectrum near.csv --json").json();
     let values = told["similarities"][0]["eigenvalues"]["symmetric_part"].as_array().unwrap();
     assert!(values.iter().any(|value| value.as_f64().unwrap() < 0.0), "nothing to tell apart");
     assert_eq!(told["similarities"][0]["negative"]["symmetric_part"]["ratio"], 0.0);
     assert!(told["similarities"][0]["rounding"].as_f64().unwrap() > 0.0);
-    let told = folder.run("spectrum near.csv --similarity linear").well().out;
+    let told = folder.run("inspect linear --spectrum near.csv").well().out;
     assert!(told.contains("  0.00") && told.contains("on these samples it is a kernel"), "{told}");
     // Where it is none, the table and the line below it say so together.
-    let told = folder.run("spectrum near.csv --similarity distance").well().out;
+    folder.run("train --method basis-expansion near.csv -o distance --similarity distance -C 1").well();
+    let told = folder.run("inspect distance --spectrum near.csv").well().out;
     assert!(told.contains("0.83") && !told.contains("it is a kernel"), "{told}");
 }
 
 #[test]
 fn more_bases_than_samples_are_a_warning() {
     let folder = every_kind();
-    let run = folder.run("train basis-expansion rings.csv -o m --n-basis 50").well();
+    let run = folder.run("train --method basis-expansion rings.csv -o m --n-basis 50").well();
     assert!(run.err.contains("warning: 50 bases were asked for: all 40 samples are used"), "{}", run.err);
     let report = folder.run("inspect m --json").json()["report"].clone();
     assert_eq!(report["warnings"][0], "50 bases were asked for: all 40 samples are used");
     assert!(
         folder
-            .run("train basis-expansion rings.csv -o m --n-basis 40")
+            .run("train --method basis-expansion rings.csv -o m --n-basis 40")
             .well()
             .err
             .lines()
             .all(|l| !l.contains("warning"))
     );
     // Nobody asked for the usual thousand.
-    for command in ["train basis-expansion rings.csv -o m", "train basis-expansion rings.csv -o m --memory 100MB"] {
+    for command in [
+        "train --method basis-expansion rings.csv -o m",
+        "train --method basis-expansion rings.csv -o m --memory-limit 100MB",
+    ] {
         let run = folder.run(command).well();
         assert!(!run.err.contains("warning") && !run.err.contains("asked for"), "{}", run.err);
         assert_eq!(folder.run("inspect m --json").json()["parameters"]["n_basis"], 40);
@@ -175,7 +185,7 @@ fn long_strings_are_shown_by_their_beginning() {
     let folder = Folder::new();
     let line = |i: usize| format!("{}\t{}\n", i % 2, ["ab", "cd"][i % 2].repeat(if i == 3 { 2000 } else { 3 + i }));
     folder.write("long.tsv", (0..30).map(line).collect::<String>());
-    folder.run("train basis-expansion long.tsv -o m --format strings --similarity edit").well();
+    folder.run("train --method basis-expansion long.tsv -o m --format strings --similarity edit").well();
     let told = folder.run("inspect m").well().out;
     let shown = format!("{}… (4,000 characters)", "cd".repeat(20));
     assert!(told.contains(&shown), "{told}");
@@ -191,14 +201,14 @@ fn long_strings_are_shown_by_their_beginning() {
 fn slash_and_angle_bracket_join_a_spec_alike() {
     let folder = every_kind();
     let scores = |spec: &str| {
-        folder.run(&format!("train basis-expansion images -o m --similarity {spec} --n-basis 8")).well();
+        folder.run(&format!("train --method basis-expansion images -o m --similarity {spec} --n-basis 8")).well();
         assert_eq!(folder.run("inspect m --json").json()["parameters"]["similarity"][0], "hog:cell=8/rigid:radius=1");
         folder.run("predict m images --scores").well().out
     };
     assert_eq!(scores("hog:cell=8/rigid:radius=1"), scores("hog:cell=8/rigid:radius=1"));
     assert!(folder.run("inspect m").well().out.contains("hog:cell=8/rigid:radius=1"));
     // What is left of a spec whose `>` a shell took.
-    let told = folder.run("train basis-expansion images -o m --similarity hog:cell=8").fails(2, &["'hog'"]);
+    let told = folder.run("train --method basis-expansion images -o m --similarity hog:cell=8").fails(2, &["'hog'"]);
     assert!(told.err.contains("as in hog:cell=8/rbf"), "{}", told.err);
 }
 
@@ -206,7 +216,7 @@ fn slash_and_angle_bracket_join_a_spec_alike() {
 fn samples_of_another_kind_than_the_models() {
     let folder = every_kind();
     for (model, data) in [("words", WORDS), ("rings", "rings.csv"), ("waves", "waves.ts"), ("images", "images")] {
-        folder.run(&format!("train basis-expansion {data} -o {model}.model --n-basis 10")).well();
+        folder.run(&format!("train --method basis-expansion {data} -o {model}.model --n-basis 10")).well();
     }
     for (model, data, takes, holds) in [
         ("words", "rings.csv", "strings", "csv holds vectors"),
@@ -245,7 +255,7 @@ fn features_that_no_memory_holds() {
     let lines = (0..1_000_000).map(|row| format!("{} 1:{row}\n", 1 + row % 2));
     folder.write("many.svm", lines.collect::<String>());
     let run = folder
-        .run("train basis-expansion many.svm -o m --similarity rbf --n-basis 1000000")
+        .run("train --method basis-expansion many.svm -o m --similarity rbf --n-basis 1000000")
         .fails(2, &["1000000 samples", "GB"]);
     assert!(run.err.contains("help: ") && run.err.contains("--n-basis"), "{}", run.err);
 }

@@ -42,8 +42,8 @@ fn a_table_without_a_header_has_its_label_where_training_had_it() {
         folder.write("test.csv", rows(2, 60, &order));
         folder.write("bare.csv", rows(2, 60, &["a", "b"]));
         folder.write("named.csv", table(2, 60, &["b", "y", "a"]));
-        for memory in ["", "--memory 1GB"] {
-            folder.run(&format!("train power-mean train.csv --label {label} -o m -C 1 {memory}")).well();
+        for memory in ["", "--memory-limit 1GB"] {
+            folder.run(&format!("train --method power-mean train.csv --label {label} -o m -C 1 {memory}")).well();
             let scores = folder.run("predict m bare.csv --scores").well().out;
             assert_eq!(folder.run("predict m test.csv --scores").well().out, scores, "{label} {memory}");
             let piped = folder.run_with_input("predict m - --scores", &folder.read("test.csv")).well().out;
@@ -90,8 +90,10 @@ fn names_weights_and_dropped_columns_are_known_to_the_model() {
     let order = ["who", "a", "junk", "y", "times", "b"];
     folder.write("train.csv", table(1, 90, &order));
     folder.write("test.csv", table(2, 60, &order));
-    let columns = "--label y --id who --weight times --drop junk";
-    folder.run(&format!("train basis-expansion train.csv -o m --n-basis 20 --similarity rbf -C 1 {columns}")).well();
+    let columns = "--label y --id who --weight-column times --drop junk";
+    folder
+        .run(&format!("train --method basis-expansion train.csv -o m --n-basis 20 --similarity rbf -C 1 {columns}"))
+        .well();
     let inspected = folder.run("inspect m --json").json();
     assert_eq!(inspected["feature_names"], serde_json::json!(["a", "b"]));
     let all = folder.run(&format!("predict m test.csv --scores {columns}")).well().out;
@@ -118,7 +120,7 @@ fn a_table_is_read_from_standard_input() {
     let folder = Folder::new();
     folder.write("train.csv", table(1, 80, &["a", "b", "y"]));
     folder.write("test.csv", table(2, 60, &["b", "a", "y"]));
-    folder.run("train thin-plate train.csv -o m -C 1").well();
+    folder.run("train --method thin-plate train.csv -o m -C 1").well();
     let test = folder.read("test.csv");
     for command in ["predict m", "evaluate m", "explain m --row 3"] {
         let direct = folder.run(&format!("{command} test.csv")).well().out;
@@ -136,7 +138,7 @@ fn a_table_is_read_from_standard_input() {
     // A model of samples without columns.
     let folder = Folder::trained();
     folder.write("wrong.txt", "1,2,3\n4,5,6\n");
-    for command in ["predict m", "evaluate m", "explain m --row 0"] {
+    for command in ["predict m", "evaluate m", "explain m --row 1"] {
         let run = folder.run_with_input(&format!("{command} -"), "1,2,3\n4,5,6\n").fails(2, &["index:value pair"]);
         assert!(run.err.contains("--format"), "{}", run.err);
         folder.run(&format!("{command} wrong.txt")).fails(2, &["wrong.txt", "index:value pair"]);
@@ -151,7 +153,7 @@ fn a_missing_label_is_no_class() {
         folder.run("train train.csv -o m").fails(2, &["line 42, column 'y'", words]);
     }
     folder.write("train.csv", table(1, 40, &["a", "b", "y"]).replace(",1\n", ",none\n"));
-    folder.run("train thin-plate train.csv -o m -C 1").well();
+    folder.run("train --method thin-plate train.csv -o m -C 1").well();
     assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([0, "none"]));
     // They are not needed where they are to be predicted.
     folder.write("new.csv", "a,b,y\n3,80,\n60,20,NA\n");
@@ -166,7 +168,7 @@ fn a_model_of_categories_takes_no_bare_numbers() {
         (0..n).fold("c,a,y\n".to_owned(), |text, i| format!("{text}{},{i},{}\n", ["red", "blue"][i % 2], i % 2))
     };
     folder.write("train.csv", table(40));
-    folder.run("train basis-expansion train.csv -o m --n-basis 10 -C 1").well();
+    folder.run("train --method basis-expansion train.csv -o m --n-basis 10 -C 1").well();
     folder.write("test.svm", "1 1:1 3:7\n0 2:1 3:8\n");
     let run = folder.run("predict m test.svm").fails(2, &["test.svm", "no columns"]);
     assert!(run.err.contains("CSV"), "{}", run.err);
@@ -189,6 +191,7 @@ fn every_command_reads_the_tables_that_train_reads() {
         "{}",
         folder.read("out.csv")
     );
-    let found = folder.run("spectrum train.csv --similarity rbf:gamma=0.1 --json").json();
+    folder.run("train --method basis-expansion train.csv -o m --similarity rbf:gamma=0.1 -C 1").well();
+    let found = folder.run("inspect m --spectrum train.csv --json").json();
     assert!(found.to_string().contains("eigenvalues"), "{found}");
 }

@@ -8,8 +8,7 @@ use crate::kinds::{Chance, labels};
 /// The columns of a row: three that tell the class, each on a scale of its own, and the class.
 const HEADER: [&str; 4] = ["width", "height", "weight", "kind"];
 const ORDERS: [[&str; 4]; 2] = [["kind", "weight", "width", "height"], ["height", "kind", "weight", "width"]];
-const METHODS: [&str; 3] =
-    ["power-mean -C 1 --tol 1e-6", "basis-expansion --n-basis 20", "thin-plate -C 1 --n-basis 20"];
+const METHODS: [&str; 3] = ["power-mean:tol=1e-6 -C 1", "basis-expansion --n-basis 20", "thin-plate -C 1 --n-basis 20"];
 
 /// Rows of the columns in `order`, separated by commas.
 fn table(seed: u64, n: usize, order: &[&str]) -> String {
@@ -35,14 +34,14 @@ fn trained(method: &str, flags: &str) -> Folder {
     folder.write("train.csv", table(1, 60, &HEADER));
     folder.write("test.csv", table(2, 40, &HEADER));
     let (method, more) = method.split_once(' ').unwrap_or((method, ""));
-    folder.run(&format!("train {method} train.csv -o m {more} {flags}")).well();
+    folder.run(&format!("train --method {method} train.csv -o m {more} {flags}")).well();
     folder
 }
 
 #[test]
 fn columns_in_another_order_give_the_same_decision_values() {
     for method in METHODS {
-        for flags in ["", "--memory 1GB"] {
+        for flags in ["", "--memory-limit 1GB"] {
             let folder = trained(method, flags);
             let scores = folder.run("predict m test.csv --scores").well().out;
             let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].clone();
@@ -93,7 +92,7 @@ fn samples_without_names_are_taken_as_they_come() {
     assert!(folder.run("inspect m").well().out.contains("width, height, weight"));
     // Trained without names, columns are numbers.
     folder.run("convert train.csv train.svm").well();
-    folder.run("train power-mean train.svm -o plain -C 1 --tol 1e-6").well();
+    folder.run("train --method power-mean:tol=1e-6 train.svm -o plain -C 1").well();
     assert_eq!(folder.run("predict plain test.csv --scores").well().out, scores);
     assert!(folder.run("inspect plain --json").json()["feature_names"].is_null());
 }
@@ -109,9 +108,9 @@ fn shards_may_have_their_columns_in_orders_of_their_own() {
         folder.write(&format!("mixed/{number}.csv"), table(2, 40, order));
     }
     assert_eq!(folder.run("predict m mixed --scores").well().out, scores.repeat(2));
-    for memory in ["", "--memory 1GB"] {
-        folder.run(&format!("train power-mean same -o one -C 1 --tol 1e-6 {memory}")).well();
-        folder.run(&format!("train power-mean mixed -o other -C 1 --tol 1e-6 {memory}")).well();
+    for memory in ["", "--memory-limit 1GB"] {
+        folder.run(&format!("train --method power-mean:tol=1e-6 same -o one -C 1 {memory}")).well();
+        folder.run(&format!("train --method power-mean:tol=1e-6 mixed -o other -C 1 {memory}")).well();
         let labels = |model: &str| folder.run(&format!("predict {model} test.csv")).well().out;
         assert_eq!(labels("one"), labels("other"), "{memory}");
     }
@@ -132,7 +131,12 @@ fn labels_that_are_no_classes_are_refused() {
     folder.write("ids.csv", numbers(200, |row| (1000 + row).to_string()));
     folder.write("named.csv", "price,a,b\n".to_owned() + &numbers(200, |row| format!("{row}.25")));
     folder.write("target.csv", "target,a,b\n".to_owned() + &numbers(9, |row| format!("{row}.25")));
-    for method in ["train power-mean", "cv power-mean", "train thin-plate", "train power-mean --memory 1GB"] {
+    for method in [
+        "train --method power-mean",
+        "cv --method power-mean",
+        "train --method thin-plate",
+        "train --method power-mean --memory-limit 1GB",
+    ] {
         let run = |file: &str| {
             let output = if method.starts_with("cv") { "" } else { "-o m" };
             folder.run(&format!("{method} {file} {output}"))
@@ -147,8 +151,10 @@ fn labels_that_are_no_classes_are_refused() {
     assert!(!folder.has("m"));
     let floats = (0..20).fold(String::new(), |text, row| format!("{text}{row}.5 1:{row} 2:3\n"));
     folder.write("floats.svm", floats);
-    folder.run("train power-mean floats.svm -o m").fails(2, &["floats.svm", "the labels have numbers with fractions"]);
-    let help = folder.run("train power-mean --help").well().out;
+    folder
+        .run("train --method power-mean floats.svm -o m")
+        .fails(2, &["floats.svm", "the labels have numbers with fractions"]);
+    let help = folder.run("train --method power-mean --help").well().out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("otherwise the first if there is no header"), "{help}");
 }
@@ -159,12 +165,12 @@ fn labels_that_are_classes_are_taken_however_they_are_written() {
     folder.write("whole.csv", numbers(40, |row| ["1.0", "2.0"][row % 2].into()));
     folder.write("few.csv", "1,2,3\n2,5,1\n3,1,1\n");
     folder.write("halves.csv", numbers(40, |row| ["0.5", "1.5"][row % 2].into()));
-    folder.run("train power-mean whole.csv -o m").well();
+    folder.run("train --method power-mean whole.csv -o m").well();
     assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([1, 2]));
-    folder.run("train power-mean few.csv -o m").well();
-    let refused = folder.run("train power-mean halves.csv -o m").fails(2, &["fractions, such as"]);
+    folder.run("train --method power-mean few.csv -o m").well();
+    let refused = folder.run("train --method power-mean halves.csv -o m").fails(2, &["fractions, such as"]);
     assert!(refused.err.contains("this one too if its numbers are classes"), "{}", refused.err);
-    folder.run("train power-mean halves.csv --label 1 -o m").well();
+    folder.run("train --method power-mean halves.csv --label 1 -o m").well();
     // Labels are not looked at where nothing is learned of them.
     folder.write("many.csv", numbers(40, |row| row.to_string()));
     folder.run("convert many.csv many.svm").well();
@@ -189,28 +195,27 @@ fn peptides(header: &str, cells: impl Fn(&str, &str, &str) -> String) -> String 
 fn the_column_of_the_strings_is_asked_for_where_several_could_be_meant() {
     let folder = Folder::new();
     folder.write("a.csv", peptides("peptide,organism,label", |p, o, l| format!("{p},{o},{l}")));
-    let train = "train basis-expansion a.csv --format strings -o m --n-basis 20";
+    let train = "train --method basis-expansion a.csv -o m --n-basis 20 --format strings";
     let asked = folder.run(train).fails(2, &["a.csv", "may hold the strings: 'peptide', 'organism'"]);
-    assert!(asked.err.contains("--text-column"), "{}", asked.err);
+    assert!(asked.err.contains("--format strings:"), "{}", asked.err);
     for column in ["peptide", "1", "-3"] {
-        folder.run(&format!("{train} --text-column {column}")).well();
-        let told = folder.run(&format!("evaluate m a.csv --format strings --text-column {column} --json")).json();
+        folder.run(&format!("{train}:{column}")).well();
+        let told = folder.run(&format!("evaluate m a.csv --format strings:{column} --json")).json();
         assert!(told["accuracy"].as_f64().unwrap() > 0.9, "{told}");
     }
     folder.run("predict m a.csv --format strings").fails(2, &["'peptide', 'organism'"]);
-    assert_eq!(folder.run("predict m a.csv --format strings --text-column peptide").well().out.lines().count(), 60);
-    folder.run(&format!("{train} --text-column sequence")).fails(2, &["no text column 'sequence'"]);
-    folder.run(&format!("{train} --text-column 1 --label 1")).fails(2, &["text column 1", "column of the labels"]);
-    folder.run("train power-mean a.csv -o x --text-column 1").fails(2, &["text column 1", "vectors, not strings"]);
+    assert_eq!(folder.run("predict m a.csv --format strings:peptide").well().out.lines().count(), 60);
+    folder.run(&format!("{train}:sequence")).fails(2, &["no text column 'sequence'"]);
+    folder.run(&format!("{train}:1 --label 1")).fails(2, &["text column 1", "column of the labels"]);
 
     folder.write("b.csv", peptides("id,peptide,label", |p, _, l| format!("7,{p},{l}")));
-    folder.run("train basis-expansion b.csv --format strings -o m --n-basis 20").well();
+    folder.run("train --method basis-expansion b.csv --format strings -o m --n-basis 20").well();
     assert!(folder.run("evaluate m b.csv --format strings --json").json()["accuracy"].as_f64().unwrap() > 0.9);
     folder.write("c.csv", peptides("text,organism,outcome", |p, o, l| format!("{p},{o},{l}")));
-    let asked = folder.run("train basis-expansion c.csv --format strings -o m");
+    let asked = folder.run("train --method basis-expansion c.csv --format strings -o m");
     let asked = asked.fails(2, &["may hold the labels: 'organism', 'outcome'"]);
     assert!(asked.err.contains("--label"), "{}", asked.err);
-    folder.run("train basis-expansion c.csv --format strings -o m --label outcome --n-basis 20").well();
+    folder.run("train --method basis-expansion c.csv --format strings -o m --label outcome --n-basis 20").well();
     assert_eq!(folder.run("predict m c.csv --format strings").well().out.lines().count(), 60);
 }
 
@@ -219,11 +224,12 @@ fn advice_on_a_column_of_text_does_not_go_in_circles() {
     let folder = Folder::new();
     folder.write("a.csv", peptides("peptide,organism,weight", |p, o, _| format!("{p},{o},1")));
     for label in ["", "--label 2"] {
-        let run = folder.run(&format!("train power-mean a.csv -o m {label}"));
+        let run = folder.run(&format!("train --method power-mean a.csv -o m {label}"));
         let run = run.fails(2, &["column 'peptide'", "different texts in", "they cannot be categories"]);
-        assert!(run.err.contains("--id 1") && run.err.contains("--format strings --text-column 1"), "{}", run.err);
+        assert!(run.err.contains("--id 1") && run.err.contains("--format strings:1"), "{}", run.err);
     }
     // In blocks columns are numbers.
-    let run = folder.run("train power-mean a.csv -o m --label 2 --memory 64MB").fails(2, &["is not a number"]);
-    assert!(!run.err.contains("pass --label") && run.err.contains("--format strings --text-column 1"), "{}", run.err);
+    let run =
+        folder.run("train --method power-mean a.csv -o m --label 2 --memory-limit 64MB").fails(2, &["is not a number"]);
+    assert!(!run.err.contains("pass --label") && run.err.contains("--format strings:1"), "{}", run.err);
 }

@@ -28,13 +28,13 @@ fn a_fold_of_groups_is_what_training_on_the_others_gives() {
     folder.write("first.svm", part("first"));
     folder.write("second.svm", part("second"));
     for scoring in ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc"] {
-        let search = format!("cv power-mean all.svm -C 0.0001 --kernel -1 --nodes 3 --scoring {scoring} --json");
-        let found = folder.run(&format!("{search} --groups groups.txt --folds 2")).json();
+        let search = format!("cv --method power-mean:nodes=3 all.svm -C 0.0001 --kernel -1 --scoring {scoring} --json");
+        let found = folder.run(&format!("{search} --group-file groups.txt --folds 2")).json();
         assert_eq!((&found["n_groups"], &found["scoring"]), (&2.into(), &scoring.into()));
         let mut expected = Vec::new();
         for (train, test) in [("first", "second"), ("second", "first")] {
-            folder.run(&format!("train power-mean {train}.svm -o part -C 0.0001 --kernel -1 --nodes 3")).well();
-            let told = folder.run(&format!("evaluate part {test}.svm --scoring {scoring} --json")).json();
+            folder.run(&format!("train --method power-mean:nodes=3 {train}.svm -o part -C 0.0001 --kernel -1")).well();
+            let told = folder.run(&format!("evaluate part {test}.svm --metrics {scoring} --json")).json();
             expected.push(told["scores"][scoring].as_f64().unwrap());
         }
         let mut scores = fold_scores(&found);
@@ -49,14 +49,14 @@ fn a_fold_of_groups_is_what_training_on_the_others_gives() {
 #[test]
 fn the_table_names_the_score_and_evaluate_prints_more_of_them() {
     let folder = Folder::trained();
-    let table = folder.run("cv power-mean train.svm -C 1 --kernel -1 --nodes 3 --scoring f1-macro").well().out;
+    let table = folder.run("cv --method power-mean:nodes=3 train.svm -C 1 --kernel -1 --scoring f1-macro").well().out;
     assert!(table.contains("f1-macro %") && !table.contains("accuracy"), "{table}");
-    let told = folder.run("evaluate m test.svm --scoring roc-auc,accuracy").well().out;
+    let told = folder.run("evaluate m test.svm --metrics roc-auc,accuracy").well().out;
     for words in ["ROC AUC ", "accuracy ", "balanced accuracy ", "F1 "] {
         assert!(told.contains(words), "{words}: {told}");
     }
     // As many samples of each class: the mean of the recalls is the accuracy.
-    let told = folder.run("evaluate m test.svm --json --scoring balanced-accuracy").json();
+    let told = folder.run("evaluate m test.svm --json --metrics balanced-accuracy").json();
     assert!((told["balanced_accuracy"].as_f64().unwrap() - told["accuracy"].as_f64().unwrap()).abs() < 1e-12);
     assert_eq!(told["scores"]["balanced-accuracy"], told["balanced_accuracy"]);
     assert!(told["f1_macro"].as_f64().unwrap() > 0.8);
@@ -66,13 +66,15 @@ fn the_table_names_the_score_and_evaluate_prints_more_of_them() {
 fn scores_that_do_not_fit_are_refused_by_name() {
     let folder = Folder::trained();
     let text = histograms(3, 120);
-    let cv = |file: &str, flags: &str| folder.run(&format!("cv power-mean {file} -C 1 --kernel -1 --nodes 3 {flags}"));
+    let cv = |file: &str, flags: &str| {
+        folder.run(&format!("cv --method power-mean:nodes=3 {file} -C 1 --kernel -1 {flags}"))
+    };
     cv("train.svm", "--scoring average-precision")
         .fails(2, &["average-precision", "two classes, not for 3", "roc-auc"]);
     cv("train.svm", "--scoring auc").fails(2, &["'auc'"]);
-    folder.run("evaluate m test.svm --scoring average-precision").fails(2, &["average-precision", "two classes"]);
+    folder.run("evaluate m test.svm --metrics average-precision").fails(2, &["average-precision", "two classes"]);
     folder.write("wasp.svm", "wasp 1:9 2:9\nant 1:9 2:9\n");
-    folder.run("evaluate m wasp.svm --scoring roc-auc -q").fails(2, &["roc-auc", "'wasp'"]);
+    folder.run("evaluate m wasp.svm --metrics roc-auc -q").fails(2, &["roc-auc", "'wasp'"]);
     folder.write("few.svm", some_of(&text, &[("ant", 20), ("bee", 3)]));
     let run = cv("few.svm", "--scoring roc-auc --folds 4 -q");
     let run = run.fails_after_warnings(2, &["fold ", "of 4", "roc-auc", "class 'bee'"]);
@@ -86,18 +88,20 @@ fn rare_classes_are_told() {
     let folder = Folder::new();
     let text = histograms(3, 120);
     folder.write("rare.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 3)]));
-    let run = folder.run("cv power-mean rare.svm -C 1 --kernel -1 --nodes 3").well();
+    let run = folder.run("cv --method power-mean:nodes=3 rare.svm -C 1 --kernel -1").well();
     assert!(
         run.err.contains("warning: class 'fly' has 3 samples: ") && run.err.contains("with 3 folds"),
         "{}",
         run.err
     );
-    assert_eq!(folder.run("cv power-mean rare.svm -C 1 --kernel -1 --nodes 3 --folds 3").well().err, "");
+    assert_eq!(folder.run("cv --method power-mean:nodes=3 rare.svm -C 1 --kernel -1 --folds 3").well().err, "");
     folder.write("one.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 1)]));
-    let run = folder.run("cv power-mean one.svm -C 1 --kernel -1 --nodes 3").well();
+    let run = folder.run("cv --method power-mean:nodes=3 one.svm -C 1 --kernel -1").well();
     assert!(run.err.contains("warning: class 'fly' has one sample: no fold tests"), "{}", run.err);
     folder.write("two.svm", some_of(&text, &[("ant", 20), ("fly", 1)]));
-    folder.run("cv power-mean two.svm -C 1").fails(2, &["two.svm", "class 'fly' has one sample", "one class to train"]);
+    folder
+        .run("cv --method power-mean two.svm -C 1")
+        .fails(2, &["two.svm", "class 'fly' has one sample", "one class to train"]);
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn groups_that_do_not_fit_are_told() {
     let folder = Folder::trained();
     let text = histograms(3, 120);
     let cv = |file: &str, groups: &str| {
-        folder.run(&format!("cv power-mean {file} -C 1 --kernel -1 --nodes 3 --groups {groups}"))
+        folder.run(&format!("cv --method power-mean:nodes=3 {file} -C 1 --kernel -1 --group-file {groups}"))
     };
     let group = |name: &str, of: &dyn Fn(usize) -> String| folder.write(name, lines((0..120).map(of)));
     group("short", &|row| (row % 7).to_string());
@@ -114,7 +118,7 @@ fn groups_that_do_not_fit_are_told() {
     group("gap", &|row| if row == 4 { String::new() } else { row.to_string() });
     cv("train.svm", "gap").fails(2, &["gap: line 5", "empty"]);
     cv("train.svm", "nowhere").fails(2, &["nowhere"]);
-    cv("train.svm", "-").fails(2, &["--groups", "standard input"]);
+    cv("train.svm", "-").fails(2, &["--group-file", "standard input"]);
     group("three", &|row| format!("person {}", row % 9 / 3));
     cv("train.svm", "three").fails(2, &["--folds 5", "number of groups, 3"]);
     cv("train.svm", "three --folds 3 -o three").fails(2, &["three", "is the file of the groups itself"]);

@@ -9,7 +9,7 @@ const WORDS: &str = "label,text\n<b>it</b>,Rossi\n<b>it</b>,Russo\n<b>it</b>,Bia
 fn trained() -> Folder {
     let folder = Folder::new();
     folder.write("words.csv", WORDS);
-    folder.run("train basis-expansion words.csv --format strings --similarity edit -C 1 -o m -q").well();
+    folder.run("train --method basis-expansion words.csv --format strings --similarity edit -C 1 -o m -q").well();
     folder
 }
 
@@ -19,7 +19,7 @@ fn explanations_add_up_to_the_scores_of_predict() {
     let scores = folder.run("predict m words.csv --format strings -q --scores").well().out;
     let line = scores.lines().nth(3).unwrap();
     let (label, score) = line.split_once('\t').unwrap();
-    let told = folder.run("explain m words.csv --format strings -q --row 3 --json").json();
+    let told = folder.run("explain m words.csv --format strings -q --row 4 --json").json();
     assert_eq!(told["predicted"], label);
     let terms = told["terms"].as_array().unwrap();
     let sum: f64 = terms.iter().map(|term| term["contributions"][0].as_f64().unwrap()).sum();
@@ -27,17 +27,18 @@ fn explanations_add_up_to_the_scores_of_predict() {
     assert!((sum - score).abs() < 1e-4, "{sum} and {score}");
     assert!(terms.iter().any(|term| term["comparison"]["kind"] == "characters"), "{told}");
 
-    let text = folder.run("explain m words.csv --format strings -q --row 3 --terms 2").well().out;
-    for word in [label, "decision value", "Romano", "more for it", "cost of the edits"] {
+    let text = folder.run("explain m words.csv --format strings -q --row 4").well().out;
+    for word in [label, "decision value", "Romano", "training row 4", "cost of the edits"] {
         assert!(text.contains(word), "{word} is not in {text}");
     }
     // Of another class the same numbers speak with the other sign.
-    let other = folder.run("explain m words.csv --format strings -q --row 3 --class en --json").json();
+    let other = folder.run("explain m words.csv --format strings -q --row 4 --class en --json").json();
     assert_eq!((&other["predicted"], &other["explained"]), (&told["predicted"], &"en".into()));
-    let text = folder.run("explain m words.csv --format strings -q --row 3 --class en").well().out;
+    let text = folder.run("explain m words.csv --format strings -q --row 4 --class en").well().out;
     let value = format!("decision value for it {:.6}", told["decision_values"][0].as_f64().unwrap());
     assert!(text.contains(label) && text.contains("explained: en") && text.contains(&value), "{text}");
-    folder.run("explain m words.csv --format strings --row 10").fails(2, &["--row 10", "10 samples"]);
+    folder.run("explain m words.csv --format strings --row 11").fails(2, &["--row 11", "10 samples"]);
+    folder.run("explain m words.csv --format strings --row 0").fails(2, &["--row 0", "the first is 1"]);
 }
 
 /// Refuses tags that are not closed in their order.

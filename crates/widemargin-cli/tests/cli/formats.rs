@@ -26,9 +26,9 @@ fn an_array_alone_has_the_samples_and_takes_labels_as_a_column() {
     folder.run("convert a.npy b.csv --label -1").well();
     let cells = folder.read("b.csv");
     assert!(cells.lines().next_back().unwrap().contains('7'), "{cells}");
-    folder.run("train power-mean a.npy -o m --label -1 -C 1").well();
+    folder.run("train --method power-mean a.npy -o m --label -1 -C 1").well();
     assert_eq!(folder.run("predict m a.npy --label 3").well().out, folder.run("predict m a.csv").well().out);
-    folder.run("train power-mean a.npy -o m2").fails(2, &["a.npy", "no labels"]);
+    folder.run("train --method power-mean a.npy -o m2").fails(2, &["a.npy", "no labels"]);
     let run = folder.run("predict m a.npy").fails(2, &["3 features", "trained with 2"]);
     assert!(run.err.contains("--label COLUMN"));
 }
@@ -42,7 +42,7 @@ fn standard_input_and_output_are_files_too() {
     assert_eq!(back, text);
     let run = folder.run("convert test.svm -").fails(2, &["no name"]);
     assert!(run.err.contains("--output-format"));
-    folder.run_with_input("train power-mean - -o m2 -C 1", &folder.read("train.svm")).well();
+    folder.run_with_input("train --method power-mean - -o m2 -C 1", &folder.read("train.svm")).well();
     assert_eq!(
         folder.run_with_input("predict m2 -", &text).well().out,
         folder.run("predict m test.svm -o -").well().out
@@ -65,7 +65,7 @@ fn every_format_trains_the_same_model() {
     let expected = folder.run("predict m test.svm --scores").well().out;
     for format in FORMATS {
         folder.run(&format!("convert train.svm a.{format}")).well();
-        folder.run(&format!("train power-mean a.{format} -o m2 -C 1")).well();
+        folder.run(&format!("train --method power-mean a.{format} -o m2 -C 1")).well();
         assert_eq!(folder.run("predict m2 test.svm --scores").well().out, expected, "{format}");
     }
 }

@@ -14,8 +14,8 @@ mod help;
 mod kinds;
 mod messages;
 mod model_file;
-mod one_class;
 mod out_of_core;
+mod outliers;
 mod outputs;
 mod regression;
 mod resources;
@@ -97,7 +97,7 @@ impl Folder {
         let folder = Folder::new();
         folder.write("train.svm", histograms(1, 120));
         folder.write("test.svm", histograms(2, 60));
-        folder.run("train power-mean train.svm -o m -C 1").well();
+        folder.run("train --method power-mean train.svm -o m -C 1").well();
         folder
     }
 

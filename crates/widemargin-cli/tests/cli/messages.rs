@@ -20,10 +20,13 @@ fn an_option_of_another_command_is_named() {
     let folder = Folder::new();
     folder.write("a.csv", table(20));
     for (arguments, help) in [
-        ("train a.csv -o m --similarity rbf", "--similarity is an option of `train basis-expansion`"),
-        ("train a.csv -o m --group b", "--group is an option of `cv`"),
-        ("cv a.csv", "name the method: `cv basis-expansion DATA`"),
-        ("cv auto a.csv", "`train DATA` compares them"),
+        ("train a.csv -o m --similarity rbf", "add --method basis-expansion"),
+        ("train a.csv -o m --folds 3", "--folds is an option of `cv`"),
+        ("train a.csv -o m --similarty rbf", "did you mean --similarity?"),
+        ("train a.csv -o m --method thin-plat", "did you mean thin-plate?"),
+        ("train a.csv -o m --method power-mean --kernel chi3", "did you mean 'chi2'?"),
+        ("cv a.csv --method basis-expansion --similarity lapalcian", "did you mean 'laplacian'?"),
+        ("inspec m", "did you mean inspect?"),
     ] {
         let run = folder.run(arguments).fails(2, &[]);
         assert!(run.err.lines().nth(1).unwrap().contains(help), "{arguments}: {}", run.err);
@@ -31,42 +34,44 @@ fn an_option_of_another_command_is_named() {
     let needed = "a whole number of at least 0 is needed";
     folder.run("train a.csv -o m --seed -1").fails(2, &["'-1'", "--seed", needed]);
     folder.run("explain m a.csv --row -1").fails(2, &["'-1'", "--row", needed]);
-    folder.run("cv thin-plate a.csv --folds -5").fails(2, &["'-5'", "--folds"]);
+    folder.run("cv --method thin-plate a.csv --folds -5").fails(2, &["'-5'", "--folds"]);
     assert_eq!(folder.files(), ["a.csv"]);
 }
 
 #[test]
-fn the_name_of_a_method_may_be_that_of_a_file() {
+fn an_option_of_another_method_is_refused_by_name() {
     let folder = Folder::new();
     folder.write("a.csv", table(40));
-    folder.run("train a.csv -o thin-plate --methods power-mean").well();
-    let inspected = folder.run("inspect thin-plate --json").json();
-    assert_eq!(inspected["method"], "power-mean");
-    folder.run("train auto a.csv -o auto --methods power-mean").well();
-    folder.run("train --seed 1 thin-plate a.csv -o m -C 1").well();
-    assert_eq!(folder.run("inspect m --json").json()["method"], "thin-plate");
-    for arguments in ["train a.csv thin-plate -o n", "train -o n thin-plate a.csv"] {
-        let run = folder.run(arguments).fails(2, &["required arguments"]);
-        assert!(run.err.contains("the method comes first: `train thin-plate DATA -o MODEL`"), "{}", run.err);
+    for (flags, words) in [
+        ("--kernel chi2", "--kernel applies to --method power-mean and thin-plate"),
+        ("--method thin-plate --normalization none", "--normalization applies to --method basis-expansion"),
+        ("--method power-mean --n-basis 5", "--n-basis applies to --method basis-expansion and thin-plate"),
+        ("--method basis-expansion:nodes=3", "basis-expansion has no parameter 'nodes'"),
+        ("--contamination 0.1", "--contamination applies to --task outlier-detection"),
+    ] {
+        for command in ["train a.csv -o m", "cv a.csv"] {
+            folder.run(&format!("{command} {flags}")).fails(2, &[words]);
+        }
     }
-    folder.run("train a.csv thin-plate a.csv -o n").fails(2, &["the method comes first: `train thin-plate`"]);
-    assert!(!folder.has("n"));
+    folder.run("train --seed 1 --method thin-plate a.csv -o m -C 1").well();
+    assert_eq!(folder.run("inspect m --json").json()["method"], "thin-plate");
 }
 
 #[test]
 fn what_nobody_asked_for_is_not_blamed() {
     let folder = Folder::new();
     folder.write("a.csv", table(600));
-    let run = folder.run("train thin-plate a.csv -o m --memory 1MB");
+    let run = folder.run("train --method thin-plate a.csv -o m --memory-limit 1MB");
     assert_eq!(run.code, Some(2), "{}", run.err);
     assert!(!run.err.contains("--n-basis none is") && !run.err.contains(" 0.0 GB"), "{}", run.err);
-    folder.run("train thin-plate a.csv -o m -C 1 --class-weight 1:0").fails(2, &["300 samples with a weight above 0"]);
-    let run = folder.run("train thin-plate a.csv -o m --class-weight yes:2");
+    folder
+        .run("train --method thin-plate a.csv -o m -C 1 --class-weight 1:0")
+        .fails(2, &["300 samples with a weight above 0"]);
+    let run = folder.run("train --method thin-plate a.csv -o m --class-weight yes:2");
     run.fails(2, &["--class-weight yes: 2", "no sample has this label; the labels are 0, 1"]);
-    let run = folder.run("cv basis-expansion a.csv --similarity rbf:gamma=.01,rbf:gamma=.1");
-    let run = run.fails(2, &["'rbf:gamma=.1' is another similarity"]);
-    assert!(run.err.contains("'rbf:gamma=.01|rbf:gamma=.1'"), "{}", run.err);
-    folder.run("cv basis-expansion a.csv --n-basis 20 -C 1 --folds 2 --similarity rbf:gamma=.01|rbf:gamma=.1").well();
+    let run = folder.run("cv --method basis-expansion a.csv --similarity rbf:gamma=.01,rbf:gamma=.1");
+    run.fails(2, &["rbf:gamma=.1"]);
+    folder.run("cv --method basis-expansion a.csv --n-basis 20 -C 1 --folds 2 --similarity rbf:gamma=.01 --similarity rbf:gamma=.1").well();
 }
 
 #[test]
@@ -94,7 +99,7 @@ fn lines_are_short_and_numbers_too() {
 fn bases_without_weights_of_their_own_are_not_ranked() {
     let folder = Folder::new();
     folder.write("a.csv", table(60));
-    let train = "train basis-expansion a.csv -o m --n-basis 30 --similarity rbf -C 1 --normalization";
+    let train = "train --method basis-expansion a.csv -o m --n-basis 30 --similarity rbf -C 1 --normalization";
     folder.run(&format!("{train} nystroem")).well();
     let inspected = folder.run("inspect m").well().out;
     assert!(!inspected.contains("important") && inspected.contains("30 bases"), "{inspected}");
@@ -110,7 +115,7 @@ fn too_little_memory_is_an_error_with_a_cure() {
     let folder = Folder::new();
     folder.write("a.svm", histograms(1, 30_000));
     for limit in [60_000, 100_000, 200_000, 400_000] {
-        for command in ["train power-mean a.svm -o m -C 1", "train a.svm -o m", "convert a.svm b.csv"] {
+        for command in ["train --method power-mean a.svm -o m -C 1", "train a.svm -o m", "convert a.svm b.csv"] {
             let line =
                 format!("ulimit -v {limit}; exec '{}' {command} --time-limit 5", env!("CARGO_BIN_EXE_widemargin"));
             let run = std::process::Command::new("sh").arg("-c").arg(line).current_dir(folder.0.path()).output();
@@ -118,7 +123,7 @@ fn too_little_memory_is_an_error_with_a_cure() {
             let err = String::from_utf8(run.stderr).unwrap();
             let code = run.status.code().unwrap_or_else(|| panic!("{limit} {command}: ended by a signal: {err}"));
             assert!(code == 0 || err.contains("error: "), "{limit} {command}: {err}");
-            assert!(!err.contains("--memory") || command.starts_with("train"), "{limit} {command}: {err}");
+            assert!(!err.contains("--memory-limit") || command.starts_with("train"), "{limit} {command}: {err}");
         }
     }
 }

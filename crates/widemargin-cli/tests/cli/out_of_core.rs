@@ -50,12 +50,12 @@ fn watched(folder: &Folder, arguments: &str) -> (Output, u64) {
 fn a_limit_of_memory_is_kept() {
     let folder = Folder::new();
     folder.write("data.npy", array(75_000));
-    let train = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --normalization mean-norm \
+    let train = "train --method basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --normalization mean-norm \
                  --n-basis 1000 -C 1 --threads 1 -o m";
     let (without, most) = watched(&folder, train);
     assert_eq!(without.status.code(), Some(0));
     assert!(most > 300_000_000 / 1024, "{most} KiB");
-    let (with, most) = watched(&folder, &format!("{train} --memory 280MB --json"));
+    let (with, most) = watched(&folder, &format!("{train} --memory-limit 280MB --json"));
     let err = String::from_utf8(with.stderr).unwrap();
     assert_eq!(with.status.code(), Some(0), "{err}");
     assert!(most > 0 && most < 280_000_000 / 1024, "{most} KiB");
@@ -72,8 +72,8 @@ fn blocks_give_the_model_that_memory_gives() {
     folder.run("convert data.npy data.svm --label -1").well();
     folder.run("convert data.npy data.csv --label -1").well();
     // C is chosen by leave-one-out in memory, on some of the samples out of core: of two that are level either may come.
-    let flags = "--similarity rbf:gamma=0.5 --n-basis 50 -C 1 --tol 1e-6";
-    folder.run(&format!("train basis-expansion data.svm -o whole {flags}")).well();
+    let flags = "--method basis-expansion:tol=1e-6 --similarity rbf:gamma=0.5 --n-basis 50 -C 1";
+    folder.run(&format!("train data.svm -o whole {flags}")).well();
     folder.run("predict whole data.svm --scores -o scores").well();
     let scores = |name: &str| -> Vec<f64> {
         let numbers = |line: &str| line.split(['\t', ',', ' ']).filter_map(|word| word.parse().ok()).next_back();
@@ -82,7 +82,7 @@ fn blocks_give_the_model_that_memory_gives() {
     let truth = scores("scores");
     assert!(truth.len() >= 4000);
     for data in ["data.npy --label -1", "data.svm", "data.csv"] {
-        folder.run(&format!("train basis-expansion {data} -o blocks {flags} --memory 120MB")).well();
+        folder.run(&format!("train {data} -o blocks {flags} --memory-limit 120MB")).well();
         folder.run("predict blocks data.svm --scores -o scores2").well();
         let largest = truth.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
         for (ours, truth) in scores("scores2").iter().zip(&truth) {
@@ -97,8 +97,8 @@ fn blocks_give_the_model_that_memory_gives() {
 fn a_killed_fit_resumes_to_the_same_model() {
     let folder = Folder::new();
     folder.write("data.npy", array(40_000));
-    let flags = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --n-basis 400 --tol 1e-6 \
-                 --memory 125MB --quiet";
+    let flags = "train --method basis-expansion:tol=1e-6 data.npy --label -1 --similarity rbf:gamma=0.5 --n-basis 400 \
+                 --memory-limit 125MB --quiet";
     folder.run("convert data.npy part.svm --label -1").well();
     let scores = |model: &str| folder.run(&format!("predict {model} part.svm --scores")).well().out;
     folder.run(&format!("{flags} -o whole --checkpoint first")).well();
@@ -134,18 +134,23 @@ fn a_killed_fit_resumes_to_the_same_model() {
 fn rejects_what_cannot_be_fitted_in_blocks() {
     let folder = Folder::new();
     folder.write("data.npy", array(500));
-    let train = "train basis-expansion data.npy --label -1 -o m";
-    folder.run(&format!("{train} --memory 1MB")).fails(2, &["in blocks", "MB"]);
-    folder.run(&format!("{train} --memory much")).fails(2, &["--memory"]);
-    folder.run(&format!("{train} --memory 1GB --scratch absent")).fails(2, &["absent", "scratch file"]);
-    folder.run(&format!("{train} --memory 1GB --loss hinge")).fails(2, &["--loss hinge", "squared-hinge"]);
+    let train = "train --method basis-expansion data.npy --label -1 -o m";
+    folder.run(&format!("{train} --memory-limit 1MB")).fails(2, &["in blocks", "MB"]);
+    folder.run(&format!("{train} --memory-limit much")).fails(2, &["--memory-limit"]);
+    folder.run(&format!("{train} --memory-limit 1GB --loss hinge")).fails(2, &["--loss hinge", "squared-hinge"]);
     let mut bytes = array(500);
     let at = bytes.len() - 21 * 4 * 100 + 8;
     bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     std::fs::File::create(folder.path("bad.npy")).unwrap().write_all(&bytes).unwrap();
-    folder.run("train basis-expansion bad.npy --label -1 -o m --memory 1GB").fails(2, &["bad.npy", "400", "NaN"]);
-    folder.run_with_input("train basis-expansion - --format npy -o m --memory 1GB", "x").fails(2, &["standard input"]);
-    folder.run("cv basis-expansion data.npy --label -1 --memory 1GB").fails(2, &["--memory", "cv basis-expansion"]);
+    folder
+        .run("train --method basis-expansion bad.npy --label -1 -o m --memory-limit 1GB")
+        .fails(2, &["bad.npy", "row 400", "NaN"]);
+    folder
+        .run_with_input("train --method basis-expansion - --format npy -o m --memory-limit 1GB", "x")
+        .fails(2, &["standard input"]);
+    folder
+        .run("cv --method basis-expansion data.npy --label -1 --memory-limit 1GB")
+        .fails(2, &["--memory-limit", "cv --method basis-expansion"]);
     assert!(!folder.has("m"));
 }
 
@@ -162,15 +167,15 @@ fn a_folder_of_shards_is_one_file() {
     }
     folder.write("shards/_SUCCESS", "");
     let flags = "--similarity rbf:gamma=0.5 --n-basis 30";
-    folder.run(&format!("train basis-expansion data.svm -o one {flags} --memory 150MB")).well();
-    folder.run(&format!("train basis-expansion shards -o many {flags} --memory 150MB")).well();
-    folder.run(&format!("train basis-expansion shards -o held {flags}")).well();
+    folder.run(&format!("train --method basis-expansion data.svm -o one {flags} --memory-limit 150MB")).well();
+    folder.run(&format!("train --method basis-expansion shards -o many {flags} --memory-limit 150MB")).well();
+    folder.run(&format!("train --method basis-expansion shards -o held {flags}")).well();
     let scores = |model: &str, data: &str| folder.run(&format!("predict {model} {data} --scores")).well().out;
     assert!(scores("one", "data.svm") == scores("many", "shards"), "another model, or another order");
     assert_eq!(scores("held", "shards").lines().count(), 600);
     folder.write("shards/part-11.svm", "1 1:0.5\n0 2:x\n");
-    for memory in ["", "--memory 150MB"] {
-        let wrong = folder.run(&format!("train basis-expansion shards -o bad {flags} {memory}"));
+    for memory in ["", "--memory-limit 150MB"] {
+        let wrong = folder.run(&format!("train --method basis-expansion shards -o bad {flags} {memory}"));
         wrong.fails(2, &["part-11.svm", "line 2"]);
     }
 }
@@ -190,12 +195,11 @@ fn features_beside_similarities_are_the_same_out_of_core() {
     folder.write("rows.svm", (0..120).map(&mut row).collect::<String>());
     for normalization in ["mean-norm", "nystroem", "none"] {
         let scores = |memory: &str, model: &str| {
-            let train =
-                "train basis-expansion rows.svm --similarity features --similarity rbf:gamma=0.2 --n-basis 20 -C 1";
-            folder.run(&format!("{train} --normalization {normalization} --tol 1e-6 -o {model} {memory}")).well();
+            let train = "train --method basis-expansion:tol=1e-6 rows.svm --similarity features+rbf:gamma=0.2 --n-basis 20 -C 1";
+            folder.run(&format!("{train} --normalization {normalization} -o {model} {memory}")).well();
             folder.run(&format!("predict {model} rows.svm --scores")).well().out
         };
-        let (inside, outside) = (scores("", "one"), scores("--memory 200MB", "other"));
+        let (inside, outside) = (scores("", "one"), scores("--memory-limit 200MB", "other"));
         assert_eq!(inside.split_whitespace().count(), outside.split_whitespace().count());
         for (inside, outside) in inside.split_whitespace().zip(outside.split_whitespace()) {
             match (inside.parse::<f64>(), outside.parse::<f64>()) {
@@ -221,14 +225,14 @@ fn graphs_and_features_of_strings_beside_similarities() {
     folder.write("graphs.tsv", (0..60).map(graph).collect::<String>());
     for arguments in [
         "graphs.tsv --similarity wl:iterations=2/features --normalization none",
-        "names.tsv --similarity tfidf:n=1-2/features --similarity edit --normalization mean-norm --n-basis 20",
+        "names.tsv --similarity tfidf:n=1-2/features+edit --normalization mean-norm --n-basis 20",
     ] {
         let file = arguments.split(' ').next().unwrap();
-        folder.run(&format!("train basis-expansion {arguments} --format strings -C 10 -o m")).well();
+        folder.run(&format!("train --method basis-expansion {arguments} --format strings -C 10 -o m")).well();
         let told = folder.run(&format!("evaluate m {file} --format strings --json")).json();
         assert_eq!(told["accuracy"], 1.0, "{told}");
     }
     folder.write("wrong.tsv", "0\t{\"nodes\": [\"C\"], \"edges\": [[0, 1]]}\n1\t{\"nodes\": [\"C\"], \"edges\": []}\n");
-    let wrong = "train basis-expansion wrong.tsv --format strings --similarity wl/cosine -o m";
+    let wrong = "train --method basis-expansion wrong.tsv --format strings --similarity wl/cosine -o m";
     folder.run(wrong).fails(2, &["edge 0", "a vertex 1 that is not there"]);
 }

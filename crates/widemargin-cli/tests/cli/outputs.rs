@@ -16,15 +16,15 @@ fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn no_command_overwrites_what_it_reads() {
     let folder = Folder::trained();
-    folder.run("train basis-expansion train.svm -o be").well();
+    folder.run("train --method basis-expansion train.svm -o be").well();
     symlink("test.svm", folder.path("link.svm")).unwrap();
     fs::hard_link(folder.path("test.svm"), folder.path("hard.svm")).unwrap();
     let before = contents(&folder);
     for (command, output, words) in [
-        ("train power-mean test.svm -o", "test.svm", "is the data itself"),
-        ("train power-mean test.svm -o", "hard.svm", "is the data itself"),
-        ("train power-mean test.svm -o", "link.svm", "is the data itself"),
-        ("train power-mean link.svm -o", "test.svm", "is the data itself"),
+        ("train --method power-mean test.svm -o", "test.svm", "is the data itself"),
+        ("train --method power-mean test.svm -o", "hard.svm", "is the data itself"),
+        ("train --method power-mean test.svm -o", "link.svm", "is the data itself"),
+        ("train --method power-mean link.svm -o", "test.svm", "is the data itself"),
         ("predict m test.svm -o", "test.svm", "is the data itself"),
         ("predict m test.svm -o", "./hard.svm", "is the data itself"),
         ("predict m test.svm -o", "m", "is the model itself"),
@@ -42,7 +42,7 @@ fn no_command_overwrites_what_it_reads() {
     assert_eq!(output.status.code(), Some(2));
     assert!(contents(&folder) == before);
     // An old model, and old predictions, are replaced.
-    folder.run("train power-mean train.svm -o m -C 2").well();
+    folder.run("train --method power-mean train.svm -o m -C 2").well();
     folder.run("predict m test.svm -o be").well();
 }
 
@@ -57,21 +57,21 @@ fn no_command_writes_among_shards() {
     fs::hard_link(folder.path("shards/a.svm"), folder.path("same")).unwrap();
     let before = folder.read("shards/a.svm");
     for command in [
-        "train power-mean shards -o shards/a.svm",
-        "train power-mean shards -o shards/new",
-        "train power-mean shards -o other/a.svm",
-        "train power-mean other -o shards/a.svm",
-        "train power-mean shards -o same",
+        "train --method power-mean shards -o shards/a.svm",
+        "train --method power-mean shards -o shards/new",
+        "train --method power-mean shards -o other/a.svm",
+        "train --method power-mean other -o shards/a.svm",
+        "train --method power-mean shards -o same",
         "predict m shards -o shards/a.svm",
         "convert shards shards/a.csv",
-        "train power-mean shards -o new --memory 1GB --checkpoint shards/deep/state",
+        "train --method power-mean shards -o new --memory-limit 1GB --checkpoint shards/deep/state",
     ] {
         folder.run(command).fails(2, &["shards", "the folder of the data"]);
     }
     assert_eq!((folder.read("shards/a.svm"), folder.read("same")), (before.clone(), before));
     assert_eq!(fs::read_dir(folder.path("shards")).unwrap().count(), 2);
     assert!(!folder.has("new"));
-    folder.run("train power-mean shards -o new").well();
+    folder.run("train --method power-mean shards -o new").well();
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn devices_and_pipes_are_refused() {
     let mut targets = vec!["/dev/null"];
     targets.extend(made.is_ok_and(|status| status.success()).then_some("pipe"));
     for target in targets {
-        for command in ["train power-mean train.svm -o", "predict m test.svm -o"] {
+        for command in ["train --method power-mean train.svm -o", "predict m test.svm -o"] {
             folder.run(&format!("{command} {target}")).fails(2, &[target, "not a regular file"]);
         }
         folder.run(&format!("convert test.svm {target} --output-format csv")).fails(2, &[target, "not a regular file"]);
@@ -100,7 +100,7 @@ fn a_model_that_is_replaced_keeps_its_permissions_and_its_link() {
     fs::set_permissions(folder.path("m"), fs::Permissions::from_mode(0o662)).unwrap();
     symlink("m", folder.path("link")).unwrap();
     symlink("late", folder.path("early")).unwrap();
-    folder.run("train power-mean train.svm -o link -C 2").well();
+    folder.run("train --method power-mean train.svm -o link -C 2").well();
     folder.run("predict m test.svm -o early").well();
     assert_eq!(mode("m"), 0o662);
     for link in ["link", "early"] {
@@ -119,7 +119,7 @@ fn a_limit_of_a_files_size_leaves_no_temporary_file() {
     folder.write("long.svm", folder.read("test.svm").repeat(times + 1));
     let files = folder.files();
     for arguments in [
-        "train power-mean train.svm -o new",
+        "train --method power-mean train.svm -o new",
         "predict m long.svm -o new --scores",
         "convert long.svm new --output-format csv",
     ] {

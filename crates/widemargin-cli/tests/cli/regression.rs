@@ -34,14 +34,14 @@ const TRAIN: &str = "train.csv --label price --task regression -o m";
 fn numbers_are_trained_predicted_and_scored() {
     for method in ["thin-plate", "basis-expansion", "auto"] {
         let folder = folder();
-        let told = folder.run(&format!("train {method} {TRAIN} --json")).json();
+        let told = folder.run(&format!("train --method {method} {TRAIN} --json")).json();
         assert!(told["method"].as_str().unwrap().ends_with("-regression"), "{told}");
         assert_eq!((&told["n_outputs"], &told["n_samples"]), (&Value::from(1), &Value::from(150)));
         let r2 = told["chosen"]["loo_r2"].as_f64().unwrap();
         assert!(r2 > 0.9 && r2 <= 1.0, "{method}: {r2}");
-        let summary = folder.run(&format!("train {method} {TRAIN}")).well().err;
+        let summary = folder.run(&format!("train --method {method} {TRAIN}")).well().err;
         assert!(
-            summary.contains(&format!("of left-out samples R² {r2:.4}")) && summary.contains("regression"),
+            summary.contains(&format!("expected: R² {r2:.4}")) && summary.contains("label: column 'price', numbers"),
             "{summary}"
         );
 
@@ -62,7 +62,7 @@ fn numbers_are_trained_predicted_and_scored() {
         close("root_mean_squared_error", (squares / 60.0).sqrt());
         let printed = folder.run("evaluate m test.csv --label price").well().out;
         assert!(printed.starts_with("R² ") && printed.contains("mean absolute error"), "{printed}");
-        let asked = folder.run("evaluate m test.csv --label price --scoring r2,neg-mean-absolute-error --json").json();
+        let asked = folder.run("evaluate m test.csv --label price --metrics r2,neg-mean-absolute-error --json").json();
         assert_eq!(
             asked["scores"]["neg-mean-absolute-error"].as_f64(),
             asked["mean_absolute_error"].as_f64().map(|x| -x)
@@ -87,14 +87,14 @@ fn weights_count_as_copies() {
     });
     folder.write("weighted.csv", weighted);
     folder.write("copies.csv", copies);
-    folder.run("train thin-plate weighted.csv --label price --weight w --task regression -o m").well();
-    folder.run("train thin-plate copies.csv --label price --task regression -o n").well();
+    folder.run("train --method thin-plate weighted.csv --label price --weight-column w --task regression -o m").well();
+    folder.run("train --method thin-plate copies.csv --label price --task regression -o n").well();
     assert_eq!(
         folder.run("predict m test.csv --label price").well().out,
         folder.run("predict n test.csv --label price").well().out
     );
     let of = |arguments: &str| folder.run(&format!("evaluate m {arguments} --label price --json")).json()["r2"].clone();
-    let (a, b) = (of("weighted.csv --weight w").as_f64().unwrap(), of("copies.csv").as_f64().unwrap());
+    let (a, b) = (of("weighted.csv --weight-column w").as_f64().unwrap(), of("copies.csv").as_f64().unwrap());
     assert!((a - b).abs() < 1e-9, "{a} {b}");
 }
 
@@ -102,7 +102,7 @@ fn weights_count_as_copies() {
 fn labels_that_could_be_either_are_asked_about() {
     let folder = folder();
     for method in ["thin-plate", "basis-expansion", "auto"] {
-        let asked = folder.run(&format!("train {method} train.csv --label price -o m"));
+        let asked = folder.run(&format!("train --method {method} train.csv --label price -o m"));
         let asked = asked.fails(2, &["train.csv", "column 'price'", "fractions"]);
         assert!(
             asked.err.contains("--task regression") && asked.err.contains("--task classification"),
@@ -112,14 +112,16 @@ fn labels_that_could_be_either_are_asked_about() {
     }
     let halves = (0..60).fold(String::new(), |text, row| text + &format!("{},{}.5\n", row % 9, row % 2));
     folder.write("halves.csv", halves);
-    let asked = folder.run("train thin-plate halves.csv --label 2 -o m").fails(2, &["classes, or numbers to predict?"]);
+    let asked = folder
+        .run("train --method thin-plate halves.csv --label 2 -o m")
+        .fails(2, &["classes, or numbers to predict?"]);
     assert!(asked.err.contains("--task"), "{}", asked.err);
-    folder.run("train thin-plate halves.csv --label 2 --task classification -o m").well();
+    folder.run("train --method thin-plate halves.csv --label 2 --task classification -o m").well();
     assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!(["0.5", "1.5"]));
     let whole = (0..60).fold(String::new(), |text, row| text + &format!("{},{}\n", row % 9, row % 29));
     folder.write("whole.csv", whole);
-    folder.run("train thin-plate whole.csv --label 2 -o n").fails(2, &["29 different numbers in 60 rows"]);
-    folder.run("train thin-plate whole.csv --label 2 --task regression -o n").well();
+    folder.run("train --method thin-plate whole.csv --label 2 -o n").fails(2, &["29 different numbers in 60 rows"]);
+    folder.run("train --method thin-plate whole.csv --label 2 --task regression -o n").well();
 }
 
 /// The folds of `cv` are those of the seed: with the rows of each fold in files of their own, `train` and `evaluate` find
@@ -130,13 +132,17 @@ fn cross_validation_of_numbers_is_training_and_evaluating_fold_by_fold() {
     let text = table(1, 150);
     let folds = stratified_folds(&Labels::new(vec![0i64; 150]), 3, 7).unwrap();
     for (method, flags, n_points) in [
-        ("thin-plate", "--kernel distance -C 0.1,1,10", 3),
-        ("thin-plate", "--n-basis 20,none -C 1", 2),
-        ("basis-expansion", "--similarity rbf:gamma=0.1|laplacian:gamma=0.1 -C auto,1 --normalization z-score", 4),
+        ("thin-plate", "--kernel distance -C 0.1 -C 1 -C 10", 3),
+        ("thin-plate", "--n-basis 20 --n-basis none -C 1", 2),
+        (
+            "basis-expansion",
+            "--similarity rbf:gamma=0.1 --similarity laplacian:gamma=0.1 -C auto -C 1 --normalization z-score",
+            4,
+        ),
     ] {
         for scoring in ["r2", "neg-mean-absolute-error", "neg-root-mean-squared-error"] {
             let search = format!(
-                "cv {method} train.csv --label price --task regression {flags} --folds 3 --seed 7 --scoring {scoring} --json"
+                "cv --method {method} train.csv --label price --task regression {flags} --folds 3 --seed 7 --scoring {scoring} --json"
             );
             let told = folder.run(&search).json();
             let points = told["points"].as_array().unwrap();
@@ -156,9 +162,9 @@ fn cross_validation_of_numbers_is_training_and_evaluating_fold_by_fold() {
             };
             for (fold, found) in points[n_points - 1]["scores"].as_array().unwrap().iter().enumerate() {
                 folder.write_fold(&text, &folds, fold);
-                let fit = format!("train {method} part.csv --label price --task regression --seed 7 -o f");
+                let fit = format!("train --method {method} part.csv --label price --task regression --seed 7 -o f");
                 folder.run(&format!("{fit} {own} -C {}", given("C"))).well();
-                let alone = folder.run(&format!("evaluate f rest.csv --label price --scoring {scoring} --json")).json();
+                let alone = folder.run(&format!("evaluate f rest.csv --label price --metrics {scoring} --json")).json();
                 let (alone, found) = (alone["scores"][scoring].as_f64(), found.as_f64());
                 assert!((alone.unwrap() - found.unwrap()).abs() < 1e-9, "{method} {fold}: {alone:?} {found:?}");
             }
@@ -169,17 +175,17 @@ fn cross_validation_of_numbers_is_training_and_evaluating_fold_by_fold() {
 #[test]
 fn losses_are_trained_told_and_searched() {
     let folder = folder();
-    let fit = format!("train basis-expansion {TRAIN} --similarity rbf --normalization z-score");
+    let fit = format!("train --method basis-expansion {TRAIN} --similarity rbf --normalization z-score");
     for (flags, loss, name) in [
         ("--loss huber", "huber", "loo_d2"),
-        ("--loss squared-epsilon-insensitive --epsilon 0.5 -C 10", "squared-epsilon-insensitive", "loo_d2"),
-        ("--loss quantile --quantile 0.9", "quantile", "fold_d2"),
+        ("--loss squared-epsilon-insensitive:epsilon=0.5 -C 10", "squared-epsilon-insensitive", "loo_d2"),
+        ("--loss quantile:quantile=0.9", "quantile", "fold_d2"),
     ] {
         let told = folder.run(&format!("{fit} {flags} --json")).json();
         assert_eq!(told["chosen"]["loss"], loss);
         let d2 = told["chosen"][name].as_f64().unwrap();
         let summary = folder.run(&format!("{fit} {flags}")).well().err;
-        assert!(summary.contains(&format!("D² {d2:.4}, mean {loss} loss")), "{summary}");
+        assert!(summary.contains(&format!("expected: D² {d2:.4}, mean {loss} loss")), "{summary}");
         let inspected = folder.run("inspect m --json").json();
         assert_eq!(inspected["parameters"]["loss"], loss);
         let path = inspected["path"].as_array().unwrap();
@@ -193,30 +199,34 @@ fn losses_are_trained_told_and_searched() {
             assert!((45..60).contains(&above), "{above}");
         } else {
             let epsilon = inspected["parameters"]["epsilon"][0].as_f64().unwrap();
-            assert!(if flags.contains("--epsilon") { epsilon == 0.5 } else { epsilon > 0.0 });
+            assert!(if flags.contains(":epsilon=") { epsilon == 0.5 } else { epsilon > 0.0 });
         }
     }
 
-    let search =
-        "cv basis-expansion train.csv --label price --task regression --similarity rbf -C 1 --normalization z-score";
-    let told = folder.run(&format!("{search} --loss huber --epsilon auto,0.5,2 --json")).json();
+    let search = "cv --method basis-expansion train.csv --label price --task regression --similarity rbf -C 1 --normalization z-score";
+    let told =
+        folder.run(&format!("{search} --loss huber --loss huber:epsilon=0.5 --loss huber:epsilon=2 --json")).json();
     let points = told["points"].as_array().unwrap();
-    let epsilons: Vec<&Value> = points.iter().map(|point| &point["parameters"]["epsilon"]).collect();
-    assert_eq!(epsilons, [&Value::from("auto"), &Value::from(0.5), &Value::from(2.0)]);
-    let shown = folder.run(&format!("{search} --loss squared-error,huber,quantile")).well().out;
+    let losses: Vec<&str> = points.iter().map(|point| point["parameters"]["loss"].as_str().unwrap()).collect();
+    assert_eq!(losses, ["huber", "huber:epsilon=0.5", "huber:epsilon=2"]);
+    let shown = folder.run(&format!("{search} --loss squared-error --loss huber --loss quantile")).well().out;
     assert!(["loss", "squared-error", "huber", "quantile"].iter().all(|word| shown.contains(word)), "{shown}");
     // Quantiles are judged as quantiles.
     const OF_90: &str = "neg-mean-pinball-loss:quantile=0.9";
-    let told = folder.run(&format!("{search} --loss quantile --quantile 0.9 --json")).json();
+    let told = folder.run(&format!("{search} --loss quantile:quantile=0.9 --json")).json();
     assert_eq!(told["scoring"], OF_90);
-    folder.run(&format!("{search} --loss quantile --quantile 0.1,0.9")).fails(2, &["--scoring", "quantile=0.1", OF_90]);
-    let both = folder.run(&format!("{search} --loss quantile --quantile 0.1,0.9 --scoring {OF_90} --json")).json();
+    folder
+        .run(&format!("{search} --loss quantile:quantile=0.1 --loss quantile:quantile=0.9"))
+        .fails(2, &["--scoring", "quantile=0.1", OF_90]);
+    let both = folder
+        .run(&format!("{search} --loss quantile:quantile=0.1 --loss quantile:quantile=0.9 --scoring {OF_90} --json"))
+        .json();
     let scores: Vec<f64> =
         both["points"].as_array().unwrap().iter().map(|point| point["mean"].as_f64().unwrap()).collect();
     assert!(scores[0] < scores[1] && scores[1] < 0.0, "{both}");
     assert_eq!(told["points"][0]["mean"], both["points"][1]["mean"]);
-    folder.run(&format!("{fit} --loss quantile --quantile 0.9")).well();
-    let found = folder.run(&format!("evaluate m test.csv --label price --scoring {OF_90} --json")).json();
+    folder.run(&format!("{fit} --loss quantile:quantile=0.9")).well();
+    let found = folder.run(&format!("evaluate m test.csv --label price --metrics {OF_90} --json")).json();
     let out = folder.run("predict m test.csv --label price").well().out;
     let loss = |(f, y): (&str, f64)| {
         let error = y - f.parse::<f64>().unwrap();
@@ -225,48 +235,49 @@ fn losses_are_trained_told_and_searched() {
     let losses: Vec<f64> = out.lines().zip(prices(&table(2, 60))).map(loss).collect();
     let mean = losses.iter().sum::<f64>() / losses.len() as f64;
     assert!((found["scores"][OF_90].as_f64().unwrap() + mean).abs() < 1e-6 * mean, "{found} and {mean}");
-    let wrong = format!("evaluate m test.csv --label price --scoring {}", OF_90.replace("0.9", "9"));
+    let wrong = format!("evaluate m test.csv --label price --metrics {}", OF_90.replace("0.9", "9"));
     folder.run(&wrong).fails(2, &["quantile=9", "above 0 and below 1"]);
 }
 
 #[test]
 fn losses_that_cannot_be_are_refused_in_words() {
     let folder = folder();
-    let fit = format!("train basis-expansion {TRAIN}");
+    let fit = format!("train --method basis-expansion {TRAIN}");
     for (flags, words) in [
-        ("--loss absolute", "quantile"),
-        ("--loss huber --epsilon 0", "--epsilon 0 is not allowed"),
-        ("--loss huber --epsilon=-1", "above 0"),
-        ("--loss squared-epsilon-insensitive --epsilon=-1", "at least 0"),
-        ("--loss quantile --quantile 1.5", "below 1"),
-        ("--epsilon 1", "belongs to huber"),
-        ("--loss huber --quantile 0.5", "belongs to quantile"),
-        ("--loss huber --epsilon 1,2", "`train` takes one"),
-        ("--loss huber,quantile", "2 values given"),
-        ("--loss squared-hinge", "--loss is of classes"),
+        ("--loss absolute", "unknown loss 'absolute'"),
+        ("--loss huber:epsilon=0", "epsilon 0 is not allowed"),
+        ("--loss huber:epsilon=-1", "above 0"),
+        ("--loss squared-epsilon-insensitive:epsilon=-1", "at least 0"),
+        ("--loss quantile:quantile=1.5", "below 1"),
+        ("--loss squared-error:epsilon=1", "belongs to huber"),
+        ("--loss huber:quantile=0.5", "belongs to quantile"),
+        ("--loss huber:epsilon=1 --loss huber:epsilon=2", "`train` takes one"),
+        ("--loss huber --loss quantile", "2 values passed"),
+        ("--loss squared-hinge", "applies to --task classification"),
     ] {
         folder.run(&format!("{fit} {flags}")).fails(2, &[words]);
     }
     let classes = (0..40).fold("a,label\n".to_owned(), |text, row| text + &format!("{row},{}\n", row / 20));
     folder.write("classes.csv", classes);
-    for (flags, words) in
-        [("--loss huber", "--loss huber is of numbers"), ("--epsilon 1", "--epsilon"), ("--quantile 0.5", "--quantile")]
-    {
-        let refused = folder.run(&format!("train basis-expansion classes.csv -o m {flags}")).fails(2, &[words]);
+    for (flags, words) in [("--loss huber", "--loss huber"), ("--loss quantile:quantile=0.5", "--loss quantile")] {
+        let refused =
+            folder.run(&format!("train --method basis-expansion classes.csv -o m {flags}")).fails(2, &[words]);
         assert!(refused.err.contains("--task regression"), "{}", refused.err);
-        folder.run(&format!("cv basis-expansion classes.csv {flags}")).fails(2, &[words]);
+        folder.run(&format!("cv --method basis-expansion classes.csv {flags}")).fails(2, &[words]);
     }
 }
 
 #[test]
 fn the_best_point_of_numbers_is_written_and_groups_are_kept_together() {
     let folder = folder();
-    let search = "cv thin-plate train.csv --label price --task regression -C 0.001,1 --kernel distance";
+    let search = "cv --method thin-plate train.csv --label price --task regression -C 0.001 -C 1 --kernel distance";
     let shown = folder.run(search).well().out;
     assert!(shown.contains("r2") && shown.contains("* best"), "{shown}");
     let told = folder.run(&format!("{search} -o best --json")).json();
     assert_eq!((&told["task"], &told["parameters"]["C"]), (&Value::from("regression"), &Value::from(1.0)));
-    folder.run("train thin-plate train.csv --label price --task regression -C 1 --kernel distance -o same").well();
+    folder
+        .run("train --method thin-plate train.csv --label price --task regression -C 1 --kernel distance -o same")
+        .well();
     let predicted = |model: &str| folder.run(&format!("predict {model} test.csv --label price")).well().out;
     assert_eq!(predicted("best"), predicted("same"));
 
@@ -277,8 +288,9 @@ fn the_best_point_of_numbers_is_written_and_groups_are_kept_together() {
     let twice: String = (0..40).map(&mut row).collect();
     folder.write("twice.csv", "a,b,price,who\n".to_owned() + &twice);
     let mean = |flags: &str| {
-        let search =
-            format!("cv thin-plate twice.csv --label price --task regression -C 1000 --kernel distance {flags}");
+        let search = format!(
+            "cv --method thin-plate twice.csv --label price --task regression -C 1000 --kernel distance {flags}"
+        );
         folder.run(&format!("{search} --json")).json()["points"][0]["mean"].as_f64().unwrap()
     };
     let (apart, together) = (mean("--group who"), mean(""));
@@ -289,11 +301,13 @@ fn the_best_point_of_numbers_is_written_and_groups_are_kept_together() {
 fn out_of_core_it_is_that_of_memory() {
     let folder = folder();
     let told = |arguments: &str| {
-        folder.run(&format!("train basis-expansion {TRAIN} --similarity z-score/rbf --n-basis 40 {arguments}")).well();
+        folder
+            .run(&format!("train --method basis-expansion {TRAIN} --similarity z-score/rbf --n-basis 40 {arguments}"))
+            .well();
         folder.run("evaluate m test.csv --label price --json").json()["r2"].as_f64().unwrap()
     };
     for loss in ["squared-error", "huber", "squared-epsilon-insensitive", "quantile -C 2"] {
-        let (there, here) = (told(&format!("--loss {loss}")), told(&format!("--loss {loss} --memory 200MB")));
+        let (there, here) = (told(&format!("--loss {loss}")), told(&format!("--loss {loss} --memory-limit 200MB")));
         assert!((there - here).abs() < 1e-3, "{loss}: {here} instead of {there}");
     }
 }
@@ -303,10 +317,10 @@ fn a_spline_out_of_core_is_that_of_memory() {
     let folder = folder();
     let told = |arguments: &str| {
         let summary =
-            folder.run(&format!("train thin-plate {TRAIN} --n-basis 40 --basis index {arguments}")).well().err;
+            folder.run(&format!("train --method thin-plate {TRAIN} --n-basis 40 --basis index {arguments}")).well().err;
         (summary, folder.run("evaluate m test.csv --label price --json").json()["r2"].as_f64().unwrap())
     };
-    let ((_, there), (summary, here)) = (told(""), told("--memory 200MB --checkpoint begun"));
+    let ((_, there), (summary, here)) = (told(""), told("--memory-limit 200MB --checkpoint begun"));
     assert!(summary.contains("on disk"), "{summary}");
     assert!((there - here).abs() < 1e-6, "{here} instead of {there}");
     assert!(folder.path("begun").is_dir());
@@ -316,48 +330,49 @@ fn a_spline_out_of_core_is_that_of_memory() {
 fn what_is_no_regression_is_refused_in_words() {
     let folder = folder();
     let run = |arguments: &str| folder.run(arguments);
-    let refused =
-        run(&format!("train power-mean {TRAIN}")).fails(2, &["--task regression: power-mean predicts classes"]);
+    let refused = run(&format!("train --method power-mean {TRAIN}"))
+        .fails(2, &["--task regression: power-mean is for classification"]);
     assert!(refused.err.contains("thin-plate"), "{}", refused.err);
-    let search = |method: &str| format!("cv {method} train.csv --label price --task regression");
-    run(&search("power-mean")).fails(2, &["--task regression: power-mean predicts classes"]);
-    run(&format!("{} --scoring accuracy", search("thin-plate"))).fails(2, &["accuracy is of classes"]);
-    run("cv thin-plate train.csv --label price --scoring r2").fails(2, &["r2 is of numbers"]);
+    let search = |method: &str| format!("cv --method {method} train.csv --label price --task regression");
+    run(&search("power-mean")).fails(2, &["--task regression: power-mean is for classification"]);
+    run(&format!("{} --scoring accuracy", search("thin-plate"))).fails(2, &["accuracy is a score of classes"]);
+    run("cv --method thin-plate train.csv --label price --scoring r2").fails(2, &["r2 is a score of numbers"]);
     run(&format!("{} --folds 150", search("thin-plate"))).fails(2, &["fold 1 of 150 has one sample", "r2 takes two"]);
-    run(&format!("{} --intercept penalized", search("basis-expansion"))).fails(2, &["expected free or none"]);
-    run(&format!("train thin-plate {TRAIN} -C auto-per-class")).fails(2, &["-C auto-per-class is of classes"]);
-    run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
-    run(&format!("train basis-expansion {TRAIN} --loss auto")).fails(2, &["--loss is of classes"]);
+    run(&search("basis-expansion:intercept=penalized")).fails(2, &["free or none"]);
+    run(&format!("train --method thin-plate {TRAIN} -C auto-per-class"))
+        .fails(2, &["-C auto-per-class applies to --task classification"]);
+    run(&format!("train --method basis-expansion {TRAIN} --loss logistic"))
+        .fails(2, &["--loss logistic", "--task classification"]);
     let head = "a,b,price\n1,2,3.5\n4,5,";
     for (cell, problem, place) in [
-        ("cat", "is no number", "sample 1"),
-        ("inf", "no finite number", "sample 1"),
+        ("cat", "is no number", "sample 2"),
+        ("inf", "no finite number", "sample 2"),
         ("nan", "the label is missing ('nan')", "line 3"),
     ] {
         folder.write("bad.csv", format!("{head}{cell}\n"));
-        let refused =
-            run("train thin-plate bad.csv --label price --task regression -o m").fails(2, &["bad.csv", problem]);
+        let refused = run("train --method thin-plate bad.csv --label price --task regression -o m")
+            .fails(2, &["bad.csv", problem]);
         assert!(refused.err.contains(place), "{}", refused.err);
     }
     let constant = (0..30).fold("a,price\n".to_owned(), |text, row| text + &format!("{row},2.5\n"));
     folder.write("constant.csv", constant);
-    let told = run("train thin-plate constant.csv --label price --task regression -o m").well().err;
+    let told = run("train --method thin-plate constant.csv --label price --task regression -o m").well().err;
     assert!(told.contains("warning: no better than the mean: all samples have the same target"), "{told}");
 
-    run(&format!("train thin-plate {TRAIN}")).well();
-    run("predict m test.csv --probabilities").fails(2, &["--probabilities is of classes"]);
-    run("predict m test.csv --scores").fails(2, &["--scores is of classes"]);
+    run(&format!("train --method thin-plate {TRAIN}")).well();
+    run("predict m test.csv --probabilities").fails(2, &["--probabilities is for classes"]);
+    run("predict m test.csv --scores").fails(2, &["--scores is for classes"]);
     let refused =
-        run("evaluate m test.csv --label price --scoring accuracy").fails(2, &["--scoring accuracy is of classes"]);
+        run("evaluate m test.csv --label price --metrics accuracy").fails(2, &["accuracy is a score of classes"]);
     assert!(refused.err.contains("neg-mean-absolute-error"), "{}", refused.err);
     run("evaluate m test.csv --label a").fails(2, &["test.csv"]);
-    for command in ["explain m test.csv --row 0", "report m -o r.html"] {
+    for command in ["explain m test.csv --row 1", "report m -o r.html"] {
         let refused = run(command).fails(2, &["a regression model has no classes"]);
         assert!(refused.err.contains("inspect"), "{}", refused.err);
     }
     let classes = (0..40).fold("a,label\n".to_owned(), |text, row| text + &format!("{row},{}\n", row / 20));
     folder.write("classes.csv", classes);
-    run("train thin-plate classes.csv -o c").well();
-    run("evaluate c classes.csv --scoring r2").fails(2, &["--scoring r2 is of numbers"]);
-    run("evaluate c classes.csv --scoring r3").fails(2, &["r3", "neg-log-loss", "neg-mean-absolute-error"]);
+    run("train --method thin-plate classes.csv -o c").well();
+    run("evaluate c classes.csv --metrics r2").fails(2, &["r2 is a score of numbers"]);
+    run("evaluate c classes.csv --metrics r3").fails(2, &["r3", "neg-log-loss", "neg-mean-absolute-error"]);
 }

@@ -22,7 +22,7 @@ fn values_that_single_precision_makes_zero_are_predicted_as_zero() {
     folder.write("tiny.csv", "1e-60,1e-300\n");
     folder.write("zero.csv", "0,0\n");
     folder.write("after.csv", "3,1\n1e-60,0\n");
-    folder.run("train power-mean train.csv -o m -C 1").well();
+    folder.run("train --method power-mean train.csv -o m -C 1").well();
     let scores = |name: &str| folder.run(&format!("predict m {name} --label none --scores")).well().out;
     assert_eq!(scores("tiny.csv"), scores("zero.csv"));
     assert_eq!(scores("after.csv").lines().nth(1), scores("zero.csv").lines().next());
@@ -37,15 +37,14 @@ fn columns_beyond_memory_are_refused_by_every_method() {
     for largest in [u32::MAX, 900_000_000] {
         folder.write("wide.svm", format!("1 1:1 {largest}:2\n2 1:2\n1 1:3\n2 2:1\n"));
         for command in [
-            "train power-mean wide.svm -o m",
-            "train power-mean wide.svm -o m --memory 1GB",
-            "train thin-plate wide.svm -o m",
-            "train basis-expansion wide.svm -o m",
-            "train basis-expansion wide.svm -o m --similarity chi2",
-            "train basis-expansion wide.svm -o m --similarity tanimoto",
-            "train basis-expansion wide.svm -o m --similarity z-score/rbf",
-            "cv power-mean wide.svm --folds 2",
-            "spectrum wide.svm",
+            "train --method power-mean wide.svm -o m",
+            "train --method power-mean wide.svm -o m --memory-limit 1GB",
+            "train --method thin-plate wide.svm -o m",
+            "train --method basis-expansion wide.svm -o m",
+            "train --method basis-expansion wide.svm -o m --similarity chi2",
+            "train --method basis-expansion wide.svm -o m --similarity tanimoto",
+            "train --method basis-expansion wide.svm -o m --similarity z-score/rbf",
+            "cv --method power-mean wide.svm --folds 2",
         ] {
             let limited = format!("ulimit -v 4000000; exec '{}' {} --threads 1", env!("CARGO_BIN_EXE_widemargin"), {
                 command.replace('>', "\\>")
@@ -69,7 +68,7 @@ fn a_time_limit_is_heard_between_classes() {
     let n_classes = 20_000;
     let one = |i: usize| format!("{} 1:{} 2:{}\n", i % n_classes, i % 97 + 1, i % 89 + 1);
     folder.write("many.svm", (0..2 * n_classes).map(one).collect::<String>());
-    let fit = "train power-mean many.svm --task classification -o m --time-limit 3 --json";
+    let fit = "train --method power-mean many.svm --task classification -o m --time-limit 3 --json";
     folder.write("m", "old");
     let run = folder.run(&format!("{fit} -q")).fails(1, &["m: the model was not written", "were begun"]);
     assert!(run.err.contains("--keep-partial") && folder.read("m") == "old", "{}", run.err);

@@ -44,7 +44,7 @@ fn folder() -> Folder {
 #[test]
 fn columns_are_trained_with_and_every_score_is_that_of_its_definition() {
     let folder = folder();
-    let told = folder.run(&format!("train thin-plate train.csv {LABELS} -o m --json")).json();
+    let told = folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m --json")).json();
     assert_eq!((&told["classes"], &told["n_features"]), (&serde_json::json!(["right", "near", "upper"]), &2.into()));
     let found = folder.run(&format!("evaluate m test.csv {LABELS} --json")).json();
     let out = folder.run(&format!("predict m test.csv {LABELS}")).well().out;
@@ -77,7 +77,7 @@ fn columns_are_trained_with_and_every_score_is_that_of_its_definition() {
         assert!(of("roc_auc") > 0.97 && of("average_precision") > 0.95);
     }
     assert!((found["f1_macro"].as_f64().unwrap() - f1).abs() < 1e-12);
-    let asked = folder.run(&format!("evaluate m test.csv {LABELS} --scoring f1-macro,roc-auc --json")).json();
+    let asked = folder.run(&format!("evaluate m test.csv {LABELS} --metrics f1-macro,roc-auc --json")).json();
     assert_eq!((&asked["scores"]["f1-macro"], &asked["scores"]["roc-auc"]), (&found["f1_macro"], &found["roc_auc"]));
     let text = folder.run(&format!("evaluate m test.csv {LABELS}")).well().out;
     assert!(text.starts_with("label  known  have it") && text.contains("have all known labels right"), "{text}");
@@ -94,8 +94,10 @@ fn a_file_of_its_own_says_the_same() {
     }
     folder.write("samples.svm", samples.clone());
     folder.write("labels.csv", labels);
-    for (model, data) in [("a", format!("train.csv {LABELS}")), ("b", "samples.svm --labels labels.csv".into())] {
-        folder.run(&format!("train basis-expansion {data} -o {model} --similarity rbf --n-basis 40 -C 1")).well();
+    for (model, data) in [("a", format!("train.csv {LABELS}")), ("b", "samples.svm --label-file labels.csv".into())] {
+        folder
+            .run(&format!("train --method basis-expansion {data} -o {model} --similarity rbf --n-basis 40 -C 1"))
+            .well();
     }
     let scores = |model: &str| -> Vec<f64> {
         let out = folder.run(&format!("predict {model} samples.svm --scores")).well().out;
@@ -105,7 +107,7 @@ fn a_file_of_its_own_says_the_same() {
     let are_equal = scores("a").iter().zip(&scores("b")).all(|(a, b)| (a - b).abs() < 1e-4);
     assert!(are_equal && scores("a").len() == 6 * 300);
     let of = |data: &str| folder.run(&format!("evaluate a {data} --json")).json()["labels"].clone();
-    assert_eq!(of("samples.svm --labels labels.csv"), of(&format!("train.csv {LABELS}")));
+    assert_eq!(of("samples.svm --label-file labels.csv"), of(&format!("train.csv {LABELS}")));
 }
 
 #[test]
@@ -114,8 +116,8 @@ fn out_of_core_they_are_those_of_memory() {
     let told =
         |model: &str| folder.run(&format!("evaluate {model} test.csv {LABELS} --json")).json()["f1_macro"].clone();
     for method in ["basis-expansion --similarity rbf:gamma=2 -C 1", "thin-plate --n-basis 40 --basis index -C 10"] {
-        folder.run(&format!("train {method} train.csv {LABELS} -o m")).well();
-        folder.run(&format!("train {method} train.csv {LABELS} --memory 200MB -o n")).well();
+        folder.run(&format!("train --method {method} train.csv {LABELS} -o m")).well();
+        folder.run(&format!("train --method {method} train.csv {LABELS} --memory-limit 200MB -o n")).well();
         let (there, here) = (told("m").as_f64().unwrap(), told("n").as_f64().unwrap());
         assert!((there - here).abs() < 0.01, "{method}: {here} instead of {there}");
     }
@@ -124,7 +126,7 @@ fn out_of_core_they_are_those_of_memory() {
 #[test]
 fn the_method_is_chosen_and_answers_are_explained() {
     let folder = folder();
-    for scoring in ["", "--scoring f1-macro"] {
+    for scoring in ["", "--method auto:scoring=f1-macro"] {
         folder.run(&format!("train train.csv {LABELS} -o m {scoring}")).well();
         let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
         assert!(notes.contains("methods compared by"), "{notes}");
@@ -137,7 +139,7 @@ fn the_method_is_chosen_and_answers_are_explained() {
     };
     let scores = line(4, "--scores");
     let scores = &scores[scores.len() - 3..];
-    let told = folder.run(&format!("explain m test.csv {LABELS} --row 4 --class near --json")).json();
+    let told = folder.run(&format!("explain m test.csv {LABELS} --row 5 --class near --json")).json();
     assert_eq!((&told["explained"], &told["multilabel"]), (&"near".into(), &true.into()));
     let names = ["right", "near", "upper"];
     let predicted: Vec<&str> =
@@ -148,7 +150,7 @@ fn the_method_is_chosen_and_answers_are_explained() {
         let sum: f64 = terms.map(|term| term["contributions"][label].as_f64().unwrap()).sum();
         assert!((sum + told["intercepts"][label].as_f64().unwrap() - score).abs() < 1e-4, "{label}: {sum} {score}");
     }
-    let text = folder.run(&format!("explain m test.csv {LABELS} --row 4 --class near")).well().out;
+    let text = folder.run(&format!("explain m test.csv {LABELS} --row 5 --class near")).well().out;
     let value = told["decision_values"][1].as_f64().unwrap();
     for words in ["explained: near, probability", &format!("decision value for it {value:.6}")] {
         assert!(text.contains(words), "{words} is not in {text}");
@@ -158,7 +160,7 @@ fn the_method_is_chosen_and_answers_are_explained() {
 #[test]
 fn a_report_has_the_scores_of_each_label_and_explains_wrong_answers() {
     let folder = folder();
-    folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
+    folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m")).well();
     // In another order than the model's.
     folder.run("report m test.csv --label upper,right,near -o r.html -q").well();
     let html = folder.read("r.html");
@@ -194,14 +196,14 @@ fn power_mean_out_of_core_is_that_of_memory() {
     folder.write("test.csv", csv(&shifted(2, 120)));
     let told = |arguments: &str| {
         let train =
-            format!("train power-mean train.csv {LABELS} -o m -C 1 --kernel -1 --nodes 3 --tol 1e-4 {arguments}");
+            format!("train --method power-mean:nodes=3,tol=1e-4 train.csv {LABELS} -o m -C 1 --kernel -1 {arguments}");
         let summary = folder.run(&train).well().err;
         (
             summary,
             folder.run(&format!("evaluate m test.csv {LABELS} --json")).json()["subset_accuracy"].as_f64().unwrap(),
         )
     };
-    let ((_, there), (summary, here)) = (told(""), told("--memory 200MB"));
+    let ((_, there), (summary, here)) = (told(""), told("--memory-limit 200MB"));
     assert!(summary.contains("on disk"), "{summary}");
     assert!((there - here).abs() < 0.02, "{here} instead of {there}");
 }
@@ -209,36 +211,41 @@ fn power_mean_out_of_core_is_that_of_memory() {
 #[test]
 fn what_is_wrong_is_said() {
     let folder = folder();
-    folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
+    folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m")).well();
     folder.write("plain.csv", "u,v\n0.1,0.2\n");
     let refused: [(&str, &[&str]); 13] = [
-        ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
-        ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
-        ("train thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "not an indicator"]),
-        ("train thin-plate train.csv --label right,near --id near -o n", &["--id", "also the label column"]),
-        ("train auto train.csv --label right,near --scoring neg-log-loss -o n", &["one class each", "f1-macro"]),
-        ("explain m test.csv --label right,near,3 --row 0 --class left", &["--class left", "does not know"]),
+        ("train --method thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
+        ("train --method thin-plate train.csv --label right,1 -o n", &["twice"]),
+        ("train --method thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "not an indicator"]),
+        ("train --method thin-plate train.csv --label right,near --id near -o n", &["--id", "also the label column"]),
+        ("train --method auto:scoring=neg-log-loss train.csv --label right,near -o n", &["one class each", "f1-macro"]),
+        ("explain m test.csv --label right,near,3 --row 1 --class left", &["--class left", "does not know"]),
         ("report m plain.csv -o r.html", &["several labels", "none of them"]),
-        ("train thin-plate train.csv --label right,near --task regression -o n", &["multilabel"]),
-        ("cv thin-plate train.csv --label right,near --scoring neg-log-loss", &["of samples with one class each"]),
-        ("cv thin-plate train.csv --label right,near --task regression", &["multilabel"]),
+        ("train --method thin-plate train.csv --label right,near --task regression -o n", &["multilabel"]),
+        (
+            "cv --method thin-plate train.csv --label right,near --scoring neg-log-loss",
+            &["of samples with one class each"],
+        ),
+        ("cv --method thin-plate train.csv --label right,near --task regression", &["multilabel"]),
         ("evaluate m plain.csv", &["several labels", "none of them"]),
         ("evaluate m test.csv --label right,near", &["test.csv", "no label 'upper'", "the model predicts"]),
-        ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
+        ("evaluate m test.csv --label right,near,3 --metrics neg-log-loss", &["neg-log-loss", "one class each"]),
     ];
     for (arguments, words) in refused {
         folder.run(arguments).fails(2, words);
     }
     folder.write("labels.csv", "1,0\n0,1\n");
-    folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["labels.csv", "header"]);
+    folder.run("train --method thin-plate train.csv --label-file labels.csv -o n").fails(2, &["labels.csv", "header"]);
     folder.write("labels.csv", "a,b\n0,1\n1,2\n");
-    folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["line 3", "'b'", "'2'"]);
+    folder.run("train --method thin-plate train.csv --label-file labels.csv -o n").fails(2, &["line 3", "'b'", "'2'"]);
     folder.write("labels.csv", "a,b\n0,1\n1,0\n");
-    folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["labels.csv", "2", "300"]);
+    folder
+        .run("train --method thin-plate train.csv --label-file labels.csv -o n")
+        .fails(2, &["labels.csv", "2", "300"]);
     let with_all = |line: &str| format!("1,{}\n", line.split_once(',').unwrap().1);
     let constant: String = csv(&points(1, 50, false)).lines().skip(1).map(with_all).collect();
     folder.write("constant.csv", format!("all,u,upper,v,near\n{constant}"));
-    folder.run("train thin-plate constant.csv --label all,upper,near -o n").fails(2, &["column of label all"]);
+    folder.run("train --method thin-plate constant.csv --label all,upper,near -o n").fails(2, &["column of label all"]);
     assert!(!folder.has("n"));
 }
 
@@ -248,22 +255,23 @@ fn cross_validation_is_training_and_evaluating_fold_by_fold() {
     let text = csv(&points(1, 300, true));
     let folds = stratified_folds(&Labels::new(vec![0i64; 300]), 3, 7).unwrap();
     for scoring in ["accuracy", "f1-macro", "roc-auc", "average-precision"] {
-        let search =
-            format!("cv thin-plate train.csv {LABELS} -C 0.01,1 --folds 3 --seed 7 --scoring {scoring} -o best");
+        let search = format!(
+            "cv --method thin-plate train.csv {LABELS} -C 0.01 -C 1 --folds 3 --seed 7 --scoring {scoring} -o best"
+        );
         let told = folder.run(&format!("{search} --json")).json();
         assert_eq!(told["classes"], serde_json::json!(["right", "near", "upper"]));
         let best = told["best"].as_u64().unwrap() as usize;
         assert_eq!(told["parameters"], told["points"][best]["parameters"]);
         for (fold, found) in told["points"][1]["scores"].as_array().unwrap().iter().enumerate() {
             folder.write_fold(&text, &folds, fold);
-            folder.run(&format!("train thin-plate part.csv {LABELS} -C 1 --seed 7 -o f")).well();
-            let alone = folder.run(&format!("evaluate f rest.csv {LABELS} --scoring {scoring} --json")).json();
+            folder.run(&format!("train --method thin-plate part.csv {LABELS} -C 1 --seed 7 -o f")).well();
+            let alone = folder.run(&format!("evaluate f rest.csv {LABELS} --metrics {scoring} --json")).json();
             let (alone, found) = (alone["scores"][scoring].as_f64().unwrap(), found.as_f64().unwrap());
             assert!((alone - found).abs() < 1e-12 && found > 0.5, "{scoring} {fold}: {alone} {found}");
         }
         // The model of the best point is the one of all samples.
         let c = &told["parameters"]["C"];
-        folder.run(&format!("train thin-plate train.csv {LABELS} -C {c} --seed 7 -o same")).well();
+        folder.run(&format!("train --method thin-plate train.csv {LABELS} -C {c} --seed 7 -o same")).well();
         let predicted = |model: &str| folder.run(&format!("predict {model} test.csv {LABELS}")).well().out;
         assert_eq!(predicted("best"), predicted("same"));
     }

@@ -34,12 +34,12 @@ const ORDER: [&str; 4] = ["size", "color", "known", "kind"];
 
 #[test]
 fn a_model_takes_the_tables_it_was_trained_on() {
-    for method in ["", "thin-plate", "basis-expansion --n-basis 30", "power-mean"] {
+    for method in ["auto", "thin-plate", "basis-expansion --n-basis 30", "power-mean"] {
         let folder = Folder::new();
         folder.write("train.csv", table(1, 120, &ORDER));
         folder.write("test.csv", table(2, 60, &ORDER));
         let (name, flags) = method.split_once(' ').unwrap_or((method, ""));
-        folder.run(&format!("train {name} train.csv --label kind -o m {flags}")).well();
+        folder.run(&format!("train --method {name} train.csv --label kind -o m {flags}")).well();
         let told = folder.run("inspect m --json").json();
         let notes = told["report"]["notes"].to_string();
         assert!(notes.contains("column 'color': 4 categories") && notes.contains("became the median"), "{notes}");
@@ -68,15 +68,16 @@ fn names_are_printed_and_weights_are_copies() {
         |(row, line): (usize, &str)| (line.to_owned() + "\n").repeat(if row == 0 { 1 } else { 1 + (row - 1) % 3 });
     folder.write("copies.csv", bare.lines().enumerate().map(copies).collect::<String>());
     folder.write("bare.csv", bare);
-    let train = "train basis-expansion --similarity rbf:gamma=0.001 -C 1 --n-basis 20 --label kind --id who train.csv";
-    folder.run(&format!("{train} -o weighted --weight times")).well();
-    let predicted = folder.run("predict weighted train.csv --label kind --id who --weight times").well().out;
+    let train =
+        "train --method basis-expansion --similarity rbf:gamma=0.001 -C 1 --n-basis 20 --label kind --id who train.csv";
+    folder.run(&format!("{train} -o weighted --weight-column times")).well();
+    let predicted = folder.run("predict weighted train.csv --label kind --id who --weight-column times").well().out;
     assert!(predicted.starts_with("n0\t") && predicted.lines().count() == 60, "{predicted}");
     let scores = |more: &str| {
         let told = folder.run(&format!("evaluate weighted {more} --label kind --id who --json")).json();
         ["accuracy", "f1_macro", "roc_auc", "average_precision"].map(|name| told[name].as_f64().unwrap())
     };
-    let (weighted, copied) = (scores("train.csv --weight times"), scores("copies.csv"));
+    let (weighted, copied) = (scores("train.csv --weight-column times"), scores("copies.csv"));
     for (weighted, copied) in weighted.iter().zip(copied) {
         assert!((weighted - copied).abs() < 1e-12, "{weighted} {copied}");
     }
@@ -86,8 +87,10 @@ fn names_are_printed_and_weights_are_copies() {
     let values =
         |model: &str| folder.run(&format!("predict {model} bare.csv --label kind --id who --scores")).well().out;
     assert_ne!(values("weighted"), values("plain"));
-    folder.run("train power-mean train.csv -o m --weight times --memory 1GB").fails(2, &["--weight", "in blocks"]);
-    folder.run("train train.csv -o m --weight heft").fails(2, &["--weight 'heft'", "the columns are"]);
+    folder
+        .run("train --method power-mean train.csv -o m --weight-column times --memory-limit 1GB")
+        .fails(2, &["--weight-column", "in blocks"]);
+    folder.run("train train.csv -o m --weight-column heft").fails(2, &["--weight-column 'heft'", "the columns are"]);
 }
 
 #[test]
@@ -96,12 +99,12 @@ fn groups_of_a_column_are_those_of_a_file() {
     folder.write("train.csv", table(1, 80, &["house", "size", "color", "kind"]));
     folder.write("bare.csv", table(1, 80, &["size", "color", "kind"]));
     folder.write("groups.txt", (0..80).map(|row| format!("h{}\n", row / 2)).collect::<String>());
-    let cv = "cv power-mean -C 0.1 --kernel -1 --nodes 3 --label kind --json";
+    let cv = "cv --method power-mean:nodes=3 -C 0.1 --kernel -1 --label kind --json";
     let by_column = folder.run(&format!("{cv} train.csv --group house")).json();
-    let by_file = folder.run(&format!("{cv} bare.csv --groups groups.txt")).json();
+    let by_file = folder.run(&format!("{cv} bare.csv --group-file groups.txt")).json();
     assert_eq!(by_column["n_groups"], 40);
     assert_eq!(by_column["points"][0]["scores"], by_file["points"][0]["scores"]);
-    folder.run(&format!("{cv} train.csv --group house --groups groups.txt")).fails(2, &["--group"]);
+    folder.run(&format!("{cv} train.csv --group house --group-file groups.txt")).fails(2, &["--group"]);
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn tables_of_other_programs_are_trained_on_as_the_plain_one() {
     folder.write("european.csv", plain.replace(',', ";"));
     folder.write("odd.csv", plain.replace(',', "~"));
     folder.write("bare.csv", plain.split_once('\n').unwrap().1);
-    let train = "train basis-expansion -C 1 --n-basis 20 --similarity rbf:gamma=0.01";
+    let train = "train --method basis-expansion -C 1 --n-basis 20 --similarity rbf:gamma=0.01";
     folder.run(&format!("{train} plain.csv -o m --label kind")).well();
     let scores = |file: &str, flags: &str| folder.run(&format!("predict m {file} {flags} --scores")).well().out;
     let expected = scores("plain.csv", "--label kind");

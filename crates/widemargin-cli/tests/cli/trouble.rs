@@ -25,7 +25,7 @@ fn reports_a_full_disk() {
         "evaluate m test.svm",
         "inspect m --json",
         "convert test.svm - --output-format csv",
-        "train power-mean train.svm -o m2 --json --quiet",
+        "train --method power-mean train.svm -o m2 --json --quiet",
         "demo",
     ] {
         let mut command = command(folder.0.path());
@@ -34,7 +34,7 @@ fn reports_a_full_disk() {
         assert_eq!(output.status.code(), Some(1), "{arguments}: {err}");
         assert!(err.starts_with("error: standard output: cannot write: No space left"), "{arguments}: {err}");
     }
-    folder.run("train power-mean train.svm -o /dev/full").fails(2, &["not a regular file"]);
+    folder.run("train --method power-mean train.svm -o /dev/full").fails(2, &["not a regular file"]);
     assert!(!Path::new("/dev/full").is_file());
 }
 
@@ -46,7 +46,7 @@ fn keeps_the_old_file_where_a_write_fails() {
     let times = 100_000 / folder.read("test.svm").len();
     folder.write("long.svm", folder.read("test.svm").repeat(times + 1));
     for arguments in [
-        "train power-mean train.svm -o old",
+        "train --method power-mean train.svm -o old",
         "predict m long.svm -o old --scores",
         "convert long.svm old --output-format csv",
     ] {
@@ -79,12 +79,13 @@ fn exits_with_0_where_the_reader_of_its_output_is_gone() {
 fn keeps_the_model_so_far_at_the_time_limit() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
-    let fit = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000";
+    let fit =
+        "train --method power-mean:tol=1e-7,max-iter=1000000000 train.svm -o m --loss hinge -C 1000 --time-limit 0.05";
     let run = folder.run(&format!("{fit} --keep-partial")).well();
     assert!(run.err.contains("warning: not converged when the time limit passed"), "{}", run.err);
     assert_eq!(folder.run("inspect m --json").json()["report"]["status"], "time-limit");
     folder.run("predict m train.svm -o p --time-limit 0.000001").fails(1, &["time limit"]);
-    let search = "cv power-mean train.svm --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000";
+    let search = "cv --method power-mean:tol=1e-7,max-iter=1000000000 train.svm --loss hinge -C 1000 --time-limit 0.05";
     folder.run(search).fails(1, &["time limit"]);
     folder.run(&format!("{search} -o best")).fails(1, &["time limit"]);
     assert_eq!(folder.files(), ["m", "train.svm"]);
@@ -94,7 +95,7 @@ fn keeps_the_model_so_far_at_the_time_limit() {
 fn quiet_suppresses_no_warning() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
-    let run = folder.run("-q train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 1000 --max-iter 1").well();
+    let run = folder.run("-q train --method power-mean:tol=1e-7,max-iter=1 train.svm -o m --loss hinge -C 1000").well();
     assert!(run.err.starts_with("warning: not converged") && run.err.lines().count() == 1, "{}", run.err);
 }
 
@@ -120,7 +121,7 @@ fn an_interrupted_fit_leaves_the_old_model() {
     folder.write("train.svm", histograms(1, 3000));
     folder.write("m", "old");
     // Uninterrupted it would write the model of the time limit, and end well.
-    let endless = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 \
+    let endless = "train --method power-mean:tol=1e-7,max-iter=1000000000 train.svm -o m --loss hinge -C 100000 \
                    --time-limit 100";
     for signal in ["INT", "TERM", "HUP"] {
         let mut command = command(folder.0.path());
@@ -138,7 +139,7 @@ fn an_ignored_signal_interrupts_nothing() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
     // However few of the samples the time limit allows.
-    let fit = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000 --time-limit 3 \
+    let fit = "train --method power-mean:tol=1e-7,max-iter=1000000000 train.svm -o m --loss hinge -C 100000 --time-limit 3 \
                --keep-partial";
     let mut command = Command::new("sh");
     let line = format!("trap '' HUP; exec '{}' {fit}", env!("CARGO_BIN_EXE_widemargin"));

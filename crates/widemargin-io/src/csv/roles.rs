@@ -27,7 +27,7 @@ impl Roles {
     pub fn named(file: &Path, header: &Header, options: &ReadOptions) -> Result<Roles> {
         let indicators = indicators(file, header, &options.label)?;
         let mut roles = Roles { label: header.label(file, &options.label)?, indicators, ..Roles::default() };
-        let flags = [("--id", &options.id), ("--weight", &options.weight), ("--group", &options.group)];
+        let flags = [("--id", &options.id), ("--weight-column", &options.weight), ("--group", &options.group)];
         let flags = flags.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
         for (flag, column) in flags.chain(options.drop.iter().map(|column| ("--drop", column))) {
             let found = match column {
@@ -46,7 +46,7 @@ impl Roles {
             })?;
             match flag {
                 "--id" => roles.id = Some(at),
-                "--weight" => roles.weight = Some(at),
+                "--weight-column" => roles.weight = Some(at),
                 "--group" => roles.group = Some(at),
                 _ => roles.dropped.push(at),
             }

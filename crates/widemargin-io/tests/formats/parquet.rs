@@ -210,7 +210,7 @@ fn shards_agree_on_their_columns() {
     std::fs::write(path("_metadata"), b"").unwrap();
     let table = read(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(rows(&table).iter().map(|row| row[1]).collect::<Vec<_>>(), [0., 1., 2., 3., 4.]);
-    assert_eq!(table.place(3), "part-10.parquet, sample 0 (from 0)");
+    assert_eq!(table.place(3), "part-10.parquet, sample 1");
     std::fs::write(
         path("part-3.parquet"),
         plain("required float x; required int32 y;", vec![Column::Single(vec![1.0]), Column::Int(vec![1])]),

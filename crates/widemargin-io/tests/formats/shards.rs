@@ -119,7 +119,7 @@ fn arrays_are_one_after_the_other() {
     assert_eq!(rows(&table), [[1., 2.], [4., 5.], [7., 8.], [10., 11.]]);
     assert_eq!(labels(&table), ["3", "6", "9", "12"]);
     assert!(matches!(table.samples, Samples::DenseF64(_)));
-    assert_eq!(table.place(3), "1.npy, sample 1 (from 0)");
+    assert_eq!(table.place(3), "1.npy, sample 2");
     check_blocks(folder.path(), &options, &table);
 }
 

@@ -45,7 +45,7 @@ impl Plan {
                 what: format!("to train on {n_features} features of {n_rows} samples in blocks"),
                 needed,
                 free: memory,
-                hint: "raise the limit (--memory) or choose fewer bases (--n-basis)",
+                hint: "raise the limit (--memory-limit) or choose fewer bases (--n-basis)",
             });
         }
         let left = memory - fixed - piece;

@@ -1,4 +1,4 @@
-//! `--task one-class`: outliers are told without labels, and scored with them; and what is refused.
+//! `--task outlier-detection`: outliers are told without labels, and scored with them; and what is refused.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,8 @@ fn folder() -> Folder {
     folder
 }
 
-const TRAIN: &str = "train basis-expansion train.csv --task one-class -o m";
+const TRAIN: &str = "train --method basis-expansion train.csv --task outlier-detection -o m";
+const SHRUNK: &str = "train --method basis-expansion:shrinkage=1 train.csv --task outlier-detection -o m";
 
 #[test]
 fn outliers_are_told_and_scored() {
@@ -34,12 +35,12 @@ fn outliers_are_told_and_scored() {
     let told = folder.run(&format!("{TRAIN} --json")).json();
     assert_eq!(told["method"], "basis-expansion-one-class");
     assert_eq!((&told["n_samples"], &told["n_features"]), (&json!(200), &json!(2)));
-    assert_eq!((&told["parameters"]["task"], &told["chosen"]["quantile"]), (&json!("one-class"), &json!(0.05)));
+    assert_eq!((&told["parameters"]["task"], &told["chosen"]["quantile"]), (&json!("outlier-detection"), &json!(0.05)));
     let threshold = told["chosen"]["threshold"].as_f64().unwrap();
     assert!(threshold > 0.0 && threshold < 1.0, "{threshold}");
     let summary = folder.run(TRAIN).well().err;
-    assert!(summary.contains(&format!("outliers score below {threshold:.4}")) && summary.contains("one class"));
-    assert!(!summary.contains("labels"), "{summary}");
+    assert!(summary.contains("expected: 5 % of usual samples below the threshold"), "{summary}");
+    assert!(summary.contains("threshold = ") && !summary.contains("label"), "{summary}");
 
     let out = folder.run("predict m test.csv --scores").well().out;
     let lines: Vec<(&str, f64)> = out
@@ -52,7 +53,7 @@ fn outliers_are_told_and_scored() {
     let alone: Vec<&str> = lines.iter().map(|(told, _)| *told).collect();
     assert_eq!(folder.run("predict m test.csv").well().out.lines().collect::<Vec<_>>(), alone);
 
-    let scores = folder.run("evaluate m test.csv --scoring accuracy,roc-auc --json").json();
+    let scores = folder.run("evaluate m test.csv --metrics accuracy,roc-auc --json").json();
     let right = alone.iter().enumerate().filter(|(row, told)| (*row < 60) == (**told == "1")).count();
     assert_eq!(scores["accuracy"].as_f64().unwrap(), right as f64 / 100.0);
     assert_eq!(scores["scores"]["roc-auc"], scores["roc_auc"]);
@@ -74,20 +75,20 @@ fn the_share_of_outliers_and_the_penalty_are_chosen() {
         folder.run(&format!("{TRAIN} {flags}")).well();
         folder.run("predict m train.csv").well().out.lines().filter(|line| *line == "-1").count()
     };
-    let (few, many) = (share("--quantile 0.02"), share("--quantile 0.4"));
+    let (few, many) = (share("--contamination 0.02"), share("--contamination 0.4"));
     assert!(few < 15 && many > 40, "{few} {many}");
-    folder.run(&format!("{TRAIN} --shrinkage 1 --n-basis 20 --similarity laplacian:gamma=1 --basis random")).well();
+    folder.run(&format!("{SHRUNK} --n-basis 20 --similarity laplacian:gamma=1 --basis random")).well();
     let told = folder.run("inspect m --json").json()["parameters"].clone();
     assert_eq!((&told["shrinkage"], &told["n_basis"], &told["basis"]), (&json!(1.0), &json!(20), &json!("random")));
     assert_eq!(told["similarity"], json!(["laplacian:gamma=1"]));
     // With nothing to choose.
-    folder.run("train train.csv --task one-class -o n").well();
+    folder.run("train train.csv --task outlier-detection -o n").well();
 }
 
 #[test]
 fn labels_are_left_aside_and_weights_count_as_copies() {
     let folder = folder();
-    let told = folder.run("train basis-expansion test.csv --task one-class -o m").well().err;
+    let told = folder.run("train --method basis-expansion test.csv --task outlier-detection -o m").well().err;
     assert!(told.contains("note: test.csv: column 'label'") && told.contains("left aside"), "{told}");
     assert_eq!(folder.run("inspect m --json").json()["n_features"], 2);
     let with = |weight: &dyn Fn(usize) -> String| {
@@ -99,8 +100,10 @@ fn labels_are_left_aside_and_weights_count_as_copies() {
         rows(5, 60, 0.0).into_iter().enumerate().flat_map(|(row, text)| vec![text; row % 3]).collect();
     folder.write("weighted.csv", with(&|row| (row % 3).to_string()));
     folder.write("copies.csv", table(&copies));
-    folder.run("train basis-expansion weighted.csv --weight w --label none --task one-class -o m").well();
-    folder.run("train basis-expansion copies.csv --label none --task one-class -o n").well();
+    folder
+        .run("train --method basis-expansion weighted.csv --weight-column w --label none --task outlier-detection -o m")
+        .well();
+    folder.run("train --method basis-expansion copies.csv --label none --task outlier-detection -o n").well();
     assert_eq!(
         folder.run("predict m test.csv --scores").well().out,
         folder.run("predict n test.csv --scores").well().out
@@ -112,9 +115,9 @@ fn strings_have_a_similarity_of_their_own() {
     let folder = Folder::new();
     let names = "rossi russo bianchi romano ricci marino bruno gallo conti costa rizzo greco ferrari";
     folder.write("names.txt", names.replace(' ', "\n") + "\n");
-    let train = "train basis-expansion names.txt --format strings --task one-class -o m";
+    let train = "train --method basis-expansion names.txt --format strings --task outlier-detection -o m";
     folder.run(train).fails(2, &["similarity", "one of strings", "no labels"]);
-    folder.run(&format!("{train} --similarity edit --quantile 0.1")).well();
+    folder.run(&format!("{train} --similarity edit --contamination 0.1")).well();
     folder.write("new.txt", "rosso\nkrzyzewski\n");
     assert_eq!(folder.run("predict m new.txt --format strings").well().out, "1\n-1\n");
 }
@@ -122,39 +125,44 @@ fn strings_have_a_similarity_of_their_own() {
 #[test]
 fn what_is_of_labels_is_refused() {
     let folder = folder();
-    for flag in
-        ["-C 1", "--loss hinge", "--loss huber", "--penalty l1", "--max-basis 5", "--intercept none", "--epsilon 1"]
-    {
+    for flag in ["-C 1", "--loss hinge", "--loss huber", "--class-weight balanced"] {
         let name = flag.split(' ').next().unwrap();
-        folder.run(&format!("{TRAIN} {flag}")).fails(2, &[name, "--task one-class"]);
+        folder.run(&format!("{TRAIN} {flag}")).fails(2, &[name, "applies to --task"]);
     }
-    folder.run(&format!("{TRAIN} --similarity rbf|cosine")).fails(2, &["--similarity", "takes one"]);
+    folder.run(&format!("{TRAIN} --similarity rbf --similarity cosine")).fails(2, &["--similarity", "takes one"]);
     folder.run(&format!("{TRAIN} --similarity no-such")).fails(2, &["no-such"]);
-    folder.run(&format!("{TRAIN} --class-weight balanced")).fails(2, &["--class-weight"]);
-    folder.run(&format!("{TRAIN} --quantile 1.5")).fails(2, &["quantile", "below 1"]);
-    folder.run(&format!("{TRAIN} --quantile 0.1,0.2")).fails(2, &["--quantile", "takes one"]);
-    folder.run(&format!("{TRAIN} --shrinkage -1")).fails(2, &["shrinkage", "above 0"]);
-    folder.run(&format!("{TRAIN} --memory 1GB")).fails(2, &["--task one-class", "in memory"]);
-    for method in ["power-mean", "thin-plate"] {
-        let refused = folder.run(&format!("train {method} train.csv --task one-class -o n"));
-        assert!(refused.fails(2, &["--task one-class", method]).err.contains("basis-expansion"));
+    for setting in ["penalty=l1", "max-basis=5", "intercept=none", "tol=0.1"] {
+        let train = TRAIN.replace("basis-expansion", &format!("basis-expansion:{setting}"));
+        folder.run(&train).fails(2, &[setting.split('=').next().unwrap(), "applies to --task"]);
     }
-    folder.run("train --scoring accuracy train.csv --task one-class -o n").fails(2, &["--scoring"]);
-    folder.run("cv basis-expansion test.csv --task one-class").fails(2, &["--task one-class", "labels"]);
-    folder.run("train basis-expansion test.csv --shrinkage 1 -o n").fails(2, &["--shrinkage", "--task one-class"]);
-    folder.run("train basis-expansion test.csv --quantile 0.1 -o n").fails(2, &["--quantile"]);
+    folder.run(&format!("{TRAIN} --contamination 1.5")).fails(2, &["--contamination 1.5", "below 1"]);
+    folder.run(&format!("{TRAIN} --contamination 0.1 --contamination 0.2")).fails(2, &["--contamination", "takes one"]);
+    folder.run(&SHRUNK.replace("=1", "=-1")).fails(2, &["shrinkage", "above 0"]);
+    folder.run(&format!("{TRAIN} --memory-limit 1GB")).fails(2, &["--task outlier-detection", "in memory"]);
+    for method in ["power-mean", "thin-plate"] {
+        let refused = folder.run(&format!("train --method {method} train.csv --task outlier-detection -o n"));
+        assert!(refused.fails(2, &["--task outlier-detection", method]).err.contains("basis-expansion"));
+    }
+    folder.run("train --method auto:scoring=accuracy train.csv --task outlier-detection -o n").fails(2, &["scoring"]);
     folder
-        .run("train basis-expansion test.csv --task regression --shrinkage 1 -o n")
-        .fails(2, &["--shrinkage", "--task one-class"]);
+        .run("cv --method basis-expansion test.csv --task outlier-detection")
+        .fails(2, &["--task outlier-detection", "labels"]);
+    folder
+        .run("train --method basis-expansion:shrinkage=1 test.csv -o n")
+        .fails(2, &["shrinkage", "--task outlier-detection"]);
+    folder.run("train --method basis-expansion test.csv --contamination 0.1 -o n").fails(2, &["--contamination"]);
+    folder
+        .run("train --method basis-expansion:shrinkage=1 test.csv --task regression -o n")
+        .fails(2, &["shrinkage", "--task outlier-detection"]);
     assert!(!folder.has("n"));
 
     folder.run(TRAIN).well();
     folder.run("predict m test.csv --probabilities").fails(2, &["--probabilities"]);
-    folder.run("evaluate m test.csv --scoring neg-log-loss").fails(2, &["neg-log-loss", "one class"]);
-    folder.run("evaluate m test.csv --scoring r2").fails(2, &["r2"]);
+    folder.run("evaluate m test.csv --metrics neg-log-loss").fails(2, &["neg-log-loss", "outlier detector"]);
+    folder.run("evaluate m test.csv --metrics r2").fails(2, &["r2"]);
     folder.run("evaluate m train.csv --label none").fails(2, &["label"]);
     folder.write("named.csv", "a,b,label\n0,0,good\n");
-    folder.run("evaluate m named.csv").fails(2, &["sample 0", "'good'"]);
-    folder.run("explain m test.csv --row 0").fails(2, &["one class has no classes"]);
-    folder.run("report m -o r.html").fails(2, &["one class has no classes"]);
+    folder.run("evaluate m named.csv").fails(2, &["sample 1", "'good'"]);
+    folder.run("explain m test.csv --row 1").fails(2, &["an outlier detector has no classes"]);
+    folder.run("report m -o r.html").fails(2, &["an outlier detector has no classes"]);
 }

@@ -1,0 +1,41 @@
+//! What the evaluations of all kinds of models have in common.
+
+use serde_json::{Map, Value};
+use widemargin::select::Scoring;
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::report::Failure;
+use crate::scoring::AnyScoring;
+use crate::takes::Takes;
+
+/// What is evaluated: samples by a model that requires something of them.
+pub struct Evaluation<'a> {
+    pub context: &'a Context,
+    pub input: &'a Input,
+    pub takes: Takes<'a>,
+    /// The requested scores.
+    pub metrics: &'a [AnyScoring],
+}
+
+impl Evaluation<'_> {
+    /// The requested scores, which must be of classes.
+    pub fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
+        self.metrics.iter().map(|one| one.of_classes()).collect()
+    }
+}
+
+/// The scores of a model of some kind.
+pub struct Evaluated {
+    pub n_samples: u64,
+    /// The requested scores.
+    pub scores: Map<String, Value>,
+    /// What is printed of this kind of models, as JSON and as text.
+    pub json: Value,
+    pub text: String,
+}
+
+/// A share in percent, where it is defined.
+pub fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.2}", 100.0 * share))
+}

@@ -1,0 +1,369 @@
+//! The options of models: one flat set for all methods, of which each has some.
+
+use clap::Args;
+use serde_json::{Value, json};
+use widemargin::{Error, nearest};
+
+use crate::args::Common;
+use crate::parameters::Method::Auto;
+use crate::parameters::Task::Classification;
+use crate::parameters::{C, Method, OPTIONS, Parameter, SETTINGS, Task, name_of};
+use crate::report::{Failure, in_option};
+
+const METHOD: &str = "\
+Method: auto, basis-expansion, power-mean or thin-plate
+
+auto, the default, compares all methods that suit the samples. basis-expansion takes samples of any kind, power-mean \
+histograms and other features of at least 0, thin-plate a few to some thousand numeric columns. Parameters that are rarely \
+needed follow the name, as in power-mean:nodes=3,tol=0.001:
+
+auto: methods=NAMES joined by + (default: all), scoring=NAME (how they are compared; default: the leave-one-out squared \
+hinge loss)
+
+basis-expansion: intercept=free|none, penalty=l2|l1 (l1 leaves bases out), max-basis=N (leaves out the least important), \
+shrinkage=NUMBER (of outlier detection; default 0.01), tol=NUMBER (relative duality gap; default 0.001), max-iter=N
+
+power-mean: nodes=N or 0.01:0.06:0.75 (numbers per feature), approximation=nystroem|polynomial, scale=yes|no (divide each \
+feature by its largest value), tol=NUMBER (relative duality gap; default 0.01), max-iter=N
+
+thin-plate: polynomials=auto|free|penalized|constant|none, standardize=auto|yes|no, tol=NUMBER, max-iter=N";
+
+const SIMILARITY: &str = "\
+Similarity to the bases, such as rbf:gamma=1, dtw, hog:cell=4/rigid
+
+Descriptors come before the similarity and are joined to it by `/`. Several similarities are joined by `+`: \
+hog:cell=4/rigid+hog:cell=8/rbf. auto compares those that suit the samples, each with its normalization, by leave-one-out on \
+at most 1000 samples.";
+
+/// The options of models. In `cv` an option may be repeated, to compare its values.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Model options")]
+pub struct ModelArgs {
+    /// classification, regression or outlier-detection
+    ///
+    /// By default labels are classes, and labels that may be classes or numbers are refused: numbers with fractions, or
+    /// many different ones. Outlier detection leaves labels aside, and learns from all samples what a usual one is.
+    #[arg(long, value_name = "TASK", hide_possible_values = true)]
+    pub task: Option<Task>,
+    #[arg(long, value_name = "METHOD", help = first_line(METHOD), long_help = METHOD)]
+    method: Vec<String>,
+    #[arg(long, value_name = "SPEC", help = first_line(SIMILARITY), long_help = crate::samples::with_names(SIMILARITY))]
+    similarity: Vec<String>,
+    /// Kernel of power-mean (chi2, -1, ...) or thin-plate (distance, ...)
+    ///
+    /// Of power-mean chi2, hellinger, intersection or jensen-shannon, or the exponent of a power mean, from -inf to 0 (-1 is
+    /// chi2, 0 hellinger, -inf intersection). Of thin-plate distance (-r), cityblock (-|x - y|_1), thin-plate
+    /// (r^2 log r), thin-plate:order=N, cubic (r^3), polyharmonic:exponent=B, spline:order=N,dims=D, log:gamma=G,
+    /// multiquadric:gamma=G; or one that is positive definite: rbf:gamma=G, laplacian:gamma=G, inverse-multiquadric:gamma=G.
+    /// auto compares exponents, or distance and cityblock, by leave-one-out.
+    #[arg(long, value_name = "KERNEL", allow_hyphen_values = true)]
+    kernel: Vec<String>,
+    /// Weight of the losses: a number, or auto, by leave-one-out
+    ///
+    /// auto-per-class of thin-plate selects C for each class separately.
+    #[arg(short = 'C', value_name = "NUMBER", allow_hyphen_values = true)]
+    c: Vec<String>,
+    /// Number of bases; none is the exact solver of thin-plate
+    ///
+    /// auto is, of basis-expansion, 1000 to 4000 by the number of samples and leave-one-out; of thin-plate, none for up to
+    /// 5000 samples of two classes (2300 of ten), otherwise 1000.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    n_basis: Vec<String>,
+    /// Selection of the bases: random, kmedoids, index, ...
+    ///
+    /// random, kmedoids and index of both methods, kmeans of thin-plate (its default), every of basis-expansion (evenly spaced
+    /// in all samples), whose default is random in each class. index takes the first samples of thin-plate, and evenly spaced
+    /// ones of each class of basis-expansion.
+    #[arg(long, value_name = "NAME")]
+    basis: Vec<String>,
+    /// Normalization of the similarities: mean-norm, z-score, none, ...
+    ///
+    /// mean-norm, z-score, covariance, none, nystroem, or centered for conditionally positive definite similarities, such as
+    /// minus a distance. nystroem:negative-eigenvalues=flip (shift, square; default clip) says what becomes of negative
+    /// eigenvalues. auto is the better of mean-norm and what suits the similarity, by leave-one-out, and mean-norm for
+    /// several.
+    #[arg(long, value_name = "NAME")]
+    normalization: Vec<String>,
+    /// Loss: squared-hinge, hinge, ..., or huber, ... of regression
+    ///
+    /// Of classification squared-hinge, hinge, and, of basis-expansion only, squared-error and logistic. Of regression squared-error,
+    /// huber:epsilon=NUMBER (linear for residuals above epsilon), squared-epsilon-insensitive:epsilon=NUMBER (epsilon is half
+    /// of the width of the tube) or quantile:quantile=NUMBER (default 0.5); an epsilon that is left out follows the spread of
+    /// the residuals.
+    #[arg(long, value_name = "NAME")]
+    loss: Vec<String>,
+    /// Class weights: balanced, or LABEL:WEIGHT,... (others: 1)
+    #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true)]
+    class_weight: Vec<String>,
+    /// Expected share of outliers, such as 0.05, the default
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    contamination: Vec<String>,
+}
+
+/// The line of a help text that the table of options shows.
+fn first_line(text: &'static str) -> &'static str {
+    text.lines().next().unwrap_or(text)
+}
+
+/// One value of each option.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub method: Method,
+    pub task: Task,
+    /// The method with its settings, as it was passed.
+    spec: String,
+    /// Options and settings that were passed.
+    values: Vec<(&'static str, String)>,
+}
+
+/// A name and parameters: `name:key=value,key=value`.
+pub fn split_spec(text: &str) -> Result<(&str, Vec<(&str, &str)>), String> {
+    let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let pairs = rest.into_iter().flat_map(|rest| rest.split(','));
+    let pair = |pair: &'_ str| format!("'{pair}' is not key=value");
+    Ok((name, pairs.map(|text| text.split_once('=').ok_or_else(|| pair(text))).collect::<Result<_, _>>()?))
+}
+
+impl ModelArgs {
+    fn passed(&self, name: &str) -> &[String] {
+        match name {
+            "similarity" => &self.similarity,
+            "kernel" => &self.kernel,
+            C => &self.c,
+            "n-basis" => &self.n_basis,
+            "basis" => &self.basis,
+            "normalization" => &self.normalization,
+            "loss" => &self.loss,
+            "class-weight" => &self.class_weight,
+            _ => &self.contamination,
+        }
+    }
+
+    /// Every combination of the values, those of C next to each other.
+    pub fn grid(&self) -> Result<Vec<Choice>, Failure> {
+        let task = self.task.unwrap_or(Classification);
+        let auto = ["auto".to_owned()];
+        let methods = if self.method.is_empty() { &auto[..] } else { &self.method };
+        let mut choices = methods.iter().map(|spec| Choice::of_method(spec, task)).collect::<Result<Vec<_>, _>>()?;
+        for option in OPTIONS.iter().filter(|option| !self.passed(option.name).is_empty()) {
+            choices.iter().try_for_each(|choice| check(option, choice))?;
+        }
+        let (of_c, others): (Vec<_>, Vec<_>) = OPTIONS.iter().partition(|option| option.name == C);
+        for option in others.into_iter().chain(of_c) {
+            let passed = self.passed(option.name);
+            if !passed.is_empty() {
+                let with = |choice: &Choice, value: &String| choice.clone().with(option.name, value);
+                choices = choices.iter().flat_map(|choice| passed.iter().map(|value| with(choice, value))).collect();
+            }
+        }
+        Ok(choices)
+    }
+
+    /// The only combination; refuses several, which only `cv` takes.
+    pub fn single(&self) -> Result<Choice, Failure> {
+        let options = OPTIONS.iter().map(|option| (option.name, self.passed(option.name)));
+        if let Some((name, values)) =
+            [("method", &self.method[..])].into_iter().chain(options).find(|one| one.1.len() > 1)
+        {
+            let failure =
+                Failure::input(format!("{}: {} values passed, `train` takes one", name_of(name), values.len()));
+            let help = if name == "similarity" { "; similarities are joined by +" } else { "" };
+            return Err(failure.help(format!("`widemargin cv` compares several values{help}")));
+        }
+        Ok(self.grid()?.swap_remove(0))
+    }
+}
+
+/// Refuses the parameter where the method or the task has no use for it.
+fn check(option: &Parameter, choice: &Choice) -> Result<(), Failure> {
+    let (name, list) = (name_of(option.name), |names: Vec<&str>| names.join(" and "));
+    if !option.tasks.contains(&choice.task) {
+        let tasks = list(option.tasks.iter().map(|task| task.name()).collect());
+        let help = format!("leave it out with --task {}", choice.task.name());
+        return Err(Failure::input(format!("{name} applies to --task {tasks}")).help(help));
+    }
+    if !option.methods.contains(&choice.method) {
+        let methods = list(option.methods.iter().map(|method| method.name()).collect());
+        let help = match choice.method {
+            Auto => format!("add --method {}", option.methods[0].name()),
+            method => format!("leave it out with --method {}", method.name()),
+        };
+        return Err(Failure::input(format!("{name} applies to --method {methods}")).help(help));
+    }
+    Ok(())
+}
+
+impl Choice {
+    fn of_method(spec: &str, task: Task) -> Result<Self, Failure> {
+        let wrong = |problem: String| Failure::input(format!("--method {spec}: {problem}"));
+        let (name, settings) = split_spec(spec).map_err(wrong)?;
+        let names = || Method::ALL.iter().map(|method| method.name());
+        let suggestion = |near: Option<&str>| near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        let Some(&method) = Method::ALL.iter().find(|method| method.name() == name) else {
+            let known = names().collect::<Vec<_>>().join(", ");
+            let help = format!("{}methods are {known}", suggestion(nearest(name, names())));
+            return Err(Failure::input(format!("--method: unknown method '{name}'")).help(help));
+        };
+        if !method.tasks().contains(&task) {
+            let own: Vec<&str> = method.tasks().iter().map(|task| task.name()).collect();
+            let failure = Failure::input(format!("--task {}: {name} is for {}", task.name(), own.join(" and ")));
+            let others = Method::ALL.iter().filter(|method| method.tasks().contains(&task)).map(|method| method.name());
+            return Err(failure.help(format!("methods for it are {}", others.collect::<Vec<_>>().join(", "))));
+        }
+        let mut choice = Choice { method, task, spec: spec.to_owned(), values: Vec::new() };
+        for (key, value) in settings {
+            let Some(setting) = SETTINGS.iter().find(|known| known.name == key && known.methods.contains(&method))
+            else {
+                let known = || SETTINGS.iter().filter(|known| known.methods.contains(&method)).map(|known| known.name);
+                let help =
+                    format!("{}it has {}", suggestion(nearest(key, known())), known().collect::<Vec<_>>().join(", "));
+                return Err(wrong(format!("{name} has no parameter '{key}'")).help(help));
+            };
+            if !setting.tasks.contains(&task) {
+                let tasks: Vec<&str> = setting.tasks.iter().map(|task| task.name()).collect();
+                return Err(wrong(format!("{key} applies to --task {}", tasks.join(" and "))));
+            }
+            choice = choice.with(setting.name, value);
+        }
+        Ok(choice)
+    }
+
+    fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.values.push((name, value.to_owned()));
+        self
+    }
+
+    /// The text of an option or a setting, unless it is automatic.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let value = self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        value.filter(|value| *value != "auto")
+    }
+
+    /// The value of an option or a setting, unless it is automatic.
+    pub fn read<T>(&self, name: &str, read: impl FnOnce(&str) -> Result<T, Error>) -> Result<Option<T>, Failure> {
+        let wrong = |text, error| in_option(error, (name, &name_of(name)), text);
+        self.text(name).map(|text| read(text).map_err(|error| wrong(text, error))).transpose()
+    }
+
+    /// The same of a value that is parsed.
+    pub fn get<T: std::str::FromStr<Err = Error>>(&self, name: &str) -> Result<Option<T>, Failure> {
+        self.read(name, str::parse)
+    }
+
+    /// A number.
+    pub fn number(&self, name: &'static str) -> Result<Option<f64>, Failure> {
+        self.parsed(name, "a number is needed")
+    }
+
+    /// A whole number.
+    pub fn whole<T: std::str::FromStr>(&self, name: &'static str) -> Result<Option<T>, Failure> {
+        self.parsed(name, "a whole number of at least 0 is needed")
+    }
+
+    fn parsed<T: std::str::FromStr>(&self, name: &'static str, expected: &str) -> Result<Option<T>, Failure> {
+        let wrong = |text: &str| Error::Parameter { name, value: text.to_owned(), expected: expected.to_owned() };
+        self.read(name, |text| text.parse().map_err(|_| wrong(text)))
+    }
+
+    /// The similarities that `--similarity` joins: a `+` stands before the name of the next.
+    pub fn similarities(&self) -> Vec<String> {
+        let mut specs: Vec<String> = Vec::new();
+        for part in self.text("similarity").into_iter().flat_map(|text| text.split('+')) {
+            let begins = part.trim_start().starts_with(|c: char| c.is_ascii_alphabetic());
+            match specs.last_mut() {
+                // The sign of an exponent.
+                Some(spec) if !begins => *spec += &format!("+{part}"),
+                _ => specs.push(part.trim().to_owned()),
+            }
+        }
+        specs
+    }
+
+    /// All parameters by name, as `--json` prints them.
+    pub fn json(&self, common: &Common) -> Value {
+        let mut all = json!({ "method": self.method.name(), "task": self.task.name(), "seed": common.seed });
+        let options = OPTIONS.iter().filter(|option| self.has(option));
+        let settings = SETTINGS.iter().filter(|setting| self.text(setting.name).is_some());
+        for option in options.chain(settings) {
+            all[option.name.replace('-', "_")] = match (option.name, self.text(option.name)) {
+                ("class-weight", None) => Value::Null,
+                ("similarity", Some(_)) => json!(self.similarities()),
+                (_, None) => "auto".into(),
+                ("kernel", Some(text)) => text.into(),
+                ("n-basis" | "max-basis" | "max-iter" | "nodes", Some(text)) => {
+                    text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
+                }
+                (_, Some(text)) => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+            };
+        }
+        all
+    }
+
+    /// Whether the method has an option for the task.
+    fn has(&self, option: &Parameter) -> bool {
+        option.methods.contains(&self.method) && option.tasks.contains(&self.task)
+    }
+
+    /// The method and the options as a table shows them: a head, and a value if the method has the option.
+    pub fn cells(&self) -> Vec<(&'static str, Option<String>)> {
+        let cell = |option: &Parameter| {
+            let text = self.has(option).then(|| self.text(option.name).unwrap_or("auto").to_owned());
+            (option.name, text)
+        };
+        [("method", Some(self.spec.clone()))].into_iter().chain(OPTIONS.iter().map(cell)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        model: ModelArgs,
+    }
+
+    fn grid(line: &str) -> Result<Vec<Choice>, String> {
+        let words = ["line"].into_iter().chain(line.split_whitespace());
+        let grid = Line::try_parse_from(words).unwrap().model.grid();
+        grid.map_err(|failure| format!("{} ({})", failure.message, failure.help.unwrap_or_default()))
+    }
+
+    #[test]
+    fn repeated_options_make_a_grid() {
+        let choices =
+            grid("--method thin-plate -C auto -C 1 --kernel cubic --kernel log:gamma=1,exponent=0.5").unwrap();
+        let texts: Vec<_> = choices.iter().map(|one| (one.text("kernel").unwrap(), one.text(C))).collect();
+        let kernels = ["cubic", "cubic", "log:gamma=1,exponent=0.5", "log:gamma=1,exponent=0.5"];
+        assert_eq!(texts, kernels.into_iter().zip([None, Some("1"), None, Some("1")]).collect::<Vec<_>>());
+        let choices = grid("--method power-mean:nodes=0.1:0.5 --method power-mean:tol=1e-3").unwrap();
+        assert_eq!((choices[0].text("nodes"), choices[1].number("tol").unwrap()), (Some("0.1:0.5"), Some(1e-3)));
+    }
+
+    #[test]
+    fn parameters_that_do_not_apply_are_refused_by_name() {
+        for (line, expected) in [
+            ("--kernel chi2", "--kernel applies to --method power-mean and thin-plate (add --method power-mean)"),
+            ("--method thin-plate --loss hinge", "--loss applies to --method basis-expansion and power-mean"),
+            ("--contamination 0.1", "--contamination applies to --task outlier-detection"),
+            ("--method basis-expansion:nodes=3", "basis-expansion has no parameter 'nodes'"),
+            ("--method power-mean:node=3", "did you mean nodes?"),
+            ("--method thin-plait", "did you mean thin-plate?"),
+            ("--method power-mean --task regression", "power-mean is for classification"),
+            ("--method basis-expansion:shrinkage=1", "shrinkage applies to --task outlier-detection"),
+            ("--method power-mean:nodes", "'nodes' is not key=value"),
+        ] {
+            let refused = grid(line).unwrap_err();
+            assert!(refused.contains(expected), "{line}: {refused}");
+        }
+    }
+
+    #[test]
+    fn similarities_are_joined_by_plus() {
+        let of = |text: &str| grid(&format!("--method basis-expansion --similarity {text}")).unwrap()[0].similarities();
+        assert_eq!(of("hog:cell=4/rigid+rbf:gamma=1e+3"), ["hog:cell=4/rigid", "rbf:gamma=1e+3"]);
+        assert_eq!(of("auto"), Vec::<String>::new());
+    }
+}

@@ -43,6 +43,8 @@ const SHARE: f64 = 0.5;
 const OWN: u64 = 32 << 20;
 /// The fraction of the limit reserved for other allocations.
 const MARGIN: f64 = 0.08;
+/// Limits that are proposed are multiples of this.
+const LIMIT_STEP: u64 = 10_000_000;
 /// Labels, weights and costs per sample.
 const A_SAMPLE: u64 = 4 + 8 + 8;
 
@@ -89,7 +91,8 @@ impl OnDisk {
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::env::var_os("TMPDIR").map_or_else(|| folder.to_owned(), PathBuf::from);
         let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
-        let limit = match memory.limit {
+        let requested = memory.limit;
+        let limit = match requested {
             Some(limit) => limit,
             None => memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64),
         };
@@ -106,6 +109,19 @@ impl OnDisk {
             memory = memory.min((left as f64 * (1.0 - MARGIN)) as u64);
         }
         let memory = memory.saturating_sub(samples + OWN);
+        if memory == 0
+            && let Some(limit) = requested
+        {
+            let own = memory::resident().unwrap_or(0) + samples + OWN;
+            let least = ((2 * own) as f64 / (1.0 - MARGIN) / LIMIT_STEP as f64).ceil() as u64 * LIMIT_STEP;
+            let failure = format!(
+                "--memory-limit {}: the program itself takes {} with {} samples",
+                DecimalBytes(limit),
+                DecimalBytes(own),
+                HumanCount(store.n_samples() as u64),
+            );
+            return Err(Failure::input(failure).help(format!("allow at least {}MB", least / 1_000_000)));
+        }
         Ok(OnDisk { store, memory, scratch, checkpoint })
     }
 

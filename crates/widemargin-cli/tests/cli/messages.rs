@@ -64,6 +64,10 @@ fn what_nobody_asked_for_is_not_blamed() {
     let run = folder.run("train --method thin-plate a.csv -o m --memory-limit 1MB");
     assert_eq!(run.code, Some(2), "{}", run.err);
     assert!(!run.err.contains("--n-basis none is") && !run.err.contains(" 0.0 GB"), "{}", run.err);
+    let run = folder.run("train --method thin-plate a.csv -o m --memory-limit 1MB --n-basis 10");
+    let run = run.fails(2, &["--memory-limit 1.00 MB: the program itself takes", "with 600 samples"]);
+    let least = run.err.rsplit_once("at least ").unwrap().1.trim().to_owned();
+    folder.run(&format!("train --method thin-plate a.csv -o m --memory-limit {least} --n-basis 10")).well();
     folder
         .run("train --method thin-plate a.csv -o m -C 1 --class-weight 1:0")
         .fails(2, &["300 samples with a weight above 0"]);

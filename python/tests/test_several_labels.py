@@ -194,13 +194,13 @@ def test_wrong_answers_are_named(name):
     assert "no sample has it" in told(constant)
     unknown = SOME.copy()
     unknown[:, 1] = np.nan
-    assert "of no sample is it known" in told(unknown)
+    assert "it is known for no sample" in told(unknown)
     other = Y.copy()
     other[3, 1] = 2
     assert "2 at row 3, column 1" in told(other)
     assert "inconsistent numbers of samples" in told(Y[:-1]) or "samples" in told(Y[:-1])
     assert "'balanced' or None" in told(Y, class_weight={1: 2.0})
-    with pytest.raises(ValueError, match=r"of several labels there are accuracy"):
+    with pytest.raises(ValueError, match=r"multilabel targets have accuracy"):
         wm.AutoSVC(scoring="neg_log_loss").fit(X, Y)
 
 

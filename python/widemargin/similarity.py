@@ -502,15 +502,15 @@ class EarthMover(Named, Similarity):
     circle, of vectors.
 
     Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum.
-    An empty one lies on a line one bin past the last, on a circle as far from each bin as the two that are farthest
-    apart. Indefinite on a circle.
+    An empty one lies on a line one bin past the last, on a circle at the largest distance from each bin. Indefinite
+    on a circle.
 
     Parameters
     ----------
     gamma : float or None, default=None
         Above 0. Without one it is −d.
     ground : {"line", "circle"}, default="line"
-        How the bins lie; on a circle the last is beside the first.
+        How the bins lie; on a circle the last is next to the first.
 
     Examples
     --------
@@ -591,8 +591,8 @@ class Deformable(Named, Similarity):
 class Match(Named, Similarity):
     """max over positions z of x, z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z'), of grids of cells.
 
-    φ(y, z') is the grid shifted by z' with zeros from outside. With ``local`` each cell has a displacement of its
-    own beside that; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
+    φ(y, z') is the grid shifted by z' with zeros from outside. With ``local`` each cell also has a displacement of
+    its own; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
     ``jensen-shannon``, ``power-mean`` or ``cityblock``.
 
     Parameters
@@ -606,17 +606,17 @@ class Match(Named, Similarity):
     "inverse-multiquadric"}, default="linear"
         The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.
     gamma : float, "scale" or None, default=None
-        Above 0. Where the base has one; what is learned without it is learned from undisplaced grids.
+        Above 0. Of a base that has one; by default it is learned from undisplaced grids.
     degree : int or None, default=None
-        From 1 to 16. Of ``polynomial``, 3 if not given.
+        From 1 to 16. Of ``polynomial``, 3 by default.
     coef0 : float or None, default=None
-        Of ``polynomial``, 1 if not given, and ``sigmoid``, 0.
+        Of ``polynomial``, 1 by default, and ``sigmoid``, 0.
     p : float or None, default=None
         From -inf to 0. Of ``power-mean``, which needs it.
     local : int, default=0
-        From 0 to 1024. How many cells each cell of y may go beside that.
+        From 0 to 1024. How many cells each cell of y may go in addition.
     basis_local : int, default=0
-        From 0 to 1024. How many cells each cell of x may go beside that.
+        From 0 to 1024. How many cells each cell of x may go in addition.
     quadratic : float, default=0.0
         At least 0. Its product with the squared length of every shift, and of every cell's displacement, is
         subtracted.
@@ -681,11 +681,11 @@ class Jitter(Named, Similarity):
     "inverse-multiquadric"}, default="linear"
         The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.
     gamma : float, "scale" or None, default=None
-        Above 0. Where the base has one; what is learned without it is learned from undisplaced grids.
+        Above 0. Of a base that has one; by default it is learned from undisplaced grids.
     degree : int or None, default=None
-        From 1 to 16. Of ``polynomial``, 3 if not given.
+        From 1 to 16. Of ``polynomial``, 3 by default.
     coef0 : float or None, default=None
-        Of ``polynomial``, 1 if not given, and ``sigmoid``, 0.
+        Of ``polynomial``, 1 by default, and ``sigmoid``, 0.
     p : float or None, default=None
         From -inf to 0. Of ``power-mean``, which needs it.
 
@@ -1184,11 +1184,11 @@ class Precomputed(Named, Similarity):
     Parameters
     ----------
     distance : {"none", "negative", "squared", "exp"}, default="none"
-        What is made of distances: −d, −d² or exp(−gamma d); none where the values are similarities.
+        Transformation of distances: −d, −d² or exp(−gamma d); none where the values are similarities.
     gamma : float or None, default=None
         Above 0. Of exp; without one 1 / the mean distance.
     polynomials : int, default=0
-        From 0 to 10000. So many of the last columns are the values of polynomials, for the centered normalizations.
+        From 0 to 10000. Number of last columns that are the values of polynomials, for the centered normalizations.
 
     Examples
     --------
@@ -1207,10 +1207,10 @@ class Precomputed(Named, Similarity):
 
 
 class Features(Named, Similarity):
-    """y itself: its features, on which the machine is linear, of vectors.
+    """y itself: its features, on which the model is linear, of vectors.
 
-    It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range
-    count from their middle.
+    It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 relative to their
+    range count from their middle.
 
     Examples
     --------
@@ -1331,7 +1331,7 @@ class ZScore(Named, DescriptorMixin):
     Parameters
     ----------
     weights : list[float] or None, default=None
-        Each at least 0. What each standardized feature is multiplied by, one number per feature.
+        Each at least 0. Factors of the standardized features, one per feature.
 
     Examples
     --------
@@ -1394,8 +1394,8 @@ class MiniRocket(Named, DescriptorMixin):
     features : int, default=10000
         From 84 to 1000000. Rounded down to a multiple of 84.
     seed : int, default=0
-        From 0 to 9007199254740992. Draws the training series that a bias is taken from, and of several channels the
-        sets that are summed.
+        From 0 to 9007199254740992. Draws the training series of each bias, and for several channels the sets that
+        are summed.
 
     Examples
     --------
@@ -1507,11 +1507,11 @@ class Tfidf(Named, DescriptorMixin):
     n : str, default="1-3"
         From 1 to 64. Characters or words of an n-gram.
     by : {"characters", "words-padded", "words"}, default="characters"
-        What n-grams are cut from: the string, each word with a space before and after it, or the words.
+        Source of the n-grams: the string, each word with a space before and after it, or the words.
     sublinear : bool, default=False
-        Take 1 + ln t for an n-gram that occurs t times.
+        Use 1 + ln t for an n-gram that occurs t times.
     min_df : int, default=1
-        From 1 to 16777216. Leave out what fewer training samples have.
+        From 1 to 16777216. Minimum number of training samples that have an n-gram.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1541,8 +1541,8 @@ class Tfidf(Named, DescriptorMixin):
 
 
 class WeisfeilerLehman(Named, DescriptorMixin):
-    """sparse vectors of graphs: how many vertices have each label, and each pattern of labels as far as so many edges
-    from them, of strings.
+    """sparse vectors of graphs: counts of the vertices with each label, and with each pattern of labels within each
+    number of edges, of strings.
 
     Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and
     its edges: {"nodes": ["C", "O"], "edges": [[0, 1]]}, an edge perhaps with a label as its third. Patterns that no
@@ -1553,7 +1553,7 @@ class WeisfeilerLehman(Named, DescriptorMixin):
     iterations : int, default=3
         From 0 to 20. Edges from a vertex; 0 counts the labels alone.
     directed : bool, default=False
-        Tell the ends of an edge apart.
+        Whether edges have a direction.
 
     Examples
     --------

@@ -50,7 +50,7 @@ pub fn classes(choice: &Choice, common: &Common) -> Result<Fit, Failure> {
     Ok(Fit::Classes(Box::new(move |data, labels, monitor| {
         let search = |samples: &dyn Source<Samples = AnySamples>, weights| {
             let found = search.choose(samples, labels, weights, monitor)?;
-            Ok::<_, Error>((found.apply(params.clone())?, found.told()))
+            Ok::<_, Error>((found.apply(params.clone())?, found.summary()))
         };
         let (model, note) = match data {
             Data::Samples(samples, weights) => {
@@ -84,7 +84,7 @@ pub fn numbers(choice: &Choice, common: &Common) -> Result<Fit, Failure> {
     let fit = move |data: Data<'_>, targets: &Targets, monitor: &Monitor<'_>| {
         let search = |samples: &dyn Source<Samples = AnySamples>, weights| {
             let found = search.choose(samples, targets, weights, monitor)?;
-            Ok::<_, Error>((found.apply(params.clone())?, found.told()))
+            Ok::<_, Error>((found.apply(params.clone())?, found.summary()))
         };
         let (model, note) = match data {
             Data::Samples(samples, weights) => {

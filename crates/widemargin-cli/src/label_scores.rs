@@ -40,7 +40,7 @@ impl LabelValues {
     /// # Errors
     /// Those of [`LabelScores::of`].
     pub fn scores(&self, names: &[Label]) -> Result<LabelScores> {
-        LabelScores::of(&Labels::several(names.to_vec(), &self.truth)?, &self.values, Some(&self.weights))
+        LabelScores::of(&Labels::multilabel(names.to_vec(), &self.truth)?, &self.values, Some(&self.weights))
     }
 }
 
@@ -49,7 +49,7 @@ pub fn labels_of_model(several: &Indicators, names: &[Label], input: &Input) -> 
     let (order, k) = (order_of(several, names, input)?, several.names.len());
     let values: Vec<f64> =
         several.values.chunks(k.max(1)).flat_map(|row| order.iter().map(|at| at.map_or(0.0, |at| row[at]))).collect();
-    Ok(Labels::several(names.to_vec(), &values)?)
+    Ok(Labels::multilabel(names.to_vec(), &values)?)
 }
 
 /// The column of each of the model's labels: by name, or by place where a matrix has no names; none where samples list their

@@ -66,7 +66,7 @@ pub fn named(model: AnyModel, table: &Table) -> widemargin::Result<AnyModel> {
         ($model:expr) => {{
             let model = match &table.columns {
                 Some(columns) => {
-                    $model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.told(), Vec::new())
+                    $model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.notes(), Vec::new())
                 }
                 None => $model.with_feature_names(table.feature_names.clone())?,
             };

@@ -32,7 +32,7 @@ impl Indicators {
     /// # Errors
     /// [`widemargin::Error::Parameter`] for a repeated name.
     pub fn labels(&self) -> widemargin::Result<Labels> {
-        Labels::several(self.names.clone(), &self.values)
+        Labels::multilabel(self.names.clone(), &self.values)
     }
 
     /// The indicators of consecutive samples.

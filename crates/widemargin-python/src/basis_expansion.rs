@@ -21,7 +21,7 @@ use crate::work::conduct;
 /// How bases are selected: by name, or the rows themselves.
 pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
     match convert::rows(rows)? {
-        Some(rows) => Ok(BasisChoice::Given(rows)),
+        Some(rows) => Ok(BasisChoice::Rows(rows)),
         None => name.parse().map_err(raise),
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn fit_basis_expansion(
             let found = search.choose(place.source(), &labels, weights, monitor)?;
             let seconds = start.elapsed().as_secs_f64();
             let model = fitted!(found.apply(params)?, place, &labels, weights, monitor)?;
-            Ok((model.with_notes(found.told()).with_search(seconds), found.tried))
+            Ok((model.with_notes(found.summary()).with_search(seconds), found.tried))
         })?;
         let model = Model::fitted(model, common.features).map_err(raise)?;
         return Ok((model, compared(tried)));

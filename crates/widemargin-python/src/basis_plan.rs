@@ -133,7 +133,7 @@ pub(crate) fn fit_thin_plate_remote(
     let facts = ModelMetadata {
         classes: labels.labels.classes().to_vec(),
         total_weight: targets.total(&labels.weights),
-        several: labels.labels.is_several().then_some(targets),
+        several: labels.labels.is_multilabel().then_some(targets),
         evaluated_on: Some((&labels.labels, &labels.sample_weights)),
         support,
         stages: convert::stages(stages),

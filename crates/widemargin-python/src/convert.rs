@@ -61,7 +61,7 @@ pub(crate) fn labeled<'a>((classes, answers, weights): &'a Target<'_>) -> PyResu
     let classes = classes.iter().map(Label::from).collect();
     let labels = match answers {
         Answers::Codes(codes) => Labels::from_codes(classes, codes.as_slice()?.to_vec()),
-        Answers::Several(values) => Labels::several(classes, values.as_slice()?),
+        Answers::Several(values) => Labels::multilabel(classes, values.as_slice()?),
     };
     let labels = labels.map_err(raise)?;
     Ok((labels, weights.as_ref().map(|weights| weights.as_slice()).transpose()?))

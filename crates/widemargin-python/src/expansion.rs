@@ -84,7 +84,8 @@ pub(crate) fn unnormalized(expansion: PyRef<'_, Model>) -> PyResult<Model> {
     Ok(Model(Trained::Expansion(ours(&expansion)?.clone().unnormalized())))
 }
 
-/// The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights sum to
+/// The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights sum
+/// to
 /// `total`.
 #[pyfunction]
 pub(crate) fn normalized(
@@ -128,7 +129,7 @@ pub(crate) fn fit_basis_expansion_remote(
         path: Vec::new(),
         loss: shape.loss.into(),
         intercept: shape.intercept,
-        multilabel: labels.labels.is_several(),
+        multilabel: labels.labels.is_multilabel(),
         classes: labels.labels.classes().to_vec(),
         weights: solution.weights,
         intercepts: solution.intercepts,

@@ -243,7 +243,7 @@ impl Model {
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let patience = Patience::new(None, monitor)?;
-        let (values, (n_classes, is_several)) = match &self.0 {
+        let (values, (n_classes, is_multilabel)) = match &self.0 {
             Trained::Any(model) => {
                 let samples = needed(samples)?;
                 let view = samples.view()?;
@@ -260,7 +260,7 @@ impl Model {
             }
             _ => return Err(PyTypeError::new_err("only a classifier has decision values")),
         };
-        let n_cols = if n_classes == 2 && !is_several { 1 } else { n_classes };
+        let n_cols = if n_classes == 2 && !is_multilabel { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
     }
@@ -325,7 +325,7 @@ impl Model {
         values: PyReadonlyArray2<'py, f64>,
         logarithm: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (calibration, n_classes, is_several) = match &self.0 {
+        let (calibration, n_classes, is_multilabel) = match &self.0 {
             Trained::Any(model) => (model.calibration(), model.classes().len(), model.is_multilabel()),
             Trained::Composite(model) => (model.calibration(), model.classes().len(), model.is_multilabel()),
             _ => return Err(PyTypeError::new_err("only a classifier has probabilities")),
@@ -333,7 +333,7 @@ impl Model {
         let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;
         let found = if logarithm { Calibration::log_probabilities } else { Calibration::probabilities };
         let n_rows = values.shape()[0];
-        if is_several {
+        if is_multilabel {
             return shaped(py, calibration.of_labels(values.as_slice()?, logarithm), n_rows, n_classes);
         }
         shaped(py, found(calibration, values.as_slice()?, n_classes), n_rows, n_classes)

@@ -177,7 +177,7 @@ pub(crate) fn fit_power_mean_remote(
         c: C,
         scaling: factors.map(FeatureMax::from_factors),
         classes: labels.labels.classes().to_vec(),
-        multilabel: labels.labels.is_several(),
+        multilabel: labels.labels.is_multilabel(),
         weights: solution.weights,
         report,
     };

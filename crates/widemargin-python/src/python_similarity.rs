@@ -289,10 +289,10 @@ impl Similarity for CompositeSimilarity {
         self.calls.iter().map(|call| call.n_polynomials).sum()
     }
 
-    fn seconds_a_pair(&self, bases: &CompositeSamples) -> f64 {
+    fn seconds_per_pair(&self, bases: &CompositeSamples) -> f64 {
         // Python similarities can be interrupted by a signal at any time.
         match (&self.ours, &bases.ours) {
-            (Some(similarity), Some(bases)) => similarity.seconds_a_pair(bases),
+            (Some(similarity), Some(bases)) => similarity.seconds_per_pair(bases),
             _ => 0.0,
         }
     }

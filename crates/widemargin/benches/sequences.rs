@@ -1,6 +1,7 @@
 //! How fast similarities of sequences and sets are on one thread: `cargo bench --package widemargin --bench sequences`.
 //!
-//! For each the time a pair, and for those that fill a table the cells a second; time warping beside the plain loop.
+//! For each the time a pair, and for those that fill a table the cells a second; time warping compared with the plain
+//! loop.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -109,9 +110,10 @@ fn bins_and_graphs() {
     for spec in ["emd", "emd:ground=circle"] {
         time(&format!("{spec}, 64 bins"), 64, || fill(&emd(spec), &bases, &samples));
     }
-    // A cell is a pair of a source and a sink; in a grid about half of the bins are either. On 8 × 8 cells there are 120 pivots,
-    // which compare 342 times 32 costs with prices, a subtraction and a minimum each (2,700 of a vector of AVX2), climb 520 arcs
-    // and shift 2,000 prices; of 64 bins with any distances 240 pivots, 710 times 64 costs (11,400) and 8,100 prices.
+    // A cell is a pair of a source and a sink; in a grid about half of the bins are either. On 8 × 8 cells there are
+    // 120 pivots, which compare 342 times 32 costs with prices, a subtraction and a minimum each (2,700 of a vector of
+    // AVX2), climb 520 arcs and shift 2,000 prices; of 64 bins with any distances 240 pivots, 710 times 64 costs
+    // (11,400) and 8,100 prices.
     let from_a_to_b = |bins: usize, a: usize, b: usize| if a == b { 0.0 } else { 1.0 + (a * b % bins) as f32 };
     for rows in [4, 8, 16] {
         let bins = rows * rows;

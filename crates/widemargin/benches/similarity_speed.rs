@@ -1,5 +1,5 @@
-//! How fast grids of HOG cells are made and compared, and vectors by their distances, on one thread, beside a plain
-//! matrix product.
+//! How fast grids of HOG cells are made and compared, and vectors by their distances, on one thread, compared with a
+//! plain matrix product.
 //!
 //!     cargo bench --bench similarity_speed -- [FILTER] [--images FILE] [--seconds S]
 //!
@@ -35,14 +35,14 @@ struct Arguments {
 impl Arguments {
     fn read() -> Arguments {
         let mut arguments = Arguments { filter: String::new(), images: None, budget: Duration::from_secs(1) };
-        let mut given = std::env::args().skip(1);
-        while let Some(argument) = given.next() {
+        let mut words = std::env::args().skip(1);
+        while let Some(argument) = words.next() {
             match argument.as_str() {
                 // Cargo says so itself.
                 "--bench" => {}
-                "--images" => arguments.images = given.next(),
+                "--images" => arguments.images = words.next(),
                 "--seconds" => {
-                    let seconds = given.next().and_then(|text| text.parse().ok()).expect("--seconds takes a number");
+                    let seconds = words.next().and_then(|text| text.parse().ok()).expect("--seconds takes a number");
                     arguments.budget = Duration::from_secs_f64(seconds);
                 }
                 filter => arguments.filter = filter.into(),
@@ -177,8 +177,8 @@ fn main() {
         });
         let Some(seconds) = seconds else { continue };
         let flops = similarity.useful_flops(side, side, 31);
-        let seconds_a_pair = seconds / (BASES * SAMPLES) as f64;
-        let rate = flops as f64 / seconds_a_pair / 1e9;
+        let seconds_per_pair = seconds / (BASES * SAMPLES) as f64;
+        let rate = flops as f64 / seconds_per_pair / 1e9;
         println!(
             "{}",
             json!({
@@ -188,7 +188,7 @@ fn main() {
                 "bases": BASES,
                 "samples": SAMPLES,
                 "useful_flops": flops,
-                "microseconds_a_pair": seconds_a_pair * 1e6,
+                "microseconds_a_pair": seconds_per_pair * 1e6,
                 "gflops": rate,
                 "share_of_matrix_product": rate / peak,
             })

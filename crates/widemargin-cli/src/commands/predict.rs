@@ -76,20 +76,20 @@ impl Predict {
         let mut out = Writer { lines: self.output_format, names, output, text: Vec::new(), has_head: false };
         match &model {
             AnyModel::Classifier(model) => {
-                let (classes, is_several) = (model.classes(), model.is_multilabel());
+                let (classes, is_multilabel) = (model.classes(), model.is_multilabel());
                 let calibration = model.calibration().filter(|_| self.probabilities);
                 let of =
                     |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
                 through(context, &takes, input, label, of, |block, scores| {
-                    let labels = if is_several { Vec::new() } else { scores.decide(classes) };
+                    let labels = if is_multilabel { Vec::new() } else { scores.decide(classes) };
                     let mut numbers = calibration.map_or_else(Vec::new, |calibration| {
                         let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-                        match is_several {
+                        match is_multilabel {
                             true => calibration.of_labels(&values, false),
                             false => calibration.probabilities(&values, classes.len()),
                         }
                     });
-                    if is_several {
+                    if is_multilabel {
                         // Before the probabilities of its row.
                         let mut rest = numbers.chunks(classes.len());
                         let answer = |score: &f32| f64::from(u8::from(*score > 0.0));

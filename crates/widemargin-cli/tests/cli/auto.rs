@@ -29,7 +29,7 @@ fn methods_are_compared_by_the_score_that_is_asked_for() {
     let told = folder.run("train train.csv -o m --method auto:scoring=roc-auc --json").json();
     assert_eq!(told["parameters"]["scoring"], "roc-auc", "{told}");
     let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
-    assert!(notes.contains("methods compared by roc-auc on samples that no fit saw: basis-expansion ("), "{notes}");
+    assert!(notes.contains("methods compared by roc-auc on held-out samples: basis-expansion ("), "{notes}");
     folder.run("train train.csv -o m --method auto:scoring=r2").fails(2, &["unknown scoring 'r2'"]);
 }
 

@@ -20,15 +20,15 @@ const WORDS: &str = "words.tsv --format strings";
 fn samples_that_a_similarity_does_not_compare() {
     let folder = every_kind();
     for (data, similarity, words, help) in [
-        (WORDS, "rbf", "compares vectors, and was given strings", "ngram-counts/rbf"),
-        (WORDS, "tanimoto", "was given strings", "ngram"),
-        (WORDS, "hog/rbf", "describes images, and was given strings", ""),
-        ("waves.ts", "edit", "compares strings, and was given time series", "dtw"),
-        ("waves.ts", "ngrams/tanimoto", "cuts strings, and was given time series", ""),
-        ("images", "rbf", "compares vectors, and was given images", "hog:cell=8/rbf"),
-        ("images", "rigid", "compares grids of cells, and was given images", "hog:cell=8/rigid"),
-        ("rings.csv", "edit", "compares strings, and was given vectors", ""),
-        ("rings.csv", "hog/rbf", "describes images, and was given vectors", ""),
+        (WORDS, "rbf", "compares vectors, not strings", "ngram-counts/rbf"),
+        (WORDS, "tanimoto", "not strings", "ngram"),
+        (WORDS, "hog/rbf", "describes images, not strings", ""),
+        ("waves.ts", "edit", "compares strings, not time series", "dtw"),
+        ("waves.ts", "ngrams/tanimoto", "cuts strings, not time series", ""),
+        ("images", "rbf", "compares vectors, not images", "hog:cell=8/rbf"),
+        ("images", "rigid", "compares grids of cells, not images", "hog:cell=8/rigid"),
+        ("rings.csv", "edit", "compares strings, not vectors", ""),
+        ("rings.csv", "hog/rbf", "describes images, not vectors", ""),
         ("images", "hog:cell=3/rbf", "16 × 16 pixels, expected sides that the cell size 3 divides", "2, 4, 8, 16"),
         ("rings.csv", "chi2", "it has the value -", "histograms"),
     ] {
@@ -158,9 +158,9 @@ fn rounding_of_a_kernel_is_not_negative() {
 fn more_bases_than_samples_are_a_warning() {
     let folder = every_kind();
     let run = folder.run("train --method basis-expansion rings.csv -o m --n-basis 50").well();
-    assert!(run.err.contains("warning: 50 bases were asked for: all 40 samples are used"), "{}", run.err);
+    assert!(run.err.contains("warning: 50 bases were requested: all 40 samples are used"), "{}", run.err);
     let report = folder.run("inspect m --json").json()["report"].clone();
-    assert_eq!(report["warnings"][0], "50 bases were asked for: all 40 samples are used");
+    assert_eq!(report["warnings"][0], "50 bases were requested: all 40 samples are used");
     assert!(
         folder
             .run("train --method basis-expansion rings.csv -o m --n-basis 40")

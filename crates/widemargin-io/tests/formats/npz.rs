@@ -301,7 +301,7 @@ fn labels_are_read_from_another_file() {
         let codes: Vec<i32> = indicators.values.iter().map(|x| if x.is_nan() { -1 } else { *x as i32 }).collect();
         assert_eq!(codes, [1, 0, -1, 0, 0, 1], "{name}");
         let labels = indicators.labels().unwrap();
-        assert!(labels.is_several() && labels.len() == 3 && read(name).unwrap().labels.is_none());
+        assert!(labels.is_multilabel() && labels.len() == 3 && read(name).unwrap().labels.is_none());
     }
     std::fs::write(path("two.npy"), npy("<f4", false, "(3, 1)", &le(&[1.0, 2.0, 0.0], f32::to_le_bytes))).unwrap();
     assert!(read("two.npy").unwrap_err().to_string().contains("row 1, column 0 (from 0): 2, expected 1"));

@@ -13,18 +13,18 @@ use crate::par::Pool;
 use crate::similarity::Similarity;
 
 /// Maximum number of candidates of one class: their similarity matrix takes 64 MiB at this size.
-const MOST_CANDIDATES: usize = 4096;
+const MAX_CANDIDATES: usize = 4096;
 
-/// Candidates per medoid, if there are that many samples.
-const CANDIDATES_A_MEDOID: usize = 10;
+/// Candidates per medoid, if there are enough samples.
+const CANDIDATES_PER_MEDOID: usize = 10;
 
 /// At least this many candidates are drawn.
-const FEWEST_CANDIDATES: usize = 500;
+const MIN_CANDIDATES: usize = 500;
 
-const MOST_ROUNDS: usize = 50;
+const MAX_ROUNDS: usize = 50;
 
 /// Rows compared by one thread at a time.
-const ROWS_A_CHUNK: usize = 64;
+const CHUNK_ROWS: usize = 64;
 
 /// `k` medoids among `rows`, in row order; in a large class, among a random subset.
 pub(super) fn medoids<S: Similarity>(
@@ -37,7 +37,7 @@ pub(super) fn medoids<S: Similarity>(
     if k == 0 {
         return Ok(Vec::new());
     }
-    let n_wanted = (CANDIDATES_A_MEDOID * k).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES.max(k));
+    let n_wanted = (CANDIDATES_PER_MEDOID * k).clamp(MIN_CANDIDATES, MAX_CANDIDATES.max(k));
     let mut candidates = rows.to_vec();
     if candidates.len() > n_wanted {
         candidates.shuffle(rng);
@@ -46,9 +46,9 @@ pub(super) fn medoids<S: Similarity>(
     }
     let distances = distances(&candidates, similarity, training)?;
     let weights: Vec<f64> = candidates.iter().map(|&row| training.weights[row]).collect();
-    let mut chosen = cluster(&distances, &weights, k, rng);
-    chosen.sort_unstable();
-    Ok(chosen.into_iter().map(|at| candidates[at]).collect())
+    let mut medoids = cluster(&distances, &weights, k, rng);
+    medoids.sort_unstable();
+    Ok(medoids.into_iter().map(|at| candidates[at]).collect())
 }
 
 /// Squared kernel distances of all pairs; for several similarities, the sum of each in units of its mean.
@@ -64,21 +64,21 @@ fn distances<S: Similarity>(rows: &[usize], similarity: &S, training: &Training<
         let size = chunk.len() * n;
         let mut block = vec![0.0f32; n_parts * size];
         let first = chunk.start;
-        let told = |error: Error| error.in_part_from(first).of_rows(rows);
+        let located = |error: Error| error.in_part_from(first).of_rows(rows);
         let mut known = Vec::with_capacity(n_parts);
         for (part, block) in block.chunks_mut(size).enumerate() {
-            known.push(similarity.kernel_distances(part, &all, &some, block).map_err(told)?);
+            known.push(similarity.kernel_distances(part, &all, &some, block).map_err(located)?);
         }
         if known.contains(&false) {
             let mut similarities = vec![0.0f32; n_parts * size];
-            similarity.block(&all, &some, &mut similarities).map_err(told)?;
+            similarity.block(&all, &some, &mut similarities).map_err(located)?;
             let parts = block.chunks_mut(size).zip(similarities.chunks(size)).zip(&known);
             parts.filter(|(_, known)| !**known).for_each(|((block, similar), _)| block.copy_from_slice(similar));
         }
         Ok((block, known))
     };
     let mut known = vec![false; n_parts];
-    pool.fold_chunks(n, ROWS_A_CHUNK, work, |(block, of_chunk)| {
+    pool.fold_chunks(n, CHUNK_ROWS, work, |(block, of_chunk)| {
         let size = block.len() / n_parts;
         blocks.iter_mut().zip(block.chunks(size.max(1))).for_each(|(all, part)| all.extend_from_slice(part));
         known = of_chunk;
@@ -106,7 +106,7 @@ fn cluster(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256Plu
     let row = |i: usize| &distances[i * n..(i + 1) * n];
     let mut medoids = seeds(distances, weights, k, rng);
     let mut nearest = vec![0; n];
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         for (i, nearest) in nearest.iter_mut().enumerate() {
             *nearest = (0..k).min_by(|&a, &b| row(i)[medoids[a]].total_cmp(&row(i)[medoids[b]])).unwrap_or(0);
         }
@@ -135,11 +135,11 @@ fn cluster(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256Plu
 /// before.
 fn seeds(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<usize> {
     let n = weights.len();
-    let mut chosen = Vec::with_capacity(k);
+    let mut seeds = Vec::with_capacity(k);
     let mut left = vec![f32::INFINITY; n];
     let mut free = vec![true; n];
     for _ in 0..k.min(n) {
-        let mass = |i: usize| match (free[i], chosen.is_empty()) {
+        let mass = |i: usize| match (free[i], seeds.is_empty()) {
             (false, _) => 0.0,
             (true, true) => weights[i],
             (true, false) => weights[i] * f64::from(left[i]),
@@ -150,13 +150,13 @@ fn seeds(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256PlusP
             target -= mass(i);
             target < 0.0
         });
-        // Only copies of chosen samples are left: any will do.
+        // Only copies of the seeds are left: any will do.
         let Some(next) = drawn.or_else(|| (0..n).find(|&i| free[i])) else { break };
-        chosen.push(next);
+        seeds.push(next);
         free[next] = false;
         for (left, distance) in left.iter_mut().zip(&distances[next * n..(next + 1) * n]) {
             *left = left.min(*distance);
         }
     }
-    chosen
+    seeds
 }

@@ -19,19 +19,19 @@ use positions::{evenly_spaced, shares};
 pub enum BasisChoice {
     /// Equally many per class, evenly spaced among the class's samples in their order: `index`.
     Index,
-    /// Every (n/B)-th sample, whatever its class: `every`. (The paper's text: "uniformly sub-sampled", classes *roughly*
-    /// equal.)
+    /// Every (n/B)-th sample, whatever its class: `every`. (The paper's text: "uniformly sub-sampled", classes
+    /// *roughly* equal.)
     Every,
     /// Uniformly at random: `random`.
     Random,
-    /// At random, with each class in proportion to its samples: `auto`. As for `random` and `kmedoids`, the order of the
-    /// samples does not matter.
+    /// At random, with each class in proportion to its samples: `auto`. As for `random` and `kmedoids`, the order of
+    /// the samples does not matter.
     #[default]
     Auto,
     /// Equally many per class, the medoids of clusters under the similarity itself: `kmedoids`.
     KMedoids,
     /// The samples with these row numbers.
-    Given(Vec<usize>),
+    Rows(Vec<usize>),
 }
 
 named!("choice of bases": BasisChoice {
@@ -45,7 +45,7 @@ named!("choice of bases": BasisChoice {
 impl BasisChoice {
     /// Whether the order of the samples decides.
     pub(crate) fn is_by_position(&self) -> bool {
-        matches!(self, BasisChoice::Index | BasisChoice::Every | BasisChoice::Given(_))
+        matches!(self, BasisChoice::Index | BasisChoice::Every | BasisChoice::Rows(_))
     }
 }
 
@@ -62,7 +62,7 @@ pub struct Bases {
 /// are ignored. The selection depends only on `seed`, never on the number of threads.
 ///
 /// # Errors
-/// [`Error::Parameter`] for zero bases, or given rows that do not exist or are repeated; for k-medoids also errors of
+/// [`Error::Parameter`] for zero bases, or rows that do not exist or are repeated; for k-medoids also errors of
 /// the similarity.
 pub fn choose<S: Similarity>(
     choice: &BasisChoice,
@@ -74,18 +74,18 @@ pub fn choose<S: Similarity>(
     training: &Training<'_, S::Samples>,
 ) -> Result<Bases> {
     let n_samples = codes.len();
-    if let BasisChoice::Given(rows) = choice {
-        check_given(rows, n_samples)?;
+    if let BasisChoice::Rows(rows) = choice {
+        check_rows(rows, n_samples)?;
         return Ok(Bases { rows: rows.clone(), warning: None });
     }
     require(n_basis > 0, "n_basis", n_basis, "at least 1")?;
-    let expected = "auto, index, every or random: medoids are not known for a similarity with polynomials";
+    let expected = "auto, index, every or random: medoids are not defined for a similarity with polynomials";
     require(*choice != BasisChoice::KMedoids || similarity.n_polynomials() == 0, "basis", choice, expected)?;
     let weights = training.weights;
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
     if n_basis >= present.len() {
         let warning = (n_basis > present.len())
-            .then(|| format!("{n_basis} bases were asked for: all {} samples are used", present.len()));
+            .then(|| format!("{n_basis} bases were requested: all {} samples are used", present.len()));
         return Ok(Bases { rows: present, warning });
     }
     if *choice == BasisChoice::Every {
@@ -135,7 +135,7 @@ pub fn choose<S: Similarity>(
     Ok(Bases { rows, warning })
 }
 
-/// Checks that bases taken from the training samples can be compared; `rows` are their row numbers.
+/// Checks that bases from the training samples can be compared; `rows` are their row numbers.
 ///
 /// # Errors
 /// [`Error::Sample`] naming the row of the first that cannot be compared.
@@ -148,17 +148,17 @@ pub(crate) fn check_sound<S: Similarity>(similarity: &S, bases: &S::Samples, row
     }
 }
 
-pub(crate) fn check_given(rows: &[usize], n_samples: usize) -> Result<()> {
+pub(crate) fn check_rows(rows: &[usize], n_samples: usize) -> Result<()> {
     let wrong = |value: String, expected: String| Err(Error::parameter("basis", value, expected));
     if rows.is_empty() {
         return wrong("no rows".into(), "at least one row".into());
     }
-    let mut seen = vec![false; n_samples];
+    let mut is_basis = vec![false; n_samples];
     for &row in rows {
-        match seen.get_mut(row) {
+        match is_basis.get_mut(row) {
             None => return wrong(format!("row {row}"), format!("rows from 0 to {}", n_samples.saturating_sub(1))),
             Some(true) => return wrong(format!("row {row}, twice"), "each row once".into()),
-            Some(seen) => *seen = true,
+            Some(is_basis) => *is_basis = true,
         }
     }
     Ok(())
@@ -172,7 +172,7 @@ mod tests {
     use crate::similarity::AnySimilarity;
 
     #[test]
-    fn every_takes_no_heed_of_classes_and_counts_weights_as_copies() {
+    fn every_ignores_classes_and_counts_weights_as_copies() {
         let similarity = AnySimilarity::new(&["linear"]).unwrap();
         let rows = |weights: &[f64]| {
             let n = weights.len();

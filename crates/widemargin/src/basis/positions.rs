@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn small_classes_give_what_they_have() {
+    fn small_classes_give_all_their_samples() {
         assert_eq!(shares(10, &[1.0; 3], &[2, 100, 100]), [2, 4, 4]);
         assert_eq!(shares(10, &[1.0; 3], &[100, 100, 100]), [4, 3, 3]);
         assert_eq!(shares(10, &[1.0, 0.0, 1.0], &[6, 0, 4]), [6, 0, 4]);

@@ -17,7 +17,7 @@ pub struct RoleColumn {
 pub struct ColumnRoles {
     /// The number of columns of the table, features and others.
     pub n_columns: usize,
-    /// The columns of the labels: one, or several of samples with several labels.
+    /// The columns of the labels: one, or several for multilabel targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<RoleColumn>,
     /// The column with the name of each sample.

@@ -8,26 +8,26 @@ use crate::error::{Error, Result};
 const SHOWN: usize = 8;
 
 /// The positions of the training columns among the columns of other samples: for each of `trained`, in order, its
-/// position in `given`. `None` if they are already in the same order.
+/// position in `names`. `None` if they are already in the same order.
 ///
 /// # Errors
 /// [`Error::FeatureNames`] if a name is missing, unknown, or, unless the order is the same, repeated.
-pub fn column_order(trained: &[String], given: &[String]) -> Result<Option<Vec<usize>>> {
-    if trained == given {
+pub fn column_order(trained: &[String], names: &[String]) -> Result<Option<Vec<usize>>> {
+    if trained == names {
         return Ok(None);
     }
-    let places: HashMap<&str, usize> = given.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let places: HashMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
     let known: HashSet<&str> = trained.iter().map(String::as_str).collect();
     let missing: Vec<&String> = trained.iter().filter(|name| !places.contains_key(name.as_str())).collect();
-    let unknown: Vec<&String> = given.iter().filter(|name| !known.contains(name.as_str())).collect();
+    let unknown: Vec<&String> = names.iter().filter(|name| !known.contains(name.as_str())).collect();
     if !missing.is_empty() || !unknown.is_empty() {
-        let told = [(missing, "missing"), (unknown, "unknown")].map(|(names, what)| told(&names, what));
-        return Err(Error::FeatureNames { problem: told.into_iter().flatten().collect::<Vec<_>>().join("; ") });
+        let lists = [(missing, "missing"), (unknown, "unknown")].map(|(names, kind)| list(&names, kind));
+        return Err(Error::FeatureNames { problem: lists.into_iter().flatten().collect::<Vec<_>>().join("; ") });
     }
-    for (names, distinct, whose) in [(trained, known.len(), "model"), (given, places.len(), "samples")] {
+    for (names, distinct, whose) in [(trained, known.len(), "model"), (names, places.len(), "samples")] {
         if names.len() > distinct {
-            let mut seen = HashSet::new();
-            let twice = names.iter().find(|name| !seen.insert(name.as_str())).map_or("", String::as_str);
+            let mut distinct = HashSet::new();
+            let twice = names.iter().find(|name| !distinct.insert(name.as_str())).map_or("", String::as_str);
             let problem = format!("the {whose} have more than one called '{twice}', and their order is another");
             return Err(Error::FeatureNames { problem });
         }
@@ -36,20 +36,20 @@ pub fn column_order(trained: &[String], given: &[String]) -> Result<Option<Vec<u
 }
 
 /// `missing 'a', 'b'`; `None` if there are no names.
-fn told(names: &[&String], what: &str) -> Option<String> {
+fn list(names: &[&String], kind: &str) -> Option<String> {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect();
     let more = names.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!names.is_empty()).then(|| format!("{what} {}{more}", shown.join(", ")))
+    (!names.is_empty()).then(|| format!("{kind} {}{more}", shown.join(", ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn order(trained: &[&str], given: &[&str]) -> Result<Option<Vec<usize>>, String> {
-        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        column_order(&owned(trained), &owned(given)).map_err(|error| error.to_string())
+    fn order(trained: &[&str], names: &[&str]) -> Result<Option<Vec<usize>>, String> {
+        let owned = |all: &[&str]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        column_order(&owned(trained), &owned(names)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_names_are_taken_in_one_order_only() {
+    fn repeated_names_need_the_training_order() {
         assert_eq!(order(&["a", "a", "b"], &["a", "a", "b"]), Ok(None));
         assert!(order(&["a", "a", "b"], &["b", "a", "a"]).unwrap_err().contains("'a'"));
         assert!(order(&["a", "b"], &["b", "a", "a"]).unwrap_err().contains("'a'"));

@@ -38,7 +38,7 @@ impl<'a, T: Element> DenseView<'a, T> {
         self.values
     }
 
-    /// The given rows, copied in the given order.
+    /// A copy of these rows, in this order.
     pub fn select(&self, rows: &[usize]) -> DenseMatrix<T> {
         let mut values = Vec::with_capacity(rows.len() * self.n_cols);
         for &row in rows {

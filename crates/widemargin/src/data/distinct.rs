@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// The share of the weight in content of several classes from which equal samples are taken for independent draws: a few
+/// The share of the weight in content of several classes from which equal samples count as independent draws: a few
 /// contradictions are errors of labels.
 const MIN_CONTESTED: f64 = 0.03;
 
 /// Samples read by one thread at a time.
-const ROWS_A_CHUNK: usize = 1024;
+const CHUNK_ROWS: usize = 1024;
 
 /// The samples of weight above 0, each distinct content once per class.
 #[derive(Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct Distinct {
     /// The first of the caller's rows with this content, in canonical order: by fingerprint, then by class. Without
     /// fingerprints, the caller's order.
     pub rows: Vec<usize>,
-    /// The summed weight of all copies, as given by the caller.
+    /// The summed weight of all copies, from the caller's weights.
     pub weights: Vec<f64>,
     /// Whether the previous sample has the same content in another class.
     pub repeats: Vec<bool>,
@@ -36,9 +36,9 @@ pub(crate) struct Distinct {
 /// Marks a row of weight 0.
 pub(crate) const ABSENT: usize = usize::MAX;
 
-/// What the caller knows of the rows.
+/// The classes and weights of the caller's rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct WeightedCodes<'a> {
     /// The class of each.
     pub codes: &'a [u32],
     /// The caller's weights; `None` means 1.
@@ -54,15 +54,15 @@ impl Distinct {
     /// Takes one pass over the samples and a parallel sort of 32 bytes per row.
     pub fn find(
         read: impl Fn(&[usize]) -> Result<Option<Vec<u128>>> + Sync + Send,
-        given: Given<'_>,
+        samples: WeightedCodes<'_>,
         seed: u64,
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let n = given.codes.len();
-        let present: Vec<usize> = (0..n).filter(|&row| given.effective[row] > 0.0).collect();
-        let weight = |row: usize| given.weights.map_or(1.0, |weights| weights[row]);
-        let Some(keys) = keys(read, &present, given.codes, seed, threads, monitor)? else {
+        let n = samples.codes.len();
+        let present: Vec<usize> = (0..n).filter(|&row| samples.effective[row] > 0.0).collect();
+        let weight = |row: usize| samples.weights.map_or(1.0, |weights| weights[row]);
+        let Some(keys) = keys(read, &present, samples.codes, seed, threads, monitor)? else {
             let mut places = vec![ABSENT; n];
             present.iter().enumerate().for_each(|(at, &row)| places[row] = at);
             let weights = present.iter().map(|&row| weight(row)).collect();
@@ -106,11 +106,11 @@ impl Distinct {
         Ok((labels.weighted(class_weight, &weights), weights))
     }
 
-    /// The part of each effective weight that leave-one-out removes. Equal samples of one class are left out together, since
-    /// they may be one sample that was weighted or repeated: the fit would otherwise have seen what it predicts. But where
-    /// the same content occurs in several classes, they are independent draws, of which one is left out: without all of them
-    /// the content would belong to the other classes. The rule depends on the merged samples alone, so that weight k remains
-    /// equivalent to k copies.
+    /// The part of each effective weight that leave-one-out removes. Equal samples of one class are left out together,
+    /// since they may be one sample that was weighted or repeated: the fit would otherwise include the sample that it
+    /// predicts. But where the same content occurs in several classes, they are independent draws, and one is left out:
+    /// without all of them the content would belong to the other classes. The rule depends on the merged samples alone,
+    /// so that weight k remains equivalent to k copies.
     pub fn removed_weights(&self, effective: &[f64]) -> Vec<f64> {
         let n = self.rows.len();
         let is_contested = |at: usize| self.repeats[at] || (at + 1 < n && self.repeats[at + 1]);
@@ -169,14 +169,14 @@ fn keys(
     if present.is_empty() || read(&present[..1])?.is_none() {
         return Ok(None);
     }
-    let pool = Pool::new(if present.len() <= ROWS_A_CHUNK { 1 } else { threads })?;
+    let pool = Pool::new(if present.len() <= CHUNK_ROWS { 1 } else { threads })?;
     let (mut keys, mut all) = (Vec::with_capacity(present.len()), true);
     let work = |range: std::ops::Range<usize>| {
         monitor.go_on("merge")?;
         let rows = &present[range];
         Ok((rows, read(rows)?))
     };
-    pool.fold_chunks(present.len(), ROWS_A_CHUNK, work, |(rows, prints)| {
+    pool.fold_chunks(present.len(), CHUNK_ROWS, work, |(rows, prints)| {
         let Some(prints) = prints else {
             all = false;
             return Ok(());
@@ -198,9 +198,9 @@ mod tests {
 
     /// Rows whose contents are numbers.
     fn find(contents: &[u128], codes: &[u32], weights: &[f64], seed: u64, threads: usize) -> Distinct {
-        let given = Given { codes, weights: Some(weights), effective: weights };
+        let samples = WeightedCodes { codes, weights: Some(weights), effective: weights };
         let read = |rows: &[usize]| Ok(Some(rows.iter().map(|&row| contents[row]).collect()));
-        Distinct::find(read, given, seed, threads, &Monitor::none()).unwrap()
+        Distinct::find(read, samples, seed, threads, &Monitor::none()).unwrap()
     }
 
     #[test]
@@ -278,8 +278,8 @@ mod tests {
     #[test]
     fn without_fingerprints_nothing_moves() {
         let weights = [1.0, 0.0, 2.5, 1.0];
-        let given = Given { codes: &[0; 4], weights: None, effective: &weights };
-        let distinct = Distinct::find(|_: &[usize]| Ok(None), given, 1, 1, &Monitor::none()).unwrap();
+        let samples = WeightedCodes { codes: &[0; 4], weights: None, effective: &weights };
+        let distinct = Distinct::find(|_: &[usize]| Ok(None), samples, 1, 1, &Monitor::none()).unwrap();
         assert_eq!((distinct.rows, distinct.weights), (vec![0, 2, 3], vec![1.0; 3]));
         assert_eq!(distinct.places, [0, ABSENT, 1, 2]);
     }

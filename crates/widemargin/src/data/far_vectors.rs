@@ -1,11 +1,13 @@
-//! Dense vectors whose columns are far from 0, such as map coordinates and times: differences from an offset of each column.
+//! Dense vectors whose columns are far from 0, such as map coordinates and times: differences from an offset of each
+//! column.
 //!
-//! Single precision has 24 bits: of a column around 10⁷ whole numbers are left. A similarity that depends on differences alone
-//! loses nothing where the offset is subtracted in double precision first; so does a descriptor that centers its columns.
+//! Single precision has 24 bits: of a column around 10⁷ whole numbers are left. A similarity that depends on
+//! differences alone loses nothing where the offset is subtracted in double precision first; so does a descriptor that
+//! centers its columns.
 
 use super::{DenseMatrix, Offsets, Rows, Samples};
 
-/// Dense vectors, held as differences from the offsets of their columns.
+/// Dense vectors, stored as differences from the offsets of their columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FarVectors {
     differences: DenseMatrix<f32>,
@@ -40,7 +42,7 @@ impl FarVectors {
         self.differences
     }
 
-    /// What was subtracted from each column.
+    /// The offset of each column.
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
     }
@@ -131,7 +133,7 @@ mod tests {
         let far = rows.chunk_about(0..8, &offsets).unwrap();
         let AnySamples::Far(far) = far else { panic!() };
         for at in 0..8 {
-            // The column with a zero keeps what single precision has of it.
+            // The column with a zero has the digits of single precision.
             let within = |column: usize| if column == 4 { 1.0 } else { 1e-7 };
             far.for_each_nonzero(at, |column, x| {
                 assert!((x - row(at)[column]).abs() < within(column), "{at} {column}: {x}");

@@ -33,7 +33,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Adds the value at a place, given as bits.
+    /// Adds the bits of the value at a place.
     ///
     /// A pair becomes a product of 64 × 64 bits, each factor depending on both parts, and the products are summed, so
     /// that no pair waits for the previous one. With two multiplications a pair takes at most 2 ns: 20 ms of one core
@@ -45,7 +45,7 @@ impl Fingerprint {
         self.sum = self.sum.wrapping_add(u128::from(a) * u128::from(b));
     }
 
-    /// Combines what was added to either.
+    /// The fingerprint of the values of both.
     pub(crate) fn together(self, other: Fingerprint) -> Fingerprint {
         Fingerprint { sum: self.sum.wrapping_add(other.sum) }
     }
@@ -140,12 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_apart() {
-        let mut seen = HashSet::new();
+    fn different_samples_have_different_fingerprints() {
+        let mut all = HashSet::new();
         let mut halves = [HashSet::new(), HashSet::new()];
         let mut add = |fingerprint: u128| {
             assert!(halves[0].insert(fingerprint as u64) && halves[1].insert((fingerprint >> 64) as u64));
-            assert!(seen.insert(fingerprint));
+            assert!(all.insert(fingerprint));
         };
         // All sets of 16 columns; one number in every place; numbers that differ in one bit; their exchange.
         for set in 1..1u32 << 16 {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_an_order_of_its_own() {
+    fn each_seed_has_its_own_order() {
         let prints: Vec<u128> = (0..1000).map(|i| Fingerprint::of_singles(&[i as f32 + 1.0])).collect();
         let order = |seed: u64| {
             let mut order: Vec<usize> = (0..prints.len()).collect();

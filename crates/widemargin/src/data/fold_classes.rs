@@ -18,8 +18,8 @@ pub struct FoldClasses<'a> {
 }
 
 impl<'a> FoldClasses<'a> {
-    /// Looks at `folds`, which has the fold of each sample: those of [`stratified_folds`](super::stratified_folds), or, with
-    /// the group of each sample, of [`grouped_folds`](super::grouped_folds).
+    /// Looks at `folds`, which has the fold of each sample: those of [`stratified_folds`](super::stratified_folds), or,
+    /// with the group of each sample, of [`grouped_folds`](super::grouped_folds).
     pub fn new(labels: &'a Labels, groups: Option<&'a Labels>, folds: &[usize]) -> Self {
         let mut folds_of = vec![BTreeSet::new(); labels.classes().len()];
         labels.codes().iter().zip(folds).for_each(|(&class, &fold)| {
@@ -34,13 +34,13 @@ impl<'a> FoldClasses<'a> {
         self.folds_of.iter().map(BTreeSet::len).collect()
     }
 
-    /// Why a fold leaves only one class to train on, and what would be right, if one does.
+    /// If a fold leaves only one class to train on: the reason, and the remedy.
     pub fn one_class_left(&self) -> Option<(String, String)> {
         let n_present = self.folds_of.iter().filter(|folds| !folds.is_empty()).count();
         let untrained = self.untrained();
         let alone = |class: &&usize| {
-            let lost = untrained.iter().filter(|&&other| self.folds_of[other] == self.folds_of[**class]).count();
-            n_present < lost + 2
+            let n_missing = untrained.iter().filter(|&&other| self.folds_of[other] == self.folds_of[**class]).count();
+            n_present < n_missing + 2
         };
         let &class = untrained.iter().find(alone)?;
         Some((format!("{}: a fold leaves one class to train on", self.why(class)), self.remedy()))
@@ -87,13 +87,13 @@ impl<'a> FoldClasses<'a> {
     }
 
     fn remedy(&self) -> String {
-        let what = if self.groups.is_some() { "samples of other groups" } else { "samples" };
-        format!("bring {what} of the class, or leave it out")
+        let missing = if self.groups.is_some() { "samples of other groups" } else { "samples" };
+        format!("bring {missing} of the class, or leave it out")
     }
 
-    /// What is said of each of the first classes, and how many more there are.
-    fn named(&self, classes: &[usize], say: impl Fn(usize) -> String) -> String {
-        let first: Vec<String> = classes.iter().take(NAMED).map(|&class| say(class)).collect();
+    /// A description of each of the first classes, and the number of the others.
+    fn named(&self, classes: &[usize], describe: impl Fn(usize) -> String) -> String {
+        let first: Vec<String> = classes.iter().take(NAMED).map(|&class| describe(class)).collect();
         let more = classes.len().saturating_sub(NAMED);
         let rest = if more > 0 { format!(" and {more} classes more") } else { String::new() };
         format!("{}{rest}", first.join(", "))
@@ -110,10 +110,10 @@ mod tests {
         let folds = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1];
         let classes = FoldClasses::new(&labels, None, &folds);
         assert_eq!(classes.n_folds(), [3, 3, 1, 1, 1, 1, 1]);
-        let told = classes.warnings();
-        assert_eq!(told.len(), 1);
+        let warnings = classes.warnings();
+        assert_eq!(warnings.len(), 1);
         let first = "class '3' has one sample, class '4' has one sample, class '5' has one sample and 2 classes more: ";
-        assert!(told[0].starts_with(first), "{}", told[0]);
+        assert!(warnings[0].starts_with(first), "{}", warnings[0]);
         assert!(classes.one_class_left().is_none());
     }
 
@@ -121,8 +121,8 @@ mod tests {
     fn classes_that_leave_together_leave_one() {
         // Fold 0 has all samples of two of three classes.
         let labels = Labels::new([1i64, 2, 3, 3, 3]);
-        let (told, _) = FoldClasses::new(&labels, None, &[0, 0, 0, 1, 2]).one_class_left().unwrap();
-        assert!(told.starts_with("class '1' has one sample: "), "{told}");
+        let (reason, _) = FoldClasses::new(&labels, None, &[0, 0, 0, 1, 2]).one_class_left().unwrap();
+        assert!(reason.starts_with("class '1' has one sample: "), "{reason}");
         assert!(FoldClasses::new(&labels, None, &[0, 1, 0, 1, 2]).one_class_left().is_none());
     }
 

@@ -37,10 +37,10 @@ pub fn stratified_folds(labels: &Labels, n_folds: usize, seed: u64) -> Result<Ve
 
 /// The fold of each sample, where no group of samples is divided between folds: `groups` has the group of each sample.
 ///
-/// The groups are dealt one after another, the largest first and those of one size in an order that the seed gives. Each
-/// goes to the fold that has the smallest share of its classes, Σ_c g_c n_c / N_c² with g_c samples of class c in the
-/// group, n_c in the fold and N_c in all; of equal folds to the one with the fewest samples, then to the first. This
-/// keeps Σ (n_c / N_c)² over folds and classes small, and no fold is empty.
+/// The groups are dealt one after another, the largest first and those of one size in an order that the seed gives.
+/// Each goes to the fold that has the smallest share of its classes, Σ_c g_c n_c / N_c² with g_c samples of class c in
+/// the group, n_c in the fold and N_c in all; of equal folds to the one with the fewest samples, then to the first.
+/// This keeps Σ (n_c / N_c)² over folds and classes small, and no fold is empty.
 ///
 /// The same seed gives the same folds on every machine.
 ///
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn rejects_more_folds_than_groups_and_a_missing_group() {
         let (labels, groups) = (Labels::new([0i64, 1, 0, 1]), Labels::new(["a", "b", "b", "a"]));
-        let told = grouped_folds(&labels, &groups, 3, 0).unwrap_err().to_string();
-        assert_eq!(told, "folds = 3 is not allowed: from 2 to the number of groups, 2");
+        let message = grouped_folds(&labels, &groups, 3, 0).unwrap_err().to_string();
+        assert_eq!(message, "folds = 3 is not allowed: from 2 to the number of groups, 2");
         assert!(grouped_folds(&labels, &groups, 1, 0).is_err());
-        let told = grouped_folds(&labels, &Labels::new(["a", "b"]), 2, 0).unwrap_err().to_string();
-        assert!(told.contains("a group for 2 samples") && told.contains("each of the 4 samples"), "{told}");
+        let message = grouped_folds(&labels, &Labels::new(["a", "b"]), 2, 0).unwrap_err().to_string();
+        assert!(message.contains("a group for 2 samples") && message.contains("each of the 4 samples"), "{message}");
         // A group without samples is none.
         let empty = Labels::from_codes(vec!["a".into(), "b".into(), "c".into()], vec![0, 1, 1, 0]).unwrap();
         assert!(grouped_folds(&labels, &empty, 3, 0).is_err());
@@ -172,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn folds_of_one_class_differ_by_a_group(
+        fn fold_sizes_of_one_class_differ_by_one_group(
             groups in proptest::collection::vec(0i64..12, 12..80), n_folds in 2usize..6, seed: u64,
         ) {
             let (labels, groups) = (Labels::new(groups.iter().map(|_| 1i64)), Labels::new(groups));

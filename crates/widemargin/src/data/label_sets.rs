@@ -1,9 +1,9 @@
-//! Several labels a sample: for each label whether the sample has it, has it not, or whether that is unknown.
+//! Multilabel targets: for each label whether the sample has it, does not have it, or whether that is unknown.
 //!
-//! Samples with the same answers share a *set*. The code of a sample is the number of its set, so that everything that
-//! merges, orders or counts samples by their code works for sets as it does for classes. A solver sees signed weights only:
-//! above 0 where the sample has the label, below 0 where it has it not, 0 where it is unknown, which leaves the sample out
-//! of the label's problem.
+//! Samples with equal labels share a *set*. The code of a sample is the number of its set, so that everything that
+//! merges, orders or counts samples by their code works for sets as it does for classes. A solver sees signed weights
+//! only: above 0 where the sample has the label, below 0 where it has it not, 0 where it is unknown, which leaves the
+//! sample out of the label's problem.
 
 /// The distinct rows of an indicator matrix, as signed weights.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Class labels: integers or strings. Several labels a sample are in `label_sets.rs`.
+//! Class labels: integers or strings. Multilabel targets are in `label_sets.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -41,8 +41,8 @@ impl Label {
 }
 
 impl Label {
-    /// The class that a label of a file is: itself, or the only class that is spelled like it, such as the text `1` for the
-    /// integer 1. None of the classes if it is a label of its own.
+    /// The class that a label of a file is: itself, or the only class that is spelled like it, such as the text `1` for
+    /// the integer 1. None of the classes if it is a label of its own.
     pub fn class_among<'a>(&self, classes: &'a [Label]) -> Option<&'a Label> {
         if let Some(same) = classes.iter().find(|class| *class == self) {
             return Some(same);
@@ -98,33 +98,33 @@ impl From<&str> for Label {
     }
 }
 
-/// The labels of a set of samples: the ordered classes, and for each sample the index of its class. Where samples have
-/// several labels ([`Labels::several`]) the classes are these labels, and the codes number the sets of them that occur.
+/// The labels of a set of samples: the ordered classes, and for each sample the index of its class. Of multilabel
+/// targets ([`Labels::multilabel`]) the classes are the labels, and the codes number the sets of them that occur.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
     pub(super) classes: Vec<Label>,
     pub(super) codes: Vec<u32>,
-    /// The sets that the codes are of, where samples have several labels.
+    /// The label sets that the codes number, for multilabel targets.
     pub(super) sets: Option<LabelSets>,
 }
 
 impl Labels {
     /// Encodes one label per sample; the classes are those that occur, sorted.
     pub fn new<L: Into<Label>>(labels: impl IntoIterator<Item = L>) -> Labels {
-        let mut seen: BTreeMap<Label, u32> = BTreeMap::new();
+        let mut first_codes: BTreeMap<Label, u32> = BTreeMap::new();
         let mut codes: Vec<u32> = Vec::new();
         for label in labels {
-            let next = seen.len() as u32;
-            codes.push(*seen.entry(label.into()).or_insert(next));
+            let next = first_codes.len() as u32;
+            codes.push(*first_codes.entry(label.into()).or_insert(next));
         }
-        let mut sorted = vec![0u32; seen.len()];
-        for (position, &first_seen) in seen.values().enumerate() {
-            sorted[first_seen as usize] = position as u32;
+        let mut sorted = vec![0u32; first_codes.len()];
+        for (position, &first) in first_codes.values().enumerate() {
+            sorted[first as usize] = position as u32;
         }
         for code in &mut codes {
             *code = sorted[*code as usize];
         }
-        Labels { classes: seen.into_keys().collect(), codes, sets: None }
+        Labels { classes: first_codes.into_keys().collect(), codes, sets: None }
     }
 
     /// Labels that are already encoded: the classes in the caller's order, and for each sample the index of its class.
@@ -133,8 +133,8 @@ impl Labels {
     /// # Errors
     /// [`Error::Parameter`] for a repeated class, [`Error::Shape`] for a code that is out of range.
     pub fn from_codes(classes: Vec<Label>, codes: Vec<u32>) -> Result<Labels> {
-        let mut seen = BTreeSet::new();
-        if let Some(twice) = classes.iter().find(|label| !seen.insert(*label)) {
+        let mut distinct = BTreeSet::new();
+        if let Some(twice) = classes.iter().find(|label| !distinct.insert(*label)) {
             return Err(Error::parameter("classes", format!("'{twice}', twice"), "each class once"));
         }
         if let Some(row) = codes.iter().position(|&code| code as usize >= classes.len()) {
@@ -154,17 +154,17 @@ impl Labels {
         sums
     }
 
-    /// The weight of each class; empty where samples have several labels.
+    /// The weight of each class; empty for multilabel targets.
     pub(crate) fn population(&self, weights: &[f64]) -> Vec<f64> {
-        if self.is_several() { Vec::new() } else { self.class_weights(weights) }
+        if self.is_multilabel() { Vec::new() } else { self.class_weights(weights) }
     }
 
-    /// The classes: sorted, or in the order given to [`Labels::from_codes`].
+    /// The classes: sorted, or in the order of [`Labels::from_codes`].
     pub fn classes(&self) -> &[Label] {
         &self.classes
     }
 
-    /// The index of each sample's class in [`Labels::classes`], or of its set where samples have several labels.
+    /// The index of each sample's class in [`Labels::classes`], or of its label set for multilabel targets.
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
@@ -182,7 +182,7 @@ impl Labels {
     /// The label of one sample.
     ///
     /// # Panics
-    /// Where samples have several labels.
+    /// For multilabel targets.
     pub fn get(&self, row: usize) -> &Label {
         &self.classes[self.codes[row] as usize]
     }
@@ -197,8 +197,8 @@ impl Labels {
         Labels::new(self.codes.iter().map(|&code| named[code as usize].clone()))
     }
 
-    /// The labels of the given rows, in the given order. Classes without samples are dropped, and the others sorted;
-    /// of several labels all stay.
+    /// The labels of these rows, in this order. Classes without samples are dropped, and the others sorted; all labels
+    /// of multilabel targets stay.
     pub fn select(&self, rows: &[usize]) -> Labels {
         if self.sets.is_some() {
             return self.of_rows(rows);
@@ -206,38 +206,43 @@ impl Labels {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
 
-    /// The labels of the given rows, with the classes that have a row, in the same order.
+    /// The labels of these rows, with the classes that have a row, in the same order.
     pub(crate) fn present(&self, rows: &[usize]) -> Labels {
-        let kept = self.of_rows(rows);
+        let labels = self.of_rows(rows);
         let mut is_present = vec![false; self.classes.len()];
         if self.sets.is_none() {
-            kept.codes.iter().for_each(|&code| is_present[code as usize] = true);
+            labels.codes.iter().for_each(|&code| is_present[code as usize] = true);
         }
-        kept.with_classes(&is_present)
+        labels.with_classes(&is_present)
     }
 
-    /// The same with some of the classes, in the same order, and with all of several labels.
-    pub(super) fn with_classes(mut self, is_kept: &[bool]) -> Labels {
-        if self.sets.is_some() || is_kept.iter().all(|&kept| kept) {
+    /// The same with some of the classes, in the same order, and with all labels of multilabel targets.
+    pub(super) fn with_classes(mut self, is_selected: &[bool]) -> Labels {
+        if self.sets.is_some() || is_selected.iter().all(|&selected| selected) {
             return self;
         }
-        let new = |code: u32| is_kept[..code as usize].iter().filter(|kept| **kept).count() as u32;
+        let new = |code: u32| is_selected[..code as usize].iter().filter(|selected| **selected).count() as u32;
         let codes: Vec<u32> =
-            (0..self.classes.len() as u32).map(|code| if is_kept[code as usize] { new(code) } else { 0 }).collect();
+            (0..self.classes.len() as u32).map(|code| if is_selected[code as usize] { new(code) } else { 0 }).collect();
         self.codes.iter_mut().for_each(|code| *code = codes[*code as usize]);
-        self.classes =
-            self.classes.into_iter().zip(is_kept).filter(|(_, kept)| **kept).map(|(class, _)| class).collect();
+        self.classes = self
+            .classes
+            .into_iter()
+            .zip(is_selected)
+            .filter(|(_, selected)| **selected)
+            .map(|(class, _)| class)
+            .collect();
         self
     }
 
-    /// The labels of the given rows, keeping all classes.
+    /// The labels of these rows, with all classes.
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Labels {
         let codes = rows.iter().map(|&row| self.codes[row]).collect();
         Labels { classes: self.classes.clone(), codes, sets: self.sets.clone() }
     }
 
-    /// Checks that there is one label for each of `n_rows` samples and that they have at least two classes, or at least one
-    /// of several labels.
+    /// Checks that there is one label for each of `n_rows` samples and that they have at least two classes, or at least
+    /// one label of multilabel targets.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
@@ -268,9 +273,9 @@ mod tests {
         use crate::data::ClassWeight;
         let classes = ["b", "z", "a"].map(Label::from).to_vec();
         let labels = Labels::from_codes(classes, vec![0, 1, 2, 0, 1]).unwrap();
-        let kept = labels.clone().weighted(&ClassWeight::Uniform, &[1.0, 0.0, 0.5, 0.0, 0.0]);
-        assert_eq!(kept.classes(), ["b", "a"].map(Label::from));
-        assert_eq!(kept.codes(), [0, 0, 1, 0, 0]);
+        let weighted = labels.clone().weighted(&ClassWeight::Uniform, &[1.0, 0.0, 0.5, 0.0, 0.0]);
+        assert_eq!(weighted.classes(), ["b", "a"].map(Label::from));
+        assert_eq!(weighted.codes(), [0, 0, 1, 0, 0]);
         assert_eq!(labels.clone().weighted(&ClassWeight::Uniform, &[1.0; 5]), labels);
         assert_eq!(labels.present(&[4, 2]).classes(), ["z", "a"].map(Label::from));
     }
@@ -314,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_a_file_are_the_classes_they_are_spelled_like() {
+    fn labels_of_a_file_become_the_classes_with_their_spelling() {
         let classes = |texts: &[&str]| texts.iter().map(|text| Label::from(*text)).collect::<Vec<_>>();
         let read = Labels::new([Label::Integer(2), Label::Integer(1), Label::Integer(3)]);
         let of = |classes: &[Label]| {
@@ -331,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn one_class_and_missing_labels_are_told() {
+    fn rejects_one_class_and_missing_labels() {
         assert!(matches!(Labels::new([1i64, 1]).check(2), Err(Error::OneClass { n_samples: 2, .. })));
         assert!(matches!(Labels::new([1i64, 2]).check(3), Err(Error::Shape { .. })));
         assert!(matches!(Labels::new(Vec::<i64>::new()).check(0), Err(Error::NoSamples(_))));

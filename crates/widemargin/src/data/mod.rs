@@ -16,12 +16,12 @@ mod folds;
 mod images;
 mod label_sets;
 mod labels;
+mod multilabel;
 mod offsets;
 mod resources;
 mod rows;
 mod samples;
 mod series;
-mod several_labels;
 mod sparse;
 mod string_units;
 mod table_columns;
@@ -40,7 +40,7 @@ pub use column_roles::{ColumnRoles, RoleColumn};
 #[doc(hidden)]
 pub use columns::column_order;
 pub use dense::{DenseMatrix, DenseView};
-pub(crate) use distinct::{ABSENT, Distinct, Given};
+pub(crate) use distinct::{ABSENT, Distinct, WeightedCodes};
 #[doc(hidden)]
 pub use far_vectors::FarVectors;
 #[doc(hidden)]

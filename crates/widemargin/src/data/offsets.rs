@@ -1,21 +1,22 @@
-//! What is subtracted from columns far from 0, such as map coordinates and times, before they are in single precision.
+//! Offsets of columns far from 0, such as map coordinates and times, subtracted before the conversion to single
+//! precision.
 
 use std::sync::Arc;
 
 use super::Rows;
 
-/// What is subtracted from each column.
+/// The offset of each column.
 pub type Offsets = Arc<[f64]>;
 
-/// A column is far from 0 if its largest number is more than so many times its range: single precision has then less than a
-/// ten-thousandth of the range.
+/// A column is far from 0 if its largest number is more than this number of times its range: the resolution of single
+/// precision is then coarser than 0.001 % of the range.
 const FAR: f64 = 256.0;
 
-/// A smaller range, relative to the largest number, is what rounding in double precision leaves of a constant.
+/// A smaller range, relative to the largest number, is the rounding of a constant in double precision.
 const CONSTANT: f64 = 1e-14;
 
-/// The offsets of dense rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in single
-/// precision, and 0 of others. None if there are no such columns, and of sparse rows.
+/// The offsets of dense rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in
+/// single precision, and 0 of others. `None` if there are no such columns, and for sparse rows.
 pub fn offsets_of(rows: &impl Rows, weights: &[f64]) -> Option<Offsets> {
     if rows.is_sparse() {
         return None;

@@ -51,7 +51,7 @@ pub(crate) fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec
         problem: format!("{name} {problem}: delete the checkpoint, or use an empty folder, to start again"),
     };
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n').filter(|_| bytes.starts_with(SEAL.as_bytes())) else {
-        return Err(wrong("is damaged, or was written by version 0.1, which kept no checksums"));
+        return Err(wrong("is damaged, or was written by version 0.1, without checksums"));
     };
     if bytes[..=end] != *seal(name, &bytes[end + 1..]).as_bytes() {
         return Err(wrong("is damaged: its content does not have the checksum that its first line states"));
@@ -83,7 +83,7 @@ fn seal(name: &str, bytes: &[u8]) -> String {
 pub struct Resources<'a> {
     /// Bytes of memory that the fit may use, in addition to the program's current use.
     pub memory: u64,
-    /// Space for what does not fit in memory.
+    /// Space for data that do not fit in memory.
     pub scratch: &'a dyn Scratch,
     /// Where the fit saves its progress, and resumes from.
     pub checkpoint: Option<&'a dyn Checkpoint>,

@@ -17,7 +17,7 @@ pub trait Samples: Clone + Send + Sync {
         self.len() == 0
     }
 
-    /// Copies the given samples, in the given order.
+    /// A copy of these samples, in this order.
     fn select(&self, rows: &[usize]) -> Self;
 
     /// A hash of a sample's content (see [`Fingerprint`](super::Fingerprint)), or `None` if samples of this kind cannot
@@ -27,17 +27,17 @@ pub trait Samples: Clone + Send + Sync {
         None
     }
 
-    /// What was subtracted from the columns of vectors far from 0 ([`FarVectors`](super::FarVectors)); none of others.
+    /// The offsets of the columns of vectors far from 0 ([`FarVectors`](super::FarVectors)); `None` for other samples.
     fn offsets(&self) -> Option<&Offsets> {
         None
     }
 
-    /// The same vectors with other offsets, or with none; samples that are no dense vectors as they are.
+    /// The same vectors with other offsets, or without; samples other than dense vectors unchanged.
     fn about(self, _offsets: Option<&Offsets>) -> Self {
         self
     }
 
-    /// The first sample that no similarity can compare and what is wrong with it, such as a non-finite number.
+    /// The first sample that no similarity can compare and the problem, such as a non-finite number.
     fn flaw(&self) -> Option<(usize, String)> {
         None
     }
@@ -68,14 +68,14 @@ pub trait Source: Sync {
     /// Read errors, such as a non-finite value.
     fn chunk(&self, rows: Range<usize>) -> Result<Self::Samples>;
 
-    /// The given samples, in the given order.
+    /// These samples, in this order.
     ///
     /// # Errors
     /// As for [`Source::chunk`].
     fn select(&self, rows: &[usize]) -> Result<Self::Samples>;
 
-    /// The offsets that dense vectors need because some columns are far from 0, of samples of weight above 0; none if they need
-    /// none, and of other samples.
+    /// The offsets that dense vectors need because some columns are far from 0, for samples of weight above 0; `None`
+    /// if they need none, and for other samples.
     ///
     /// # Errors
     /// As for [`Source::chunk`].
@@ -83,7 +83,8 @@ pub trait Source: Sync {
         Ok(None)
     }
 
-    /// As [`Source::chunk`], with these offsets subtracted from dense vectors before they are rounded to single precision.
+    /// As [`Source::chunk`], with these offsets subtracted from dense vectors before they are rounded to single
+    /// precision.
     ///
     /// # Errors
     /// As for [`Source::chunk`].
@@ -91,7 +92,7 @@ pub trait Source: Sync {
         Ok(self.chunk(rows)?.about(Some(offsets)))
     }
 
-    /// The same of the given samples, in the given order.
+    /// The same for these samples, in this order.
     ///
     /// # Errors
     /// As for [`Source::chunk`].
@@ -99,7 +100,7 @@ pub trait Source: Sync {
         Ok(self.select(rows)?.about(Some(offsets)))
     }
 
-    /// The fingerprints of the given samples, in the given order; `None` if they have none.
+    /// The fingerprints of these samples, in this order; `None` if they have none.
     ///
     /// # Errors
     /// As for [`Source::chunk`].

@@ -14,7 +14,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Series of the given `lengths` (time steps), whose `values` are \[series\]\[time\]\[channel\].
+    /// Series of these `lengths` (time steps), whose `values` are \[series\]\[time\]\[channel\].
     ///
     /// # Errors
     /// [`Error::Shape`] if values and lengths are inconsistent, or a series is empty.
@@ -74,14 +74,14 @@ impl Series {
         self.channels
     }
 
-    /// The first series with a value that is not a finite number, and what is wrong with it.
+    /// The first series with a value that is not a finite number, and a message.
     pub(crate) fn problem(&self) -> Option<(usize, String)> {
         let at = self.values.iter().position(|value| !value.is_finite())?;
         let step = at / self.channels;
         let number = self.starts.partition_point(|&start| start <= step) - 1;
         let problem = format!(
-            "is {} at time step {}, channel {} (from 0): a value must be a finite number; cut or interpolate what is \
-             missing",
+            "is {} at time step {}, channel {} (from 0): a value must be a finite number; cut or interpolate missing \
+             values",
             self.values[at],
             step - self.starts[number],
             at % self.channels

@@ -84,7 +84,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
     }
 
     fn range(&self, row: usize) -> std::ops::Range<usize> {
-        // `new` has checked every entry: the fallback is never taken.
+        // `new` has checked every entry: the fallback is never used.
         self.indptr[row].to_usize().unwrap_or(0)..self.indptr[row + 1].to_usize().unwrap_or(0)
     }
 
@@ -98,7 +98,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
         self.range(row).len()
     }
 
-    /// The given rows, copied in the given order.
+    /// A copy of these rows, in this order.
     pub fn select(&self, rows: &[usize]) -> CsrMatrix<T> {
         let mut out = CsrMatrix::empty(self.n_cols);
         for &row in rows {
@@ -165,7 +165,7 @@ impl<T: Element> CsrMatrix<T> {
         CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols }
     }
 
-    /// Appends the rows of another matrix, each value converted; the wider of the two says how many features there are.
+    /// Appends the rows of another matrix, each value converted; the number of features is the larger of the two.
     pub fn append<U: Element>(&mut self, other: &CsrMatrix<U>, convert: impl Fn(U) -> T) {
         let before = self.values.len();
         self.indptr.extend(other.indptr.iter().skip(1).map(|end| before + end));

@@ -1,4 +1,4 @@
-//! What strings are compared by: code points or grapheme clusters.
+//! The units of strings: code points or grapheme clusters.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::macros::named;
 use crate::parameters::{Parameter, Values};
 
-/// What counts as a character of a string.
+/// The unit of strings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
     /// A Unicode code point.
     #[default]
     Character,
-    /// An extended grapheme cluster (Unicode Standard Annex 29), what a reader sees as one character: a letter with its
+    /// An extended grapheme cluster (Unicode Standard Annex 29), one character to a reader: a letter with its
     /// combining marks, a flag, an emoji with its modifiers. Clusters are equal whose code points are; texts of several
     /// sources should have one normal form, such as NFC.
     Grapheme,

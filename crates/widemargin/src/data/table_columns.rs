@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What a column of a table holds.
+/// The kind of a column of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ColumnKind {
@@ -18,8 +18,8 @@ pub enum ColumnKind {
         /// The median.
         median: f64,
     },
-    /// Text: one feature a category, 1 for the one that the sample has. A category that training did not see has none, nor
-    /// has a missing one.
+    /// Text: one feature a category, 1 for the one that the sample has. A category that is not in the training samples
+    /// has none, nor has a missing one.
     Category {
         /// In the order of their first appearance in training.
         values: Vec<String>,
@@ -31,7 +31,7 @@ pub enum ColumnKind {
 pub struct TableColumn {
     /// Its name; empty in a table without a header.
     pub name: String,
-    /// What it holds.
+    /// Its kind.
     #[serde(flatten)]
     pub kind: ColumnKind,
     /// Whether training samples missed a value: one more feature is then 1 where it is missing.
@@ -39,14 +39,14 @@ pub struct TableColumn {
     pub has_missing: bool,
 }
 
-/// What became of a cell.
+/// The outcome of encoding a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoded {
     /// Features.
     Known,
     /// The value was missing.
     Missing,
-    /// A category that training did not see.
+    /// A category that is not in the training samples.
     UnknownCategory,
 }
 
@@ -68,7 +68,7 @@ impl TableColumn {
     /// Appends the features of a cell, which is none where it is missing.
     ///
     /// # Errors
-    /// A text where a number or a boolean is expected: what is expected. Nothing is appended.
+    /// The expected kind, for a text that is not a number or a boolean. Nothing is appended.
     pub fn encode(&self, cell: Option<&str>, features: &mut Vec<f64>) -> Result<Encoded, &'static str> {
         let mut encoded = if cell.is_some() { Encoded::Known } else { Encoded::Missing };
         match &self.kind {
@@ -117,18 +117,18 @@ impl TableColumns {
         names.iter().all(|name| !name.is_empty()).then_some(names)
     }
 
-    /// The names of the features: of a category `column=value`, of the indicator of a missing value `column is missing`; none
-    /// of a table without a header.
+    /// The names of the features: of a category `column=value`, of the indicator of a missing value `column is
+    /// missing`; none of a table without a header.
     pub fn feature_names(&self) -> Option<Vec<String>> {
         self.names()?;
         Some(self.0.iter().flat_map(TableColumn::names).collect())
     }
 
-    /// What a column became, for a report: one line for each that is not numbers alone.
-    pub fn told(&self) -> Vec<String> {
+    /// Notes on the columns for the report: one line for each that is not numbers alone.
+    pub fn notes(&self) -> Vec<String> {
         let one = |(at, column): (usize, &TableColumn)| {
             let name = if column.name.is_empty() { (at + 1).to_string() } else { format!("'{}'", column.name) };
-            let what = match &column.kind {
+            let kind = match &column.kind {
                 ColumnKind::Number { .. } if !column.has_missing => return None,
                 ColumnKind::Number { .. } => "numbers".to_owned(),
                 ColumnKind::Boolean { .. } => "true or false".to_owned(),
@@ -141,7 +141,7 @@ impl TableColumns {
                     format!("; missing ones became the median {median}, and a feature says which")
                 }
             };
-            Some(format!("column {name}: {what}{missing}"))
+            Some(format!("column {name}: {kind}{missing}"))
         };
         self.0.iter().enumerate().filter_map(one).collect()
     }
@@ -201,7 +201,7 @@ mod tests {
         let all = TableColumns(vec![number, category]);
         assert_eq!((all.n_features(), all.problem().is_some()), (4, true));
         assert_eq!(all.feature_names().unwrap(), ["c", "c is missing", "c=b", "c=a"]);
-        assert_eq!(all.told()[0], "column 'c': numbers; missing ones became the median 2.5, and a feature says which");
+        assert_eq!(all.notes()[0], "column 'c': numbers; missing ones became the median 2.5, and a feature says which");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Targets {
         Targets { values, n_outputs: self.n_outputs }
     }
 
-    /// The weights of the samples, each 1 where none are given; there must be as many as samples.
+    /// The weights of the samples, 1 by default; there must be as many as samples.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of samples or weights; [`Error::NoSamples`] if there are none or none has a
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_what_is_no_target() {
+    fn rejects_non_finite_targets() {
         let refused = |values: &[f64], n| Targets::new(values.to_vec(), n).unwrap_err().to_string();
         assert!(refused(&[1.0, 2.0, f64::NAN, 4.0], 2).contains("row 1"));
         assert!(refused(&[1.0, f64::INFINITY], 1).contains("inf"));

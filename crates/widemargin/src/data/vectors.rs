@@ -19,7 +19,7 @@ pub enum Vectors {
 }
 
 impl Vectors {
-    /// The given rows of any view, in the given order; sparse if the view is.
+    /// These rows of any view, in this order; sparse if the view is.
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
@@ -64,7 +64,7 @@ impl Vectors {
         Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
     }
 
-    /// The given rows of a dense view less an offset of each column, subtracted in double precision.
+    /// These rows of a dense view less an offset of each column, subtracted in double precision.
     ///
     /// # Errors
     /// As for [`Vectors::of`].
@@ -172,16 +172,16 @@ impl Samples for DenseMatrix<f32> {
 impl Samples for Vectors {
     fn flaw(&self) -> Option<(usize, String)> {
         let first = |values: &[f32]| values.iter().position(|value| !value.is_finite());
-        let told = |row: usize, column: usize, value: f32| {
+        let problem = |row: usize, column: usize, value: f32| {
             (row, format!("has {value} in column {column}: it must be a finite number"))
         };
         match self {
             Vectors::Dense(DenseMatrix { values, n_cols, .. }) => {
-                first(values).map(|at| told(at / n_cols, at % n_cols, values[at]))
+                first(values).map(|at| problem(at / n_cols, at % n_cols, values[at]))
             }
             Vectors::Sparse(CsrMatrix { indptr, indices, values, .. }) => first(values).map(|at| {
                 let row = indptr.partition_point(|&from| from <= at).saturating_sub(1);
-                told(row, indices.get(at).map_or(0, |&column| column as usize), values[at])
+                problem(row, indices.get(at).map_or(0, |&column| column as usize), values[at])
             }),
         }
     }

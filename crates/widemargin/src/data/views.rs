@@ -97,7 +97,7 @@ impl<'a> SamplesView<'a> {
         }
     }
 
-    /// Runs `work` on what the samples are as a source.
+    /// Runs `work` on the samples as a source.
     fn on_source<T>(&self, work: impl FnOnce(&dyn Source<Samples = AnySamples>) -> T) -> T {
         match self {
             SamplesView::Rows(rows) => work(&VectorSource(rows)),

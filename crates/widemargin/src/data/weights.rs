@@ -17,9 +17,9 @@ pub enum ClassWeight {
     PerClass(BTreeMap<Label, f64>),
 }
 
-/// The weight of each sample: the caller's (1 if none are given) times that of its class.
+/// The weight of each sample: the caller's (1 by default) times that of its class.
 ///
-/// Where samples have several labels, the weights of classes differ from label to label: they are not part of these.
+/// With multilabel targets, the weights of classes differ from label to label: they are not part of these.
 ///
 /// Weight k is equivalent to k copies of the sample, weight 0 to its absence; `Balanced` therefore counts samples by
 /// their weight.
@@ -27,14 +27,14 @@ pub enum ClassWeight {
 /// # Errors
 /// [`Error::Shape`] if the numbers of weights and samples differ, [`Error::Weight`] for a negative or non-finite
 /// weight, [`Error::NoSamples`] if every weight is 0, [`Error::OneClass`] if all samples with a weight above 0 are of
-/// one class, [`Error::Parameter`] where samples have several labels and one is the same for all samples.
+/// one class, [`Error::Parameter`] for multilabel targets with a label that is the same for all samples.
 pub fn effective_weights(
     labels: &Labels,
     sample_weight: Option<&[f64]>,
     class_weight: &ClassWeight,
 ) -> Result<Vec<f64>> {
     let mut weights = check_weights(labels.len(), sample_weight)?;
-    if labels.is_several() {
+    if labels.is_multilabel() {
         labels.check_sets(&mut weights, class_weight)?;
         return if weights.iter().any(|weight| *weight > 0.0) {
             Ok(weights)
@@ -59,18 +59,18 @@ pub fn effective_weights(
     Ok(weights)
 }
 
-/// The weights of `n` samples, each 1 where none are given.
+/// The weights of `n` samples, 1 by default.
 ///
 /// # Errors
 /// [`Error::Shape`] for another number of them; [`Error::Weight`] for one that is negative or not finite.
 pub(super) fn check_weights(n: usize, sample_weight: Option<&[f64]>) -> Result<Vec<f64>> {
     let weights = match sample_weight {
         None => vec![1.0; n],
-        Some(given) if given.len() == n => given.to_vec(),
-        Some(given) => {
+        Some(weights) if weights.len() == n => weights.to_vec(),
+        Some(weights) => {
             return Err(Error::shape(
                 "sample weights",
-                format!("{} weights", given.len()),
+                format!("{} weights", weights.len()),
                 format!("{n}, one a sample"),
             ));
         }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_within_double_precision_are_taken_and_no_others() {
+    fn accepts_costs_within_double_precision_and_no_others() {
         assert!(check_costs(1e300, &[1.0; 10], 3).is_ok());
         assert!(check_costs(1e-300, &[1e300; 10], 3).is_ok());
         for (c, weight) in [(1e300, 1e10), (1.0, 1e308), (1e154, 1e154)] {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_weights_are_named() {
+    fn errors_name_bad_weights() {
         let labels = Labels::new([0i64, 1]);
         let uniform = ClassWeight::Uniform;
         assert!(matches!(effective_weights(&labels, Some(&[1.0]), &uniform), Err(Error::Shape { .. })));

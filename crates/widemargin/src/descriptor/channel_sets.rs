@@ -1,16 +1,16 @@
-//! Random sets of channels, of which a convolution takes the sum.
+//! Random sets of channels whose sum is convolved.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The largest set.
-const MOST: usize = 9;
+const LARGEST: usize = 9;
 
 /// n sets of at most nine channels, as MiniRocket draws them: 2^u of them, rounded down, u uniform from 0 to
 /// log₂(most + 1).
 pub(super) fn draw(n: usize, channels: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let most = channels.min(MOST);
+    let most = channels.min(LARGEST);
     let most_exponent = ((most + 1) as f64).log2();
     let mut all: Vec<usize> = (0..channels).collect();
     let mut combination = || {
@@ -19,9 +19,9 @@ pub(super) fn draw(n: usize, channels: usize, seed: u64) -> Vec<Vec<usize>> {
             let other = random.random_range(at..channels);
             all.swap(at, other);
         }
-        let mut chosen = all[..size].to_vec();
-        chosen.sort_unstable();
-        chosen
+        let mut set = all[..size].to_vec();
+        set.sort_unstable();
+        set
     };
     (0..n).map(|_| combination()).collect()
 }

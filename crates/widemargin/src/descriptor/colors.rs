@@ -1,7 +1,7 @@
 //! Histograms of colors in the parts of an image.
 //!
-//! Swain and Ballard, *Color Indexing*, International Journal of Computer Vision 7(1), 1991: the histogram of an image's
-//! colors, each channel cut into equal intervals; here one for each part of an even grid.
+//! Swain and Ballard, *Color Indexing*, International Journal of Computer Vision 7(1), 1991: the histogram of an
+//! image's colors, each channel cut into equal intervals; here one for each part of an even grid.
 //!
 //! A pixel of three channels takes three table look-ups and one scattered addition.
 
@@ -30,7 +30,7 @@ const COLORS: DescriptorRow = DescriptorRow {
 pub(crate) const ROWS: &[DescriptorRow] = &[COLORS];
 
 /// The most bins of an image.
-const MOST: usize = 1 << 24;
+const MAX_BINS: usize = 1 << 24;
 
 /// The share of an image's pixels in each part and of each color: `[part row][part column][color]`, the first channel
 /// slowest. A pixel belongs to the part in which its upper left corner lies.
@@ -63,8 +63,8 @@ impl Colors {
     /// The histograms: images × (cells² · bins^channels).
     ///
     /// # Errors
-    /// [`Error::Shape`] for images with a side of fewer pixels than parts; [`Error::Parameter`] for more than 2^24 bins an
-    /// image; [`Error::Memory`].
+    /// [`Error::Shape`] for images with a side of fewer pixels than parts; [`Error::Parameter`] for more than 2^24 bins
+    /// an image; [`Error::Memory`].
     pub fn histograms(&self, images: &Images) -> Result<DenseMatrix<f32>> {
         let (height, width, channels) = (images.height(), images.width(), images.channels());
         let Colors { cells, bins } = *self;
@@ -76,10 +76,10 @@ impl Colors {
                 format!("at least {cells} × {cells}"),
             ));
         }
-        let colors = (0..channels).try_fold(1usize, |all, _| all.checked_mul(bins).filter(|all| *all <= MOST));
-        let n_cols = colors.map(|colors| colors * cells * cells).filter(|n_cols| *n_cols <= MOST);
+        let colors = (0..channels).try_fold(1usize, |all, _| all.checked_mul(bins).filter(|all| *all <= MAX_BINS));
+        let n_cols = colors.map(|colors| colors * cells * cells).filter(|n_cols| *n_cols <= MAX_BINS);
         let (Some(colors), Some(n_cols)) = (colors, n_cols) else {
-            return Err(Error::parameter("bins", bins, format!("fewer: bins^{channels} · cells² is above {MOST}")));
+            return Err(Error::parameter("bins", bins, format!("fewer: bins^{channels} · cells² is above {MAX_BINS}")));
         };
         let needed = memory::product(&[size_of::<f32>(), images.len(), n_cols]);
         let what = || format!("the {n_cols} bins of {} images", images.len());
@@ -120,7 +120,7 @@ impl Descriptor for Colors {
         match Images::from_any(samples) {
             Ok(images) => Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?))),
             Err(other) => {
-                let problem = format!("it counts colors of images, and was given {}", other.kind());
+                let problem = format!("it counts colors of images, not {}", other.kind());
                 Err(Error::similarity(self.spec(), problem))
             }
         }
@@ -157,15 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn rejects_small_images_and_too_many_bins() {
         let images = Images::new(vec![0; 2 * 5 * 3], 2, 5, 3).unwrap();
-        let told = Colors::new(3, 4).unwrap().histograms(&images).unwrap_err().to_string();
-        assert!(told.contains("2 × 5") && told.contains("3 × 3"), "{told}");
-        let told = Colors::new(1, 257).unwrap_err().to_string();
-        assert!(told.contains("bins") && told.contains("256"), "{told}");
-        let told = Colors::new(2, 256).unwrap().histograms(&images).unwrap_err().to_string();
-        assert!(told.contains("fewer"), "{told}");
-        let told = Colors::new(1, 1).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
-        assert!(told.contains("strings"), "{told}");
+        let message = Colors::new(3, 4).unwrap().histograms(&images).unwrap_err().to_string();
+        assert!(message.contains("2 × 5") && message.contains("3 × 3"), "{message}");
+        let message = Colors::new(1, 257).unwrap_err().to_string();
+        assert!(message.contains("bins") && message.contains("256"), "{message}");
+        let message = Colors::new(2, 256).unwrap().histograms(&images).unwrap_err().to_string();
+        assert!(message.contains("fewer"), "{message}");
+        let message = Colors::new(1, 1).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
+        assert!(message.contains("strings"), "{message}");
     }
 }

@@ -1,20 +1,20 @@
-//! What descriptors that convolve series share: what is read of the training series, what is refused, and how what was learned
-//! is restored.
+//! Common parts of descriptors that convolve series: reading the training series, errors, and restoring the fitted
+//! state.
 
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Series, Training};
 use crate::error::{Error, Result};
 use crate::memory;
 
 /// Series read at a time for their lengths.
-const SERIES_A_CHUNK: usize = 256;
+const CHUNK_SERIES: usize = 256;
 
 /// The length of the longest training series, and the number of channels.
 pub(super) fn shape(training: &Training<'_, Series>) -> Result<(usize, usize)> {
     let n = training.samples.n_samples();
     let (mut longest, mut channels) = (0, 1);
-    for first in (0..n).step_by(SERIES_A_CHUNK) {
+    for first in (0..n).step_by(CHUNK_SERIES) {
         training.go_on("describe")?;
-        let chunk = training.samples.chunk(first..n.min(first + SERIES_A_CHUNK))?;
+        let chunk = training.samples.chunk(first..n.min(first + CHUNK_SERIES))?;
         let weights = &training.weights[first..];
         let lengths = chunk.lengths().into_iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
         longest = lengths.map(|(length, _)| length).fold(longest, usize::max);
@@ -23,7 +23,7 @@ pub(super) fn shape(training: &Training<'_, Series>) -> Result<(usize, usize)> {
     Ok((longest, channels))
 }
 
-/// Refuses series with another number of channels than the training series, and values that are not finite numbers.
+/// Rejects series with another number of channels than the training series, and values that are not finite numbers.
 pub(super) fn check(spec: &str, series: &Series, n_channels: usize) -> Result<()> {
     if series.channels() != n_channels {
         let found = series.channels();
@@ -38,13 +38,11 @@ pub(super) fn check(spec: &str, series: &Series, n_channels: usize) -> Result<()
 
 /// Samples as series.
 pub(super) fn series_of(spec: &str, samples: AnySamples) -> Result<Series> {
-    let other = |other: AnySamples| {
-        Error::similarity(spec, format!("it convolves time series, and was given {}", other.kind()))
-    };
+    let other = |other: AnySamples| Error::similarity(spec, format!("it convolves time series, not {}", other.kind()));
     Series::from_any(samples).map_err(other)
 }
 
-/// A row of features for each series, set by `describe`; `advice` says how there would be fewer.
+/// A row of features for each series, set by `describe`; `advice` on reducing their number is for the message.
 pub(super) fn features(
     series: &Series,
     n_cols: usize,

@@ -85,7 +85,7 @@ impl Descriptor for Derivative {
             Ok(series) => self.derivatives(&series).map(AnySamples::Series),
             Err(other) => Err(Error::similarity(
                 self.spec(),
-                format!("it takes the derivative of time series, and was given {}", other.kind()),
+                format!("it takes the derivative of time series, not {}", other.kind()),
             )),
         }
     }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_its_slope_and_a_short_series_is_told() {
+    fn a_line_has_its_slope_and_short_series_are_rejected() {
         let line: Vec<f32> = (0..20).map(|t| 3.0 - 0.25 * t as f32).collect();
         for spec in ["derivative", "derivative:estimate=difference"] {
             assert!(derivatives(spec, &line, &[20], 1).unwrap().values().iter().all(|&slope| slope == -0.25));

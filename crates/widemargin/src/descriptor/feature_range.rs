@@ -18,7 +18,7 @@ pub struct FeatureMax {
 }
 
 impl FeatureMax {
-    /// The factors of the given rows; see [`largest_values`] for the errors.
+    /// The factors of these rows; see [`largest_values`] for the errors.
     pub fn fit(samples: &impl Rows, rows: &[usize]) -> Result<Self> {
         Ok(FeatureMax::from_largest(&largest_values(samples, rows)?))
     }
@@ -42,7 +42,7 @@ impl FeatureMax {
     }
 }
 
-/// The largest value of each feature over the given rows, with validation of each value.
+/// The largest value of each feature over these rows, with validation of each value.
 ///
 /// # Errors
 /// [`Error::Value`](crate::Error::Value) for a value that is negative or not finite;
@@ -79,7 +79,7 @@ mod tests {
     use crate::data::DenseView;
 
     #[test]
-    fn the_largest_value_becomes_one_and_only_given_rows_count() {
+    fn the_largest_value_of_the_selected_rows_becomes_one() {
         let values = [0.0, 4.0, 0.0, 8.0, 2.0, 100.0];
         let samples = DenseView::new(&values, 2, 3).unwrap();
         assert_eq!(FeatureMax::fit(&samples, &[0, 1]).unwrap().factors(), [0.125, 0.25, 0.01]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_named_with_their_place() {
+    fn errors_name_the_place_of_bad_values() {
         for (bad, word) in [(-1.0, "negative"), (f64::NAN, "finite"), (f64::INFINITY, "finite")] {
             let values = [0.0, 1.0, 2.0, bad];
             let samples = DenseView::new(&values, 2, 2).unwrap();

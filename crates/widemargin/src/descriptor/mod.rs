@@ -60,15 +60,15 @@ pub trait Descriptor: Send + Sync {
     /// Transforms samples.
     ///
     /// # Errors
-    /// Samples it does not accept, with which one and what is expected.
+    /// Samples it does not accept, with the index of the first and the expected form.
     fn describe(&self, samples: AnySamples) -> Result<AnySamples>;
 
-    /// Whether each column of what it makes is the same column of the samples, changed or not.
+    /// Whether each column of its output is the same column of the samples, changed or not.
     fn keeps_columns(&self) -> bool {
         false
     }
 
-    /// The terms of these strings by the column that they have in what it makes of them; none where columns are no terms.
+    /// The terms of these strings by their column in its output; `None` where columns are not terms.
     fn terms(&self, _strings: &[String]) -> Option<BTreeMap<usize, String>> {
         None
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::par::Pool;
 
 /// Rows processed at a time by one thread.
-const ROWS_A_CHUNK: usize = 256;
+const CHUNK_ROWS: usize = 256;
 
 /// The measure of a row's deviation x − mean that is averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub(crate) fn variances<S: Samples>(training: &Training<'_, S>, dense: Dense<S>,
     Ok(sums.into_iter().map(|sum| sum / total).collect())
 }
 
-/// The weighted mean over rows of the given measure of x − mean.
+/// The weighted mean over rows of the measure of x − mean.
 pub fn spread<S: Samples>(training: &Training<'_, S>, dense: Dense<S>, measure: Spread) -> Result<f64> {
     let mean = mean(training, dense)?;
     spread_about(training, dense, &mean, measure)
 }
 
-/// The same about a given center.
+/// The same about a center.
 pub(crate) fn spread_about<S: Samples>(
     training: &Training<'_, S>,
     dense: Dense<S>,
@@ -106,7 +106,7 @@ fn for_chunks<S: Samples, T: Send>(
         let samples = training.samples.chunk(rows.clone())?;
         Ok(work(&*dense(&samples)?, &training.weights[rows]))
     };
-    pool.fold_chunks(training.samples.n_samples(), ROWS_A_CHUNK, chunk, |part| {
+    pool.fold_chunks(training.samples.n_samples(), CHUNK_ROWS, chunk, |part| {
         fold(part);
         Ok(())
     })

@@ -39,8 +39,8 @@ const COUNTS: DescriptorRow = DescriptorRow {
 
 pub(crate) const ROWS: &[DescriptorRow] = &[SETS, COUNTS];
 
-/// Strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
-/// string has none.
+/// Strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has one
+/// n-gram, itself; the empty string has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NGrams {
     n: usize,
@@ -63,7 +63,7 @@ impl NGrams {
         }
     }
 
-    /// What counts as a character.
+    /// The unit of strings.
     pub fn unit(self, unit: Unit) -> Self {
         NGrams { unit, ..self }
     }
@@ -168,7 +168,7 @@ impl Descriptor for NGrams {
         match samples {
             AnySamples::Strings(strings) if self.counted => Ok(AnySamples::Vectors(self.counts(&strings))),
             AnySamples::Strings(strings) => Ok(AnySamples::BitSets(self.sets(&strings)?)),
-            other => Err(Error::similarity(self.spec(), format!("it cuts strings, and was given {}", other.kind()))),
+            other => Err(Error::similarity(self.spec(), format!("it cuts strings, not {}", other.kind()))),
         }
     }
 }
@@ -208,7 +208,7 @@ mod tests {
     use crate::data::Samples;
 
     #[test]
-    fn places_stay_what_they_are() {
+    fn places_are_stable() {
         // A change here would make every stored model wrong.
         assert_eq!([hash(b""), hash(b"a"), hash(b"CCO")].map(|h| h % 2048), [1139, 802, 1643]);
     }

@@ -2,7 +2,8 @@
 //!
 //! Bosch, Zisserman and Munoz, *Representing Shape with a Spatial Pyramid Kernel*, 2007: the lengths of the gradients
 //! are added up by direction in the whole image, its quarters, its sixteenths and so on, and all of these numbers are
-//! divided by their sum. The paper takes gradients at edges only (of Canny's detector); here all count, by their length.
+//! divided by their sum. The paper takes gradients at edges only (of Canny's detector); here all count, by their
+//! length.
 //!
 //! A pixel takes the some 65 operations of its gradient and one scattered addition a level.
 
@@ -35,7 +36,8 @@ pub(crate) const ROWS: &[DescriptorRow] = &[PHOG];
 /// Signed directions.
 const DIRECTIONS: usize = 18;
 
-/// Histograms of gradient directions, \[level\]\[part row\]\[part column\]\[direction\]. An image without gradients is 0.
+/// Histograms of gradient directions, \[level\]\[part row\]\[part column\]\[direction\]. An image without gradients is
+/// 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phog {
     levels: usize,
@@ -64,8 +66,8 @@ impl Phog {
     /// The histograms: images × (9 or 18 · (4^(levels + 1) − 1) / 3).
     ///
     /// # Errors
-    /// [`Error::Shape`] for images that have fewer pixels along a side than the last level parts, or that are neither gray
-    /// (one channel) nor color (three); [`Error::Memory`].
+    /// [`Error::Shape`] for images that have fewer pixels along a side than the last level parts, or that are neither
+    /// gray (one channel) nor color (three); [`Error::Memory`].
     pub fn histograms(&self, images: &Images) -> Result<DenseMatrix<f32>> {
         let (height, width, channels) = (images.height(), images.width(), images.channels());
         let wrong =
@@ -139,7 +141,7 @@ impl Descriptor for Phog {
         match Images::from_any(samples) {
             Ok(images) => Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?))),
             Err(other) => {
-                let problem = format!("it takes gradients of images, and was given {}", other.kind());
+                let problem = format!("it takes gradients of images, not {}", other.kind());
                 Err(Error::similarity(self.spec(), problem))
             }
         }
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Each level by itself, with directions from angles.
+        /// Each level alone, with directions from angles.
         #[test]
         fn each_level_is_the_sum_of_lengths(
             (height, width) in (4usize..12, 4usize..12), levels in 0usize..3, signed: bool, seed in 0u32..1000,
@@ -190,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_an_even_image_is_zero() {
+    fn rejects_small_images_and_other_channels_and_an_even_image_is_zero() {
         let phog = |levels| Phog::new(levels, false).unwrap();
         let gray = |height: usize, width: usize| Images::new(vec![9; height * width], height, width, 1).unwrap();
         assert!(phog(1).histograms(&gray(5, 4)).unwrap().values.iter().all(|value| *value == 0.0));
-        let told = phog(3).histograms(&gray(9, 7)).unwrap_err().to_string();
-        assert!(told.contains("9 × 7") && told.contains("8 × 8"), "{told}");
-        let told = phog(0).histograms(&Images::new(vec![0; 8], 2, 2, 2).unwrap()).unwrap_err().to_string();
-        assert!(told.contains("2 channels"), "{told}");
+        let message = phog(3).histograms(&gray(9, 7)).unwrap_err().to_string();
+        assert!(message.contains("9 × 7") && message.contains("8 × 8"), "{message}");
+        let message = phog(0).histograms(&Images::new(vec![0; 8], 2, 2, 2).unwrap()).unwrap_err().to_string();
+        assert!(message.contains("2 channels"), "{message}");
         assert!(Phog::new(7, true).unwrap_err().to_string().contains("levels"));
     }
 }

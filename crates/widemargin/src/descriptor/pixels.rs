@@ -41,10 +41,9 @@ impl Descriptor for Pixels {
                 let values = images.pixels().iter().map(|&byte| f32::from(byte) / 255.0).collect();
                 Grids::new(values, images.height(), images.width(), images.channels()).map(AnySamples::Grids)
             }
-            Err(other) => Err(Error::similarity(
-                self.spec(),
-                format!("it takes the pixels of images, and was given {}", other.kind()),
-            )),
+            Err(other) => {
+                Err(Error::similarity(self.spec(), format!("it takes the pixels of images, not {}", other.kind())))
+            }
         }
     }
 }
@@ -54,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pixel_is_a_cell() {
+    fn pixels_are_cells() {
         let images = Images::new((0..24).map(|at| at * 10).collect(), 2, 4, 3).unwrap();
         let AnySamples::Grids(grids) = Pixels.describe(AnySamples::Images(images)).unwrap() else { panic!() };
         assert_eq!([grids.rows(), grids.cols(), grids.depth()], [2, 4, 3]);
         assert!(grids.grid(0).iter().enumerate().all(|(at, &value)| value == (at * 10) as f32 / 255.0));
         let message = Pixels.describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
-        assert!(message.contains("was given strings"), "{message}");
+        assert!(message.contains("not strings"), "{message}");
     }
 }

@@ -115,10 +115,10 @@ fn weights(old: usize, new: usize) -> Vec<Taps> {
         let sum: f64 = (first..end).map(triangle).sum();
         let mut weights: Vec<u32> =
             (first..end).map(|pixel| (triangle(pixel) / sum * f64::from(WHOLE)).round() as u32).collect();
-        // What rounding left goes to the heaviest: an even image stays as it is.
+        // The remainder of rounding goes to the largest weight: an even image is unchanged.
         let total: u32 = weights.iter().sum();
-        if let Some(heaviest) = weights.iter_mut().max() {
-            *heaviest = heaviest.wrapping_add(WHOLE.wrapping_sub(total));
+        if let Some(largest) = weights.iter_mut().max() {
+            **largest = largest.wrapping_add(WHOLE.wrapping_sub(total));
         }
         Taps { first, weights }
     };
@@ -137,9 +137,7 @@ impl Descriptor for Resize {
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         match Images::from_any(samples) {
             Ok(images) => self.resized(&images).map(AnySamples::Images),
-            Err(other) => {
-                Err(Error::similarity(self.spec(), format!("it resizes images, and was given {}", other.kind())))
-            }
+            Err(other) => Err(Error::similarity(self.spec(), format!("it resizes images, not {}", other.kind()))),
         }
     }
 }
@@ -152,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn its_own_size_and_an_even_image_stay_as_they_are(
+        fn its_own_size_and_an_even_image_are_unchanged(
             (height, width, channels) in (1usize..9, 1usize..9, 1usize..4), (rows, columns) in (1usize..20, 1usize..20),
             seed in 0u8..255,
         ) {
@@ -178,8 +176,8 @@ mod tests {
         let image = Images::new(pixels, 6, 7, 1).unwrap();
         for ((height, width), expected) in PILLOW {
             let found = Resize::new(height, width).unwrap().resized(&image).unwrap();
-            let apart = found.pixels().iter().zip(expected).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
-            assert!(apart <= 1, "{height} × {width}: {:?}", found.pixels());
+            let difference = found.pixels().iter().zip(expected).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+            assert!(difference <= 1, "{height} × {width}: {:?}", found.pixels());
         }
     }
 
@@ -197,9 +195,9 @@ mod tests {
     ];
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn rejects_other_samples_and_empty_sizes() {
         assert!(Resize::new(0, 3).unwrap_err().to_string().contains("height"));
-        let told = Resize::new(2, 3).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
-        assert!(told.contains("strings"), "{told}");
+        let message = Resize::new(2, 3).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
+        assert!(message.contains("strings"), "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of a descriptor in one place, its row: see `similarity/row.rs`.
+//! The row of a descriptor, its metadata in one place: see `similarity/row.rs`.
 
 use super::Descriptor;
 use crate::error::Result;
@@ -14,9 +14,9 @@ pub struct DescriptorRow {
     pub class: &'static str,
     /// The kinds of samples it is made for, the preferred first.
     pub samples: &'static [&'static str],
-    /// What it makes of them, in one line.
+    /// Its output, in one line.
     pub formula: &'static str,
-    /// What else there is to know, in sentences.
+    /// Notes, in sentences.
     pub about: &'static str,
     /// Its parameters, in the order of the Python class.
     pub parameters: &'static [Parameter],

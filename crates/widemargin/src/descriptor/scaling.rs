@@ -21,8 +21,7 @@ const MEAN_NORM: DescriptorRow = DescriptorRow {
 };
 
 const WEIGHTS: Parameter =
-    Parameter::new("weights", Values::List, "What each standardized feature is multiplied by, one number per feature.")
-        .optional();
+    Parameter::new("weights", Values::List, "Factors of the standardized features, one per feature.").optional();
 
 const Z_SCORE: DescriptorRow = DescriptorRow {
     name: "z-score",
@@ -57,11 +56,11 @@ pub enum Scaling {
 pub struct Scaler {
     scaling: Scaling,
     center: Vec<f32>,
-    /// What is added to the center of columns far from 0, which needs more digits; empty if none is.
+    /// The low part of the center of columns far from 0, which needs more digits; empty if there are none.
     center_low: Vec<f32>,
     /// One factor for all features, or one per feature.
     factors: Vec<f32>,
-    /// What each standardized feature is multiplied by; empty for 1.
+    /// The factors of the standardized features; empty for 1.
     weights: Vec<f32>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes are cut to so many bits, which two single-precision numbers hold: n distinct terms have n²/2⁴⁹ collisions.
+/// The bits of a hash, which fit two single-precision numbers: n distinct terms have n²/2⁴⁹ collisions.
 const BITS: u32 = 48;
 
 /// The column of each term.

@@ -55,10 +55,9 @@ impl Descriptor for ZNorm {
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         match Series::from_any(samples) {
             Ok(series) => Ok(AnySamples::Series(self.normalized(series))),
-            Err(other) => Err(Error::similarity(
-                self.spec(),
-                format!("it normalizes time series, and was given {}", other.kind()),
-            )),
+            Err(other) => {
+                Err(Error::similarity(self.spec(), format!("it normalizes time series, not {}", other.kind())))
+            }
         }
     }
 }

@@ -32,27 +32,27 @@ named!("approximation": Approximation {
 /// The polynomial's nodes in the paper, for features in [0, 1].
 pub const PAPER_NODES: [f64; 3] = [0.01, 0.06, 0.75];
 
-/// The maximum number of nodes: what one vector of the batched solver can hold in its lanes.
+/// The maximum number of nodes: the lanes of a vector of the batched solver.
 pub const MAX_NODES: usize = 16;
 
 /// The paper's offset before the logarithm.
 const LOG_OFFSET: f64 = 0.05;
 
-/// The maximum number of nodes up to which a polynomial is held as coefficients of powers of t, as in the paper. Beyond
-/// them single precision loses its digits (t is in [−3, 0.05], and the terms of degree 7 reach 2,000 and cancel), so
-/// that it is held as its values at the nodes: the same polynomial.
+/// The maximum number of nodes up to which a polynomial is stored as coefficients of powers of t, as in the paper.
+/// Beyond them single precision loses its digits (t is in [−3, 0.05], and the terms of degree 7 reach 2,000 and
+/// cancel), so that it is stored as its values at the nodes: the same polynomial.
 const MAX_POWERS: usize = 3;
 
 /// A node whose kernel function is within this distance of the span of the others (relative to its own norm) adds
 /// rounding errors instead of accuracy.
 const DEPENDENT: f64 = 1e-9;
 
-/// The kernel of a map: what there is to know of k(c, ·) for its nodes c.
+/// The kernel of a map: k(c, ·) for its nodes c.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReducedKernel {
     /// One of the library's, computed.
     BuiltIn(AdditiveKernel),
-    /// One of a user's own, tabulated at the nodes.
+    /// A user-defined one, tabulated at the nodes.
     Table(KernelTable),
 }
 
@@ -88,7 +88,7 @@ impl ReducedKernel {
         }
     }
 
-    /// Checks that it is a kernel, known at so many nodes.
+    /// Checks that it is a kernel, with values at `n_nodes` nodes.
     fn check(&self, n_nodes: usize) -> Result<()> {
         match self {
             ReducedKernel::BuiltIn(kernel) => kernel.require_kernel(),
@@ -137,10 +137,10 @@ impl AdditiveMap {
         }
     }
 
-    /// The Nyström map on the given nodes, in any order.
+    /// The Nyström map on these nodes, in any order.
     ///
     /// Nodes that depend linearly on the others (duplicates, or more than the rank of the kernel) are dropped, so that
-    /// [`AdditiveMap::n_nodes`] may be less than the number given.
+    /// [`AdditiveMap::n_nodes`] may be less than their number.
     ///
     /// # Errors
     /// [`Error::Parameter`] for no node, more than [`MAX_NODES`], or a node that is not finite and above 0;
@@ -151,37 +151,37 @@ impl AdditiveMap {
         kernel.check(nodes.len())?;
         let roots: Vec<f64> = nodes.iter().map(|&node| kernel.diagonal(node).max(0.0).sqrt()).collect();
         let unit_kernel = |a: usize, b: usize| kernel.at_node(a, nodes[a], nodes[b]) / (roots[a] * roots[b]);
-        let mut kept: Vec<usize> = Vec::new();
+        let mut independent: Vec<usize> = Vec::new();
         let mut inverse: Vec<Vec<f64>> = Vec::new();
         for node in (0..nodes.len()).filter(|&node| roots[node] > 0.0) {
             // One step of a Cholesky factorization of κ(c, c), stored as its inverse: L⁻¹ κ(c, node) is the part of
             // this node explained by the earlier ones; the pivot is the rest.
-            let correlations: Vec<f64> = kept.iter().map(|&other| unit_kernel(other, node)).collect();
+            let correlations: Vec<f64> = independent.iter().map(|&other| unit_kernel(other, node)).collect();
             let explained = lower_times(&inverse, &correlations);
             let pivot = 1.0 - explained.iter().map(|e| e * e).sum::<f64>();
             if pivot <= DEPENDENT {
                 continue;
             }
-            let mut row = vec![0.0; kept.len() + 1];
+            let mut row = vec![0.0; independent.len() + 1];
             for (share, earlier) in explained.iter().zip(&inverse) {
                 for (r, e) in row.iter_mut().zip(earlier) {
                     *r -= share * e;
                 }
             }
-            row[kept.len()] = 1.0;
+            row[independent.len()] = 1.0;
             row.iter_mut().for_each(|r| *r /= pivot.sqrt());
             inverse.push(row);
-            kept.push(node);
+            independent.push(node);
         }
-        let m = kept.len();
+        let m = independent.len();
         let mut matrix = vec![0.0; m * m];
         for (row, values) in inverse.iter().enumerate() {
             matrix[row * m..row * m + values.len()].copy_from_slice(values);
         }
-        let pick = |numbers: &[f64]| kept.iter().map(|&node| numbers[node]).collect();
+        let pick = |numbers: &[f64]| independent.iter().map(|&node| numbers[node]).collect();
         let (nodes, roots) = (pick(nodes), pick(&roots));
         if let ReducedKernel::Table(table) = &mut kernel {
-            table.keep(&kept);
+            table.keep(&independent);
         }
         Ok(AdditiveMap { kernel, nodes, form: Form::Nystroem { matrix, roots } })
     }
@@ -300,7 +300,7 @@ fn lower_times(lower: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     lower.iter().map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum()).collect()
 }
 
-/// The polynomial's nodes where only their number is given: the paper's for three, and otherwise Chebyshev's points of
+/// The polynomial's default nodes for their number: the paper's for three, and otherwise Chebyshev's points of
 /// t = ln(x + 0.05) for x in [0, 1], between which a polynomial of high degree does not swing.
 pub fn polynomial_nodes(n_nodes: usize) -> Vec<f64> {
     if n_nodes == PAPER_NODES.len() {
@@ -317,8 +317,8 @@ fn logarithm(x: f64) -> f64 {
     (x + LOG_OFFSET).ln()
 }
 
-/// X⁻¹ for X_kt = t_k^t, by Lagrange's polynomials: column k holds the coefficients of the one that is 1 at t_k and 0 at
-/// the others.
+/// X⁻¹ for X_kt = t_k^t, by Lagrange's polynomials: column k holds the coefficients of the one that is 1 at t_k and 0
+/// at the others.
 fn inverse_vandermonde(t: &[f64]) -> Vec<f64> {
     let m = t.len();
     let mut matrix = vec![0.0; m * m];
@@ -395,7 +395,7 @@ mod tests {
         for kernel in kernels() {
             let nystroem = AdditiveMap::nystroem(kernel, &nodes).unwrap();
             for &c in nystroem.nodes() {
-                // Hellinger has rank one: a single node is kept, and is exact everywhere.
+                // Hellinger has rank one: a single node remains, and is exact everywhere.
                 for x in [1e-3, 0.1, 0.33, 1.0, 7.0] {
                     assert!((nystroem.value(x, c) - kernel.value(x, c)).abs() < 1e-12, "{kernel} {x} {c}");
                     assert!((nystroem.value(c, x) - kernel.value(x, c)).abs() < 1e-12);
@@ -434,8 +434,8 @@ mod tests {
 
     #[test]
     fn a_polynomial_in_ln_x_is_reproduced_everywhere() {
-        // Each read(x) is a basis of the polynomials of its degree: what it makes of a polynomial's values at the nodes
-        // is the polynomial.
+        // Each read(x) is a basis of the polynomials of its degree: applied to a polynomial's values at the nodes, it
+        // gives the polynomial.
         for n_nodes in 2..=MAX_NODES {
             let nodes: Vec<f64> = (0..n_nodes).map(|k| ((k + 1) as f64 / n_nodes as f64).powi(2)).collect();
             let map = AdditiveMap::polynomial(AdditiveKernel::Chi2, &nodes).unwrap();
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_nodes_of_a_polynomial() {
+    fn rejects_wrong_nodes_of_polynomials() {
         let message = |nodes: &[f64]| AdditiveMap::polynomial(AdditiveKernel::Chi2, nodes).unwrap_err().to_string();
         assert!(message(&[0.5]).contains("from 2 to 16"), "{}", message(&[0.5]));
         assert!(message(&[0.5; 17]).contains("from 2 to 16"));

@@ -1,6 +1,6 @@
 //! Statistics of the mean-norm, z-score and covariance normalizations: sums over rows, in double precision, in chunks.
 //!
-//! First the means of all columns; then, about those, the mean row norm of each part, the variance of each column, or
+//! First the mean of each column; then, about those, the mean row norm of each part, the variance of each column, or
 //! the covariance of the columns of each part.
 
 use std::ops::Range;
@@ -34,7 +34,7 @@ impl Kind for FeatureRows {
     const NAME: &'static str = "features";
 }
 
-/// What workers answer of features.
+/// The queries that workers answer about features.
 pub const FEATURE_QUERIES: &[Entry<FeatureRows>] = &[Entry::of::<Sums>(), Entry::of::<Spreads>()];
 
 part_query! { FeatureRows: Sums "sums" { affine: Affine } -> Vec<f64> {}
@@ -55,7 +55,7 @@ pub(crate) struct Affine {
     spread: Spread,
 }
 
-/// What is summed about the means.
+/// The statistic that is summed about the mean of each column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Spread {
     /// The norm of each part's rows.
@@ -119,7 +119,7 @@ impl Affine {
         self.maps(&query.mean, &spread, total)
     }
 
-    /// What is subtracted, from the sums of the columns: their means, or 0 where they are not centered.
+    /// The center, from the sums of the columns: their averages, or 0 where they are not centered.
     pub fn mean(&self, mut sums: Vec<f64>, total: f64) -> Vec<f64> {
         sums.iter_mut().for_each(|sum| *sum /= total);
         for (columns, _) in self.parts().zip(&self.uncentered).filter(|(_, uncentered)| **uncentered) {
@@ -174,8 +174,8 @@ impl Affine {
         product(Side::Plain(&centered), Side::Transposed(&centered)).into_values()
     }
 
-    /// The maps of all parts, from the means, the spreads and the sum of all weights. A constant column or part becomes
-    /// 0.
+    /// The maps of all parts, from the centers, the spreads and the sum of all weights. A constant column or part
+    /// becomes 0.
     ///
     /// # Errors
     /// [`crate::Error::Shape`] for a covariance that is not finite.

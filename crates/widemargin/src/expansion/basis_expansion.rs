@@ -23,7 +23,7 @@ use crate::partition::{Executor, Query, add_answer};
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
-pub(crate) const ROWS_A_CHUNK: usize = 256;
+pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// A block of a slow similarity should take no longer than this, in seconds, so that Ctrl-C takes effect quickly.
 const PATIENCE: f64 = 0.25;
@@ -40,10 +40,10 @@ const FAR_FROM_DEFINITE: f64 = 0.5;
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
 
-/// A fitted expansion: a similarity, its bases, and what normalizes each of its parts.
+/// A fitted expansion: a similarity, its bases, and the normalization of each of its parts.
 pub struct BasisExpansion<S: Similarity> {
     pub(super) similarity: Arc<S>,
-    /// As they were given: what a model file keeps.
+    /// Before any descriptor, as in a model file.
     bases: Arc<S::Samples>,
     /// As the similarity compares them.
     pub(super) described: Arc<S::Samples>,
@@ -75,11 +75,12 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Learns the normalization for a fitted similarity on given bases, and returns the normalized features of the
+    /// Learns the normalization for a fitted similarity on these bases, and returns the normalized features of the
     /// training samples: samples × features, single precision.
     ///
     /// # Errors
-    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair; [`Error::Memory`] if the features do not fit.
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair; [`Error::Memory`] if
+    /// the features do not fit.
     pub fn fit(
         similarity: S,
         bases: S::Samples,
@@ -157,15 +158,15 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(raw.unnormalized())
     }
 
-    /// The same expansion with similarities as they are, without the weights of its parts.
+    /// The same expansion with unnormalized similarities, without the weights of its parts.
     pub fn unnormalized(self) -> Self {
         BasisExpansion { maps: self.widths().into_iter().map(PartMap::identity).collect(), ..self }
     }
 
-    /// The same expansion with the same bases, held in another way.
+    /// The same expansion with the same bases in another representation.
     ///
     /// # Errors
-    /// What the similarity meets.
+    /// Errors of the similarity.
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
         let bases = bases.about(self.bases.offsets());
         let described = Arc::new(self.similarity.describe(bases.clone())?);
@@ -195,10 +196,10 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     /// The same expansion with a normalization that is learned from all rows of its features, wherever they are, whose
-    /// weights sum to `total`. What the bases alone determine is unchanged.
+    /// weights sum to `total`. A normalization by the bases alone is unchanged.
     ///
     /// # Errors
-    /// What the rows meet; [`Error::Cancelled`].
+    /// Errors of the rows; [`Error::Cancelled`].
     pub fn normalized(
         self,
         normalization: Normalization,
@@ -216,14 +217,14 @@ impl<S: Similarity> BasisExpansion<S> {
     getters! {
         /// The similarity.
         similarity: &S;
-        /// The bases, as given.
+        /// The bases, before any descriptor.
         bases: &S::Samples;
         /// The normalization.
         copy normalization: Normalization;
     }
 
-    /// Notes and warnings on the digits of columns far from 0, and on what a Nyström normalization changed: asymmetry and
-    /// negative eigenvalues.
+    /// Notes and warnings on the digits of columns far from 0, and on changes by a Nyström normalization: asymmetry
+    /// and negative eigenvalues.
     pub(crate) fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
         let column = self.bases.offsets().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
@@ -348,12 +349,12 @@ impl<S: Similarity> BasisExpansion<S> {
         let (n_rows, n_cols) = (samples.n_samples(), self.n_features());
         self.check_memory(n_rows)?;
         let mut values = vec![0.0f32; n_rows * n_cols];
-        let a_chunk = self.rows_a_chunk();
-        let mut chunks: Vec<&mut [f32]> = values.chunks_mut((a_chunk * n_cols).max(1)).collect();
+        let chunk_rows = self.chunk_rows();
+        let mut chunks: Vec<&mut [f32]> = values.chunks_mut((chunk_rows * n_cols).max(1)).collect();
         let (pool, count) = (Pool::new(threads)?, RowCount::new(monitor, "similarity", n_rows));
         let work = |at: usize, out: &mut &mut [f32]| {
             count.go_on()?;
-            let rows = at * a_chunk..((at + 1) * a_chunk).min(n_rows);
+            let rows = at * chunk_rows..((at + 1) * chunk_rows).min(n_rows);
             self.features_into(self.read(samples, rows.clone())?, rows.start, out)?;
             count.add(rows.len());
             Ok(())
@@ -363,9 +364,9 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     /// The number of rows compared at a time.
-    pub(crate) fn rows_a_chunk(&self) -> usize {
-        let a_row = self.similarity.seconds_a_pair(&self.described) * self.n_columns() as f64;
-        ((PATIENCE / a_row) as usize).clamp(FEWEST_ROWS, ROWS_A_CHUNK)
+    pub(crate) fn chunk_rows(&self) -> usize {
+        let seconds_per_row = self.similarity.seconds_per_pair(&self.described) * self.n_columns() as f64;
+        ((PATIENCE / seconds_per_row) as usize).clamp(FEWEST_ROWS, CHUNK_ROWS)
     }
 
     /// Weights in another order or on similarities instead of features, if that saves work.
@@ -402,7 +403,7 @@ impl<S: Similarity> BasisExpansion<S> {
         self.maps[part] = self.maps[part].clone().scaled(factor);
     }
 
-    /// Refuses an expansion of which bases cannot be left out.
+    /// Rejects an expansion whose bases cannot be left out.
     ///
     /// # Errors
     /// [`Error::Parameter`] for normalizations that mix the bases, and for parts with bases of their own.
@@ -452,19 +453,19 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The bases that have a weight: at least the first.
     pub(crate) fn used_bases(&self, weights: &[f32]) -> Vec<usize> {
         let squares = self.squares_of_bases(weights);
-        let kept: Vec<usize> = (0..squares.len()).filter(|&basis| squares[basis] > 0.0).collect();
-        if kept.is_empty() { vec![0] } else { kept }
+        let used: Vec<usize> = (0..squares.len()).filter(|&basis| squares[basis] > 0.0).collect();
+        if used.is_empty() { vec![0] } else { used }
     }
 
     /// The weights of some of the bases.
-    pub(crate) fn kept_weights(&self, weights: &[f32], kept: &[usize]) -> Vec<f32> {
-        weights.chunks(self.n_columns().max(1)).flat_map(|part| kept.iter().map(|&at| part[at])).collect()
+    pub(crate) fn weights_of_bases(&self, weights: &[f32], selected: &[usize]) -> Vec<f32> {
+        weights.chunks(self.n_columns().max(1)).flat_map(|part| selected.iter().map(|&at| part[at])).collect()
     }
 
-    /// The same expansion with some of its bases, ascending, where each feature belongs to one of them and all parts are
-    /// compared with all; without what was left out, features are the same.
-    pub(crate) fn with_kept(self, kept: &[usize]) -> Self {
-        let select = |values: &[f32]| -> Vec<f32> { kept.iter().map(|&at| values[at]).collect() };
+    /// The same expansion with some of its bases, ascending, where each feature belongs to one of them and all parts
+    /// are compared with all; the features of the others are unchanged.
+    pub(crate) fn select_bases(self, selected: &[usize]) -> Self {
+        let select = |values: &[f32]| -> Vec<f32> { selected.iter().map(|&at| values[at]).collect() };
         let map = |map: &PartMap| match map {
             PartMap::Affine { center, factors } => {
                 let factors = if factors.len() == 1 { factors.clone() } else { select(factors) };
@@ -473,8 +474,8 @@ impl<S: Similarity> BasisExpansion<S> {
             other => other.clone(),
         };
         let maps = self.maps.iter().map(map).collect();
-        let bases = Arc::new(Samples::select(&*self.bases, kept));
-        let described = Arc::new(Samples::select(&*self.described, kept));
+        let bases = Arc::new(Samples::select(&*self.bases, selected));
+        let described = Arc::new(Samples::select(&*self.described, selected));
         BasisExpansion { bases, described, maps, ..self }
     }
 
@@ -552,14 +553,14 @@ impl<S: Similarity> BasisExpansion<S> {
     fn normalize(&mut self, phi: &mut DenseMatrix<f32>, training: &Training<'_, S::Samples>) -> Result<()> {
         let Some(affine) = self.affine() else { return Ok(()) };
         let (weights, width, pool) = (training.weights, affine.width(), Pool::new(training.threads)?);
-        let mut rows = Held { values: &phi.values, weights, width, pool: &pool };
+        let mut rows = FeatureChunks { values: &phi.values, weights, width, pool: &pool };
         self.maps = affine.learn(&mut rows, weights.iter().sum(), training.monitor)?;
-        let mut chunks: Vec<&mut [f32]> = phi.values.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
+        let mut chunks: Vec<&mut [f32]> = phi.values.chunks_mut((CHUNK_ROWS * width).max(1)).collect();
         pool.map_mut(&mut chunks, |_, chunk| self.apply_in_place(chunk));
         Ok(())
     }
 
-    /// Refuses features that do not fit in available memory.
+    /// Rejects features that do not fit in available memory.
     fn check_memory(&self, n_rows: usize) -> Result<()> {
         let (n_features, number) = (self.n_features() as u64, size_of::<f32>() as u64);
         let needed = (n_rows as u64).saturating_mul(n_features).saturating_mul(number);
@@ -576,14 +577,14 @@ impl<S: Similarity> BasisExpansion<S> {
 }
 
 /// Features in memory, a chunk of rows at a time.
-struct Held<'a> {
+struct FeatureChunks<'a> {
     values: &'a [f32],
     weights: &'a [f64],
     width: usize,
     pool: &'a Pool,
 }
 
-impl Executor for Held<'_> {
+impl Executor for FeatureChunks<'_> {
     type Of = FeatureRows;
 
     fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
@@ -593,7 +594,7 @@ impl Executor for Held<'_> {
             query.answer(&mut FeaturePart { values, weights: &self.weights[rows] }, monitor)
         };
         let mut total = None;
-        self.pool.fold_chunks(self.weights.len(), ROWS_A_CHUNK, chunk, |next| add_answer(query, &mut total, next))?;
+        self.pool.fold_chunks(self.weights.len(), CHUNK_ROWS, chunk, |next| add_answer(query, &mut total, next))?;
         total.ok_or(Error::NoSamples(""))
     }
 }
@@ -631,7 +632,7 @@ pub fn describe(
             )),
         }
     };
-    pool.fold_chunks(samples.n_samples(), ROWS_A_CHUNK, chunk, |part| {
+    pool.fold_chunks(samples.n_samples(), CHUNK_ROWS, chunk, |part| {
         if let Some(part) = part {
             all.n_cols = part.n_cols;
             all.n_rows += part.n_rows;

@@ -37,7 +37,7 @@ impl BookMaker {
     /// A codebook of rounded values up to `largest`, for data with too many distinct values. A value changes by at most
     /// 1 part in 4096; one below 2⁻³¹ of the largest is raised to that.
     pub fn rounded(largest: f32) -> Self {
-        let first = (kept_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
+        let first = (upper_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
         let values = (0..BOOK_LIMIT as u32).map(|code| f32::from_bits((first + code) << DROPPED)).collect();
         BookMaker::Rounded { first, book: Codebook { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true } }
     }
@@ -60,7 +60,7 @@ impl BookMaker {
             BookMaker::Rounded { first, book } => Some(
                 pairs
                     .map(|(&value, count)| {
-                        let code = kept_bits(value).saturating_sub(*first).min(BOOK_LIMIT as u32 - 1);
+                        let code = upper_bits(value).saturating_sub(*first).min(BOOK_LIMIT as u32 - 1);
                         book.counts[code as usize] += count;
                         code
                     })
@@ -78,7 +78,7 @@ impl BookMaker {
 }
 
 /// The upper bits of a value above 0, rounded but not to infinity; as integers they are ordered like the values.
-fn kept_bits(value: f32) -> u32 {
+fn upper_bits(value: f32) -> u32 {
     ((value.to_bits() + (1 << (DROPPED - 1))) >> DROPPED).min(f32::MAX.to_bits() >> DROPPED)
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Number of entries, given the number of features.
+    /// Number of entries of rows with this number of features.
     pub fn n_entries(self, n_features: usize) -> usize {
         (self.n_bytes - self.n_rows * ROW_BYTES) / entry_bytes(n_features)
     }

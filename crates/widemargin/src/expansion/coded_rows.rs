@@ -129,7 +129,7 @@ impl CodedRows {
         ))
     }
 
-    /// Codes the given rows of `samples`, each value multiplied by its feature's factor. `weights` are the weights of
+    /// Codes these rows of `samples`, each value multiplied by its feature's factor. `weights` are the weights of
     /// these rows.
     ///
     /// Values are rounded to f32, the solvers' precision; those that become 0 are dropped.
@@ -247,7 +247,7 @@ impl Coder {
         }
     }
 
-    /// The code of a value seen for the first time, or of any value if each non-zero has its own.
+    /// The code of a new value, or of any value if each non-zero has its own.
     fn new_code(&mut self, value: f32, weight: f64) -> u32 {
         if self.codes.as_ref().is_some_and(|codes| codes.len() == BOOK_LIMIT) {
             self.give_up_codes();
@@ -269,9 +269,9 @@ impl Coder {
         };
         // How a value's weight is divided among its non-zeros does not matter: only their sum is used.
         let mut counts = vec![0.0; entries.len()];
-        let mut seen = vec![false; self.book.len()];
+        let mut is_counted = vec![false; self.book.len()];
         for (count, entry) in counts.iter_mut().zip(&entries) {
-            if !std::mem::replace(&mut seen[entry.code()], true) {
+            if !std::mem::replace(&mut is_counted[entry.code()], true) {
                 *count = self.counts[entry.code()];
             }
         }
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_have_an_entry_each() {
+    fn each_of_many_values_has_an_entry() {
         let values: Vec<f64> = (0..100_000).map(|i| f64::from(i + 1)).collect();
         let samples = DenseView::new(&values, 1000, 100).unwrap();
         let all: Vec<usize> = (0..1000).collect();

@@ -1,4 +1,5 @@
-//! Similarities of samples to the bases of each part, in the precision that its map takes, and the features made of them.
+//! Similarities of samples to the bases of each part, in the precision that its map takes, and the features made of
+//! them.
 
 use super::BasisExpansion;
 use super::decision::FoldedDecision;
@@ -66,7 +67,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
-    /// What a folded decision multiplies by its weights, row-major.
+    /// The values that a folded decision multiplies by its weights, row-major.
     pub(crate) fn folded_into(
         &self,
         folded: &FoldedDecision,
@@ -180,7 +181,7 @@ impl<S: Similarity> BasisExpansion<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<f64>> {
-        let (n_rows, a_chunk) = (samples.n_samples(), self.rows_a_chunk());
+        let (n_rows, chunk_rows) = (samples.n_samples(), self.chunk_rows());
         let mut all = Vec::with_capacity(n_rows * self.columns_of(part).len());
         let chunk = |rows: std::ops::Range<usize>| {
             monitor.go_on("similarity")?;
@@ -189,14 +190,14 @@ impl<S: Similarity> BasisExpansion<S> {
             let samples = self.describe(samples).map_err(|error| error.in_part_from(first))?;
             Ok(self.in_double_precision(part, &samples, first)?.unwrap_or_default())
         };
-        Pool::new(threads)?.fold_chunks(n_rows, a_chunk, chunk, |values| {
+        Pool::new(threads)?.fold_chunks(n_rows, chunk_rows, chunk, |values| {
             all.extend_from_slice(&values);
             Ok(())
         })?;
         Ok(all)
     }
 
-    /// Refuses similarities that are not finite: \[part\]\[sample\]\[column\].
+    /// Rejects similarities that are not finite: \[part\]\[sample\]\[column\].
     pub(super) fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
         let Some(at) = block.iter().position(|value| !value.is_finite()) else { return Ok(()) };
         let (mut part, mut pair) = (0, at);
@@ -213,7 +214,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Error::Sample { similarity: self.similarity.part(part), is_basis: false, number, problem }
     }
 
-    /// Refuses samples that have no value: some similarities would turn a NaN into a number.
+    /// Rejects samples that have no value: some similarities would turn a NaN into a number.
     pub(super) fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
         match samples.flaw() {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! What weights on features are as weights on similarities, for the explanation of a decision value.
+//! Weights on features converted to weights on similarities, for the explanation of a decision value.
 
 use super::BasisExpansion;
 use super::decision::FoldedDecision;
@@ -10,8 +10,8 @@ use crate::similarity::Similarity;
 /// Similarities of a sample in one part, and the weights of the columns.
 ///
 /// Features are linear in the similarities of a sample, φ = Mᵀ(s − c), so that w·φ = Σ_j v_j (s_j − c_j) with v = Mw,
-/// whatever the normalization: c is the mean similarity over the training samples where the normalization subtracts it, and
-/// 0 where it does not.
+/// whatever the normalization: c is the mean similarity over the training samples where the normalization subtracts it,
+/// and 0 where it does not.
 #[derive(Clone, Debug)]
 pub(crate) struct WeighedColumns {
     /// Positions among the columns of the part: all, or where features are sparse those that are not 0.
@@ -94,8 +94,8 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(parts)
     }
 
-    /// √Σ v² of the weights on the similarity to each basis, over all problems and parts that compare; empty where samples
-    /// bring the columns.
+    /// √Σ v² of the weights on the similarity to each basis, over all problems and parts that compare; empty where
+    /// samples bring the columns.
     pub(crate) fn norms_of_bases<W: Copy + Into<f64>>(&self, weights: &[W], n_problems: usize) -> Vec<f64> {
         let n_bases = self.bases().len();
         if self.similarity.brings_columns() {

@@ -1,7 +1,7 @@
 //! Decision values computed from similarities, without features if the map is a projection, or from sparse features.
 //!
 //! Features φ = Mᵀs of similarities s have the decision value w·φ = (Mw)·s. With v = Mw precomputed, a sample costs
-//! bases × problems, whereas computing φ first costs bases × features: a hundredth, with a thousand bases and ten
+//! bases × problems, whereas computing φ first costs bases × features: 100 times as much, with a thousand bases and ten
 //! problems. In double precision: M divides by square roots of eigenvalues, including small ones, so that v is large
 //! and its terms cancel.
 
@@ -10,7 +10,7 @@ use crate::data::{CsrMatrix, Rows};
 use crate::error::Result;
 use crate::linalg;
 
-/// What decision values are computed from, where it is not the weights on features as they are.
+/// An efficient form of the weights from which decision values are computed.
 #[derive(Clone, Debug)]
 pub(crate) enum Decision {
     Folded(FoldedDecision),

@@ -35,7 +35,7 @@ pub enum Explicit {
     Sparse(CsrMatrix<f32>),
 }
 
-/// φ of the given rows of samples, each value first multiplied by its feature's factor.
+/// φ of these rows of samples, each value first multiplied by its feature's factor.
 ///
 /// # Errors
 /// As for [`CodedRows::new`].

@@ -1,9 +1,10 @@
 //! W with W Wᵀ = S⁻¹, for similarities S between bases that are made definite: Nyström features are s(x) · W.
 //!
-//! Any W serves, since two of them differ by a rotation of the features. For n bases, Cholesky's factorization S = L Lᵀ gives
-//! W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is nearly not, because bases are alike, the factorization
-//! with pivots finds those that span the others, for about as many: what is left of S is small and is shown to be
-//! semi-definite, and W is that of the pivots alone. Where S is not definite, eigenvectors give W = U Λ^(−½) for 9 n³.
+//! Any W serves, since two of them differ by a rotation of the features. For n bases, Cholesky's factorization S = L Lᵀ
+//! gives W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is nearly not, because bases are alike, the
+//! factorization with pivots finds those that span the others, for about as many: the rest of S is small and is shown
+//! to be semi-definite, and W is that of the pivots alone. Where S is not definite, eigenvectors give W = U Λ^(−½) for
+//! 9 n³.
 
 use super::{NegativeEigenvalues, NystroemCut};
 use crate::linalg::eigen::{self, SymmetricEigen};
@@ -19,10 +20,10 @@ const ABOVE_ROUNDING: f64 = 10.0;
 /// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
 const POWER_STEPS: usize = 8;
 
-/// What is left of a polynomial's norm off the others, at least; less is rounding in single precision.
+/// The least part of a polynomial's norm that is independent of the others; less is rounding in single precision.
 const RANK: f64 = 1e-5;
 
-/// W, and what S was.
+/// W, and properties of S.
 #[derive(Clone, Debug)]
 pub(crate) struct InverseRoot {
     /// n numbers a feature.
@@ -41,7 +42,8 @@ pub(crate) enum Precision {
 }
 
 impl Precision {
-    /// The error of a similarity, relative to the largest: in double precision that of a distance, from sums whose terms cancel.
+    /// The error of a similarity, relative to the largest: in double precision that of a distance, from sums whose
+    /// terms cancel.
     fn error(self) -> f64 {
         match self {
             Precision::Single => f32::EPSILON.into(),
@@ -50,11 +52,11 @@ impl Precision {
     }
 }
 
-/// What of a matrix of similarities is rounding.
+/// Bounds on the rounding of a matrix of similarities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounding {
-    /// The error of a similarity in single precision, which is where features end in double precision too: those beyond tell
-    /// little, and there may be several times as many of them.
+    /// The error of a similarity in single precision, which is where features end in double precision too: those beyond
+    /// have little information, and there may be several times as many of them.
     pub entry: f64,
     /// A bound on that of an eigenvalue.
     pub eigenvalue: f64,
@@ -62,13 +64,14 @@ pub(crate) struct Rounding {
 }
 
 impl Rounding {
-    /// Of n × n similarities of which this is the largest.
+    /// Of n × n similarities with this maximum.
     pub fn of(precision: Precision, n: usize, largest: f64, cut: NystroemCut) -> Self {
         let entry = Precision::Single.error() * largest;
         Rounding { entry, eigenvalue: n as f64 * precision.error() * largest, cut }
     }
 
-    /// What is new of a base beside the pivots, below which it is dropped; `largest` is the largest eigenvalue.
+    /// The pivot below which a basis is dropped, its part independent of the other pivots; `largest` is the largest
+    /// eigenvalue.
     fn least_pivot(&self, largest: f64) -> f64 {
         match self.cut {
             NystroemCut::Millionth | NystroemCut::PreciseMillionth => MILLIONTH * largest,
@@ -115,7 +118,7 @@ impl InverseRoot {
         let found = Pivoted::new(matrix, rounding.least_pivot(largest))?;
         let (of_pivots, pivots, mut rest) = (found.factor.inverse_lower(), found.pivots().to_vec(), found.rest);
         let dropped = trace(&rest);
-        // S is semi-definite where this is, up to rounding: what is left may magnify errors, but never hides any.
+        // S is semi-definite where this is, up to rounding: the rest may magnify errors, but never hides any.
         for i in 0..rest.n_rows() {
             rest.set(i, i, rest.at(i, i) + rounding.eigenvalue);
         }
@@ -133,8 +136,8 @@ impl InverseRoot {
         let n = size_of_square(matrix);
         let SymmetricEigen { values, vectors } = eigen::symmetric(matrix, n, true)?;
         let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
-        let lost = sum_of(&|value| value < -rounding.eigenvalue);
-        let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding.eigenvalue) } else { 0.0 };
+        let below_0 = sum_of(&|value| value < -rounding.eigenvalue);
+        let negative = if below_0 > 0.0 { below_0 / sum_of(&|value| value > rounding.eigenvalue) } else { 0.0 };
         let least = values.first().copied().unwrap_or(0.0).min(0.0);
         let made = |value: f64| match treatment {
             NegativeEigenvalues::Clip => value.max(0.0),
@@ -144,20 +147,20 @@ impl InverseRoot {
         };
         let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
         let cut = rounding.least_eigenvalue(values.iter().copied().fold(0.0, f64::max), n);
-        let kept: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
-        let scaled = kept.iter().flat_map(|&k| {
+        let selected: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
+        let scaled = selected.iter().flat_map(|&k| {
             let factor = 1.0 / values[k].sqrt();
             vectors[k * n..(k + 1) * n].iter().map(move |x| factor * x)
         });
-        let columns = Matrix::from_columns(scaled.collect(), n, kept.len());
-        Some(InverseRoot { columns, trace: kept.iter().map(|&k| values[k]).sum(), negative })
+        let columns = Matrix::from_columns(scaled.collect(), n, selected.len());
+        Some(InverseRoot { columns, trace: selected.iter().map(|&k| values[k]).sum(), negative })
     }
 
-    /// The same for the projection of S off the constant and the polynomials, each of n numbers. Reflections H take these
-    /// to the first axes; what remains of H S H without them is decomposed.
+    /// The same for the projection of S off the constant and the polynomials, each of n numbers. Reflections H take
+    /// these to the first axes; the rest of H S H without them is decomposed.
     ///
     /// # Errors
-    /// What is wrong with the polynomials; none if numbers are not finite.
+    /// The problem of the polynomials; `None` if numbers are not finite.
     pub fn projected(
         mut matrix: Vec<f64>,
         polynomials: &[Vec<f64>],
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn pivots_span_what_eigenvectors_span_where_bases_are_alike() {
+    fn pivots_span_the_space_of_eigenvectors_where_bases_are_alike() {
         let n = 80;
         let at = |i: usize, width: f64| (-((i / n) as f64 - (i % n) as f64).powi(2) / width).exp();
         for width in [20.0, 100.0, 1e3] {
@@ -320,10 +323,10 @@ mod tests {
         assert!(InverseRoot::new(indefinite, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().negative > 0.0);
     }
 
-    /// In single precision: what the features do not reproduce of similarities is near their rounding, and less than a tenth of
-    /// what they lack at a millionth of the largest eigenvalue.
+    /// In single precision: the error of the similarities that the features reproduce is near their rounding, and less
+    /// than a tenth of that at 10⁻⁶ of the largest eigenvalue.
     #[test]
-    fn down_to_rounding_features_reproduce_what_single_precision_has() {
+    fn down_to_rounding_features_reproduce_single_precision() {
         let n = 200;
         let at = |i: usize| (-((i / n) as f64 - (i % n) as f64).powi(2) / 2e3).exp();
         let matrix: Vec<f64> = (0..n * n).map(|i| f64::from(at(i) as f32)).collect();
@@ -344,9 +347,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_clearly_definite_has_eigenvectors() {
+    fn nearly_indefinite_matrices_have_eigenvectors() {
         let n = 30;
-        // A Gaussian far wider than the points are apart, a matrix with a negative eigenvalue, and one of rank one.
+        // A Gaussian far wider than the distances of the points, a matrix with a negative eigenvalue, and one of rank
+        // one.
         let wide: Vec<f64> = (0..n * n).map(|at| (-((at / n) as f64 - (at % n) as f64).powi(2) / 1e3).exp()).collect();
         let mut indefinite = decaying(n, 2.0);
         indefinite[0] = -1.0;

@@ -1,9 +1,9 @@
-//! A kernel of a user's own, reduced to what a model needs of it: its values at the nodes.
+//! A user-defined kernel, reduced to its values at the nodes.
 //!
-//! The function is asked only about the distinct values that occur in training (the training data of histograms hold
-//! few), and about the nodes. Of more than [`MOST_VALUES`] distinct values so many stand for all, at equal steps in their
-//! order, so that the table is dense where values are. Between two tabulated values the table is linear, from 0 at 0 to
-//! the first, and constant beyond the last: a model never guesses how a kernel grows outside of what it was trained on.
+//! The function is called only for the distinct values that occur in training (the training data of histograms have
+//! few), and for the nodes. More than [`MAX_VALUES`] distinct values are represented by that number, at equal steps in
+//! their order, so that the table is dense where values are. Between two tabulated values the table is linear, from 0
+//! at 0 to the first, and constant beyond the last: a model never extrapolates a kernel beyond its training values.
 
 use std::iter::repeat_n;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::similarity::OwnKernel;
 
 /// The maximum number of distinct values in a table.
-pub(super) const MOST_VALUES: usize = 4096;
+pub(super) const MAX_VALUES: usize = 4096;
 
 /// k(c, ·) for each node c, and k(x, x), at some values of x.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct KernelTable {
 }
 
 impl KernelTable {
-    /// Of a kernel at these nodes, for training values with the given counts; only their distinct ones matter.
+    /// Of a kernel at these nodes, for these training values; only distinct ones matter.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a kernel that is not zero where x or y is, or not finite;
@@ -40,7 +40,7 @@ impl KernelTable {
         Ok(KernelTable { name: kernel.to_string(), values, rows })
     }
 
-    /// Of what [`KernelTable::values`] and [`KernelTable::flat`] gave; `None` if these are not what a table has.
+    /// From [`KernelTable::values`] and [`KernelTable::flat`]; `None` if they are inconsistent.
     pub fn of_parts(name: String, values: Vec<f64>, rows: Vec<f64>) -> Option<Self> {
         let n = values.len();
         let fits = n > 0

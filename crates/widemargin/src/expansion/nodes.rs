@@ -1,4 +1,4 @@
-//! Selection of Nyström nodes that retain most of the kernel on given data.
+//! Selection of Nyström nodes that retain most of the kernel on the training data.
 //!
 //! With nodes c the map loses Σ_x ω(x) · (k(x, x) − k̂(x, x)), where ω counts the occurrences of the value x. A sketch
 //! of the values (at most [`GRID`] of them, at quantiles of the kernel's mass) is searched greedily, one node at a
@@ -12,7 +12,7 @@ const GRID: usize = 128;
 /// Rounds of exchange; two or three usually suffice.
 const ROUNDS: usize = 4;
 
-/// The best `n_nodes` nodes for values with the given counts.
+/// The best `n_nodes` nodes for values with these counts.
 ///
 /// Returns fewer nodes if there are fewer distinct values, or if fewer already retain the whole kernel. Values must be
 /// finite and above 0; those with a count of 0 are ignored.
@@ -28,35 +28,35 @@ pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_no
 /// The best of the values of a sketch as nodes, for the kernel's matrix between them, scaled to a unit diagonal.
 pub(super) fn search(grid: &[f64], mass: &[f64], unit: &[f64], n_nodes: usize) -> Vec<f64> {
     let n = grid.len();
-    let mut chosen: Vec<usize> = Vec::new();
+    let mut nodes: Vec<usize> = Vec::new();
     for _ in 0..n_nodes.min(n) {
-        match best_addition(&residual(unit, n, &chosen), mass) {
-            Some((candidate, _)) => chosen.push(candidate),
+        match best_addition(&residual(unit, n, &nodes), mass) {
+            Some((candidate, _)) => nodes.push(candidate),
             None => break,
         }
     }
     for _ in 0..ROUNDS {
-        let before = chosen.clone();
-        for position in 0..chosen.len() {
-            let kept = chosen[position];
-            let mut others = chosen.clone();
+        let before = nodes.clone();
+        for position in 0..nodes.len() {
+            let current = nodes[position];
+            let mut others = nodes.clone();
             others.remove(position);
             let rest = residual(unit, n, &others);
             if let Some((candidate, gain)) = best_addition(&rest, mass)
-                && gain > gain_of(&rest, mass, kept) * (1.0 + 1e-9)
+                && gain > gain_of(&rest, mass, current) * (1.0 + 1e-9)
             {
-                chosen[position] = candidate;
+                nodes[position] = candidate;
             }
         }
-        if chosen == before {
+        if nodes == before {
             break;
         }
     }
-    chosen.iter().map(|&at| grid[at]).collect()
+    nodes.iter().map(|&at| grid[at]).collect()
 }
 
-/// At most [`GRID`] of the values, each representing its share of Σ count · k(x, x), the kernel's mass, of which each
-/// value is given with its own.
+/// At most [`GRID`] of the values, each representing its share of Σ count · k(x, x), the kernel's mass. `pairs` are the
+/// values with their masses.
 pub(super) fn sketch(mut pairs: Vec<(f64, f64)>) -> (Vec<f64>, Vec<f64>) {
     pairs.retain(|(_, mass)| *mass > 0.0);
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -68,7 +68,7 @@ pub(super) fn sketch(mut pairs: Vec<(f64, f64)>) -> (Vec<f64>, Vec<f64>) {
         let bin = (((done + 0.5 * share) / total * GRID as f64) as usize).min(GRID - 1);
         done += share;
         if bin == last_bin {
-            // The bin is represented by its heaviest value so far.
+            // The bin is represented by its value of the largest mass so far.
             let at = grid.len() - 1;
             if share > mass[at] {
                 grid[at] = value;
@@ -83,10 +83,10 @@ pub(super) fn sketch(mut pairs: Vec<(f64, f64)>) -> (Vec<f64>, Vec<f64>) {
     (grid, mass)
 }
 
-/// The kernel matrix of the grid minus the part explained by the chosen nodes (a Schur complement).
-fn residual(unit: &[f64], n: usize, chosen: &[usize]) -> Vec<f64> {
+/// The kernel matrix of the grid minus the part explained by the nodes (a Schur complement).
+fn residual(unit: &[f64], n: usize, nodes: &[usize]) -> Vec<f64> {
     let mut rest = unit.to_vec();
-    for &node in chosen {
+    for &node in nodes {
         let pivot = rest[node * n + node];
         if pivot <= NEGLIGIBLE {
             continue;
@@ -138,14 +138,14 @@ mod tests {
         let values: Vec<f32> = (1..=40).map(|i| (i * i) as f32 / 1600.0).collect();
         let counts: Vec<f64> = (1..=40).map(|i| f64::from(1 + 400 / i)).collect();
         for kernel in [AdditiveKernel::Chi2, AdditiveKernel::Intersection, AdditiveKernel::JensenShannon] {
-            let chosen = loss(kernel, &values, &counts, &choose_nodes(kernel, &values, &counts, 2));
+            let ours = loss(kernel, &values, &counts, &choose_nodes(kernel, &values, &counts, 2));
             let mut best = f64::INFINITY;
             for a in 0..values.len() {
                 for b in 0..a {
                     best = best.min(loss(kernel, &values, &counts, &[values[a].into(), values[b].into()]));
                 }
             }
-            assert!(chosen <= best * 1.0001, "{kernel}: {chosen} against {best}");
+            assert!(ours <= best * 1.0001, "{kernel}: {ours} against {best}");
         }
     }
 

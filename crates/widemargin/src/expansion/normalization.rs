@@ -40,17 +40,18 @@ pub enum NegativeEigenvalues {
     Square,
 }
 
-/// Where the features of a Nyström map end: bases of which less is new beside the others, and eigenvectors of smaller
+/// Where the features of a Nyström map end: bases with a smaller independent part, and eigenvectors of smaller
 /// eigenvalues, are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NystroemCut {
-    /// At 10⁻⁶ of the largest eigenvalue. Classes need no more: what is beyond costs time, and changes few decisions.
+    /// At 10⁻⁶ of the largest eigenvalue. Classes need no more: further features cost time, and change few decisions.
     #[default]
     Millionth,
-    /// At the same, of similarities in double precision where they have so many digits: for scores that are read as numbers.
+    /// At the same, of similarities in double precision where they have the digits: for scores with a meaning as
+    /// numbers.
     PreciseMillionth,
-    /// At ten times the rounding of a similarity in single precision, of similarities in double precision where they have so many
-    /// digits. A smooth function whose values are known well has much of its detail in small eigenvalues.
+    /// At ten times the rounding of a similarity in single precision, of similarities in double precision where they
+    /// have the digits. A smooth function whose values are known well has much of its detail in small eigenvalues.
     Rounding,
 }
 
@@ -78,7 +79,7 @@ impl Normalization {
         matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::None)
     }
 
-    /// What becomes of negative eigenvalues of the similarities between the bases, if features depend on them.
+    /// The treatment of negative eigenvalues of the similarities between the bases, if features depend on them.
     pub(crate) fn negative_eigenvalues(self) -> Option<NegativeEigenvalues> {
         match self {
             Normalization::Nystroem(negative) | Normalization::Centered(negative) => Some(negative),

@@ -1,23 +1,23 @@
-//! The reduction of a user's own kernel: what it must be is checked on the training values, and it is tabulated.
+//! The reduction of a user-defined kernel: its properties are checked on the training values, and it is tabulated.
 
 use super::additive_map::{AdditiveMap, Approximation, ReducedKernel};
-use super::kernel_table::{KernelTable, MOST_VALUES};
+use super::kernel_table::{KernelTable, MAX_VALUES};
 use super::nodes::{search, sketch};
 use crate::error::Result;
 use crate::linalg::eigen;
 use crate::similarity::OwnKernel;
 
-/// What counts as rounding, relative to the largest value of the kernel: users may compute in single precision.
+/// The bound of rounding, relative to the largest value of the kernel: users may compute in single precision.
 const ROUNDING: f64 = 1e-6;
 
 const NOT_DEFINITE: &str = "a kernel is positive semi-definite (the basis expansion takes any similarity; \
                             approximation = polynomial any symmetric function)";
 
-/// A kernel of one's own, reduced at the given nodes or at `n_nodes` of the training values, which have these counts.
+/// A user-defined kernel, reduced at `nodes` or at `n_nodes` of the training values, which have these counts.
 ///
 /// # Errors
 /// [`Error::Parameter`](crate::Error::Parameter) for a kernel that is not finite, zero at zero, symmetric, or (for
-/// Nyström) positive semi-definite, that says where and by how much; errors of nodes and of the function.
+/// Nyström) positive semi-definite, with the place and the amount; errors of nodes and of the function.
 pub(crate) fn own_map(
     kernel: &OwnKernel,
     approximation: Approximation,
@@ -27,8 +27,8 @@ pub(crate) fn own_map(
 ) -> Result<AdditiveMap> {
     let training = Representatives::new(values, counts);
     let needs_definite = approximation == Approximation::Nystroem;
-    let chosen = examine(kernel, &training, needs_definite, n_nodes)?;
-    let nodes = nodes.unwrap_or(chosen);
+    let selected = examine(kernel, &training, needs_definite, n_nodes)?;
+    let nodes = nodes.unwrap_or(selected);
     let table = KernelTable::new(kernel, &nodes, &training.values)?;
     if needs_definite && nodes.iter().all(|&node| table.diagonal(node) <= 0.0) {
         return Err(kernel.wrong("k(x, x) is 0 at every node, expected a value above 0 at one of them".into()));
@@ -36,14 +36,14 @@ pub(crate) fn own_map(
     AdditiveMap::reduced(approximation, ReducedKernel::Table(table), &nodes)
 }
 
-/// Training values that stand for all: distinct, ascending, with the summed counts of those that each stands for.
+/// Training values that represent all: distinct, ascending, with the summed counts of the values that each represents.
 struct Representatives {
     values: Vec<f64>,
     counts: Vec<f64>,
 }
 
 impl Representatives {
-    /// Of values above 0, any of which may occur several times; those with a count of 0 are ignored.
+    /// Of values above 0, each once or several times; those with a count of 0 are ignored.
     fn new(values: &[f32], counts: &[f64]) -> Self {
         let mut pairs: Vec<(f32, f64)> =
             values.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0.0).collect();
@@ -56,15 +56,15 @@ impl Representatives {
             is_same
         });
         let n = pairs.len();
-        let n_kept = n.min(MOST_VALUES);
-        let mut all = Representatives { values: Vec::with_capacity(n_kept), counts: vec![0.0; n_kept] };
-        for kept in 0..n_kept {
+        let n_selected = n.min(MAX_VALUES);
+        let mut all = Representatives { values: Vec::with_capacity(n_selected), counts: vec![0.0; n_selected] };
+        for number in 0..n_selected {
             // The first and the last are always among them.
-            let at = if n_kept < 2 { 0 } else { kept * (n - 1) / (n_kept - 1) };
+            let at = if n_selected < 2 { 0 } else { number * (n - 1) / (n_selected - 1) };
             all.values.push(pairs[at].0.into());
         }
         for (at, (_, count)) in pairs.iter().enumerate() {
-            all.counts[at * n_kept / n] += count;
+            all.counts[at * n_selected / n] += count;
         }
         all
     }

@@ -7,13 +7,13 @@ use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Matrix, Side, product};
 
-/// Eigenvalues of a covariance below this fraction of the largest count as this: the rounding of single precision is then
-/// magnified a hundredfold at most.
+/// Eigenvalues of a covariance below this fraction of the largest count as this: the rounding of single precision is
+/// then magnified a hundredfold at most.
 const COVARIANCE_FLOOR: f64 = 1e-4;
 
-/// Up to so many columns, rows are multiplied by a matrix in double precision: the matrix divides by roots of small
-/// eigenvalues, so that the terms cancel, and sums in single precision would depend on the order in which a machine adds
-/// them. The products of more columns take most of the time of a map, and are in single precision.
+/// Up to this number of columns, rows are multiplied by a matrix in double precision: the matrix divides by roots of
+/// small eigenvalues, so that the terms cancel, and sums in single precision would depend on the order in which a
+/// machine adds them. The products of more columns take most of the time of a map, and are in single precision.
 const PRECISE_COLUMNS: usize = 512;
 
 /// Maps similarities to features.
@@ -34,7 +34,7 @@ pub(crate) fn n_joined(maps: &[PartMap]) -> usize {
     maps.iter().map(PartMap::n_features).sum()
 }
 
-/// What was found of the similarities between the bases by a Nyström map.
+/// Properties of the similarities between the bases, found by a Nyström map.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spectrum {
     /// Σ |negative eigenvalues| / Σ positive ones of the symmetric part, ignoring rounding.
@@ -144,7 +144,7 @@ impl PartMap {
         let failed = || Error::shape("covariance of similarities", "values that are not finite", "finite values");
         let SymmetricEigen { values, vectors } = eigen::symmetric(covariance, n, true).ok_or_else(failed)?;
         let largest = values.iter().copied().fold(0.0, f64::max);
-        // What rounding leaves of constant columns.
+        // The rounding of constant columns.
         let scale = mean.iter().fold(0.0f64, |scale, mean| scale.max(mean.abs()));
         let floor = COVARIANCE_FLOOR * if largest > (1e-6 * scale).powi(2) { largest } else { f64::INFINITY };
         let mut scaled = Matrix::from_columns(vectors, n, n);
@@ -159,11 +159,11 @@ impl PartMap {
         })
     }
 
-    /// S^(−½) up to a rotation, which does not affect a linear SVM, for the symmetric part S of the similarities between
-    /// the bases, made positive semi-definite.
+    /// S^(−½) up to a rotation, which does not affect a linear SVM, for the symmetric part S of the similarities
+    /// between the bases, made positive semi-definite.
     ///
-    /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and the
-    /// polynomials, which become features of their own: each with the variance of all others together.
+    /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and
+    /// the polynomials, which become features of their own: each with the variance of all others together.
     pub(super) fn nystroem(
         (between, precision): (&[f64], Precision),
         sizes: Sizes,
@@ -203,10 +203,10 @@ impl PartMap {
             }
             false => InverseRoot::new(matrix, treatment, rounding).ok_or_else(failed)?,
         };
-        let n_kept = columns.n_cols();
-        let n_features = n_kept + n_polynomials;
+        let n_selected = columns.n_cols();
+        let n_features = n_selected + n_polynomials;
         let mut projection = vec![0.0; n_columns * n_features];
-        for feature in 0..n_kept {
+        for feature in 0..n_selected {
             for (basis, x) in columns.col(feature).iter().enumerate() {
                 projection[basis * n_features + feature] = *x;
             }
@@ -218,7 +218,7 @@ impl PartMap {
             let mean = (0..n).map(|row| at(row, column)).sum::<f64>() / n as f64;
             let spread = (0..n).map(|row| (at(row, column) - mean).powi(2)).sum::<f64>() / n as f64;
             let factor = if variance > 0.0 { (variance / spread).sqrt() } else { 1.0 };
-            projection[column * n_features + n_kept + polynomial] = factor;
+            projection[column * n_features + n_selected + polynomial] = factor;
         }
         let map = match precision {
             Precision::Double => PartMap::PreciseProjection { matrix: projection, n_columns, n_features },
@@ -239,8 +239,8 @@ fn place(out: &mut [f32], width: usize, first: usize, rows: &[f32], n_features: 
     }
 }
 
-/// Rows of `n_columns` numbers times a matrix of `n_features` columns, row-major. A row of the product does not depend on
-/// the other rows, bit for bit.
+/// Rows of `n_columns` numbers times a matrix of `n_features` columns, row-major. A row of the product does not depend
+/// on the other rows, bit for bit.
 fn product_of_rows(rows: &[f32], matrix: &[f32], n_columns: usize, n_features: usize) -> Vec<f32> {
     let n = rows.len() / n_columns.max(1) * n_features;
     if n_columns > PRECISE_COLUMNS {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Normalization;
-use super::basis_expansion::{BasisExpansion, ROWS_A_CHUNK};
+use super::basis_expansion::{BasisExpansion, CHUNK_ROWS};
 use super::part_map::PartMap;
 use super::sparse_rows;
 use crate::data::{CsrMatrix, Samples, Source};
@@ -13,8 +13,8 @@ use crate::par::Pool;
 use crate::similarity::Similarity;
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Whether features are computed as sparse rows: those of sparse vectors themselves, as they are; beside other parts
-    /// they are not centered, so that they stay sparse unless each column is scaled or all are mixed.
+    /// Whether features are computed as sparse rows: those of sparse vectors themselves, unchanged; together with other
+    /// parts they are not centered, so that they stay sparse unless each column is scaled or all are mixed.
     pub(crate) fn is_sparse(&self) -> bool {
         let is_joined = self.sparse.len() > 1;
         let may_be = match self.normalization {
@@ -43,7 +43,7 @@ impl<S: Similarity> BasisExpansion<S> {
             count.add(rows.len());
             Ok(part)
         };
-        pool.fold_chunks(n_rows, ROWS_A_CHUNK, chunk, |part| {
+        pool.fold_chunks(n_rows, CHUNK_ROWS, chunk, |part| {
             all.append(&part, |value: f32| value);
             Ok(())
         })?;

@@ -1,4 +1,5 @@
-//! Rows of features of which some parts are sparse: those of the others are written out beside them, 8 bytes a number.
+//! Rows of features with some sparse parts: the features of the others are stored as sparse entries too, 8 bytes a
+//! number.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// What is not 0 of dense rows.
+    /// The non-zeros of dense rows.
     pub fn sparse_of(values: &[f32], n_rows: usize, width: usize) -> Result<Part> {
         let rows = DenseView::new(values, n_rows, width)?;
         let mut out = CsrMatrix::empty(width);
@@ -67,8 +68,8 @@ fn factor_of(map: &PartMap) -> f32 {
     }
 }
 
-/// The maps of all parts, from rows whose features are not normalized yet. Parts that are centered have all their columns in
-/// each row.
+/// The maps of all parts, from rows whose features are not normalized yet. Parts that are centered have all their
+/// columns in each row.
 pub(super) fn learn<S: Samples>(
     affine: &Affine,
     rows: &CsrMatrix<f32>,

@@ -7,8 +7,8 @@ use crate::linalg::eigen;
 use crate::monitor::{Monitor, Progress};
 use crate::similarity::Similarity;
 
-/// Maximum number of samples: the matrix S of similarities between all pairs is n × n, and a few copies are held.
-const MOST_SAMPLES: usize = 10_000;
+/// Maximum number of samples: the matrix S of similarities between all pairs is n × n, and a few copies are stored.
+const MAX_SAMPLES: usize = 10_000;
 
 /// Single-precision similarities that differ by less than this fraction of the largest are equal up to rounding.
 const SAME: f64 = 1e-5;
@@ -44,10 +44,10 @@ impl Negative {
     fn of(values: impl Iterator<Item = f64> + Clone, rounding: f64) -> Self {
         let n = values.clone().count().max(1) as f64;
         let negative = values.clone().filter(|value| *value < -rounding);
-        let lost: f64 = negative.clone().map(f64::abs).sum();
-        let kept: f64 = values.filter(|value| *value > rounding).sum();
+        let below_0: f64 = negative.clone().map(f64::abs).sum();
+        let above_0: f64 = values.filter(|value| *value > rounding).sum();
         // With negative eigenvalues only, the ratio is infinite.
-        let energy = if lost > 0.0 { lost / kept } else { 0.0 };
+        let energy = if below_0 > 0.0 { below_0 / above_0 } else { 0.0 };
         Negative { ratio: negative.count() as f64 / n, energy }
     }
 }
@@ -75,7 +75,7 @@ impl Spectrum {
     }
 }
 
-/// The spectra of a fitted similarity, one per part, on the given samples; about 10 n³ flops if it is not symmetric.
+/// The spectra of a fitted similarity, one per part, on these samples; about 10 n³ flops if it is not symmetric.
 ///
 /// # Errors
 /// Errors of the similarity; [`Error::Parameter`] for no samples or more than 10,000.
@@ -95,8 +95,8 @@ pub fn spectrum_with<S: Similarity>(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<Spectrum>> {
     let n = samples.len();
-    if n == 0 || n > MOST_SAMPLES {
-        let expected = format!("from 1 to {MOST_SAMPLES}: the matrix of all pairs is held and decomposed");
+    if n == 0 || n > MAX_SAMPLES {
+        let expected = format!("from 1 to {MAX_SAMPLES}: the matrix of all pairs is stored and decomposed");
         return Err(Error::parameter("samples", n, expected));
     }
     let raw = BasisExpansion::raw(similarity, samples.clone())?;
@@ -170,10 +170,10 @@ mod tests {
         let single = |value: f64| f64::from(value as f32);
         let matrix: Vec<f64> = (0..n * n).map(|at| single(product(at / n, at % n))).collect();
         let found = of_matrix(&matrix, n, "linear".into()).unwrap();
-        assert!(found.symmetric.iter().any(|value| *value < 0.0), "nothing to tell apart");
+        assert!(found.symmetric.iter().any(|value| *value < 0.0), "no rounding to distinguish");
         assert_eq!(found.negative(), Negative { ratio: 0.0, energy: 0.0 });
         assert!(found.is_kernel());
-        // What is negative by more than rounding is told: one eigenvalue is 1e-3 lower on one sample.
+        // Eigenvalues that are negative by more than rounding count: here one is 1e-3 lower on one sample.
         let shifted: Vec<f64> =
             matrix.iter().enumerate().map(|(at, value)| if at == 0 { value - 1e-3 } else { *value }).collect();
         let found = of_matrix(&shifted, n, "shifted".into()).unwrap();

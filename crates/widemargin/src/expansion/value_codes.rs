@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 /// log₂ of the size of [`ValueCodes::recent`]: 32 KiB, the size of a first-level cache.
 const RECENT_BITS: u32 = 12;
 
-/// Marks an empty slot: the bits of a NaN, which never occurs as a value. (0 would be taken for the value 0.)
+/// Marks an empty slot: the bits of a NaN, which never occurs as a value. (0 would be mistaken for the value 0.)
 const NONE: u32 = u32::MAX;
 
 /// Codes 0, 1, 2, … of distinct finite values.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_a_map_would() {
+    fn agrees_with_a_map() {
         let mut codes = ValueCodes::new();
         let mut truth = std::collections::HashMap::new();
         // More values than places, each met several times.
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_has_no_code_before_it_is_given_one() {
+    fn zero_has_no_code_before_its_insertion() {
         let mut codes = ValueCodes::new();
         assert_eq!(codes.get(0.0), None);
         codes.insert(0.5);

@@ -1,7 +1,7 @@
 //! Weighted counts of values of distributed samples, for choosing nodes.
 //!
-//! Counts of parts add up to the counts of all, with the same values for any partitioning: up to [`MOST_VALUES`]
-//! distinct values are kept exactly, more are rounded to the middle of fixed bins.
+//! Counts of parts add up to the counts of all, with the same values for any partitioning: up to [`MAX_VALUES`]
+//! distinct values are exact, more are rounded to the middle of fixed bins.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, SampleRows, part_query};
 
-/// The maximum number of distinct values kept exactly; the same as for [`CodedRows`](super::CodedRows).
-const MOST_VALUES: usize = 1 << 16;
+/// The maximum number of exact distinct values; the same as for [`CodedRows`](super::CodedRows).
+const MAX_VALUES: usize = 1 << 16;
 
 /// Bits of the mantissa that a bin drops: 12 of 23 bits remain, and a value changes by at most 1 in 8,192. The
 /// resulting loss of a node is negligible.
@@ -86,7 +86,7 @@ impl Counter {
     fn add(&mut self, value: f32, weight: f64) {
         let bits = if self.rounded { middle(value.to_bits()) } else { value.to_bits() };
         *self.counts.entry(bits).or_insert(0.0) += weight;
-        if !self.rounded && self.counts.len() > MOST_VALUES {
+        if !self.rounded && self.counts.len() > MAX_VALUES {
             self.rounded = true;
             let exact = self.sorted();
             exact.into_iter().for_each(|(bits, count)| *self.counts.entry(middle(bits)).or_insert(0.0) += count);
@@ -135,7 +135,7 @@ mod tests {
     fn many_values_are_the_same_bins_however_they_are_cut() {
         let values: Vec<f64> = (0..200_000).map(|i| 1e-3 * f64::from(i + 1)).collect();
         let whole = of(&values);
-        assert!(whole.rounded && whole.values.len() < MOST_VALUES);
+        assert!(whole.rounded && whole.values.len() < MAX_VALUES);
         assert_eq!(whole.counts.iter().sum::<f64>(), 200_000.0);
         for cut in [10, 60_000, 150_000] {
             let (a, b) = (of(&values[..cut]), of(&values[cut..]));

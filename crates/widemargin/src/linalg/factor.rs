@@ -79,7 +79,7 @@ impl Matrix {
         self
     }
 
-    /// The given rows of every column.
+    /// These rows of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Matrix {
         let mut out = Matrix::zeros(rows.len(), self.n_cols);
         for at in 0..self.n_cols {
@@ -91,7 +91,7 @@ impl Matrix {
         out
     }
 
-    /// The given columns.
+    /// These columns.
     pub fn select_cols(&self, cols: &[usize]) -> Matrix {
         let values = cols.iter().flat_map(|&col| self.col(col)).copied().collect();
         Matrix { values, n_rows: self.n_rows, n_cols: cols.len() }
@@ -252,8 +252,8 @@ const GRAM_PANEL: usize = 256;
 /// Adds X Xᵀ to a symmetric matrix, for X = diag(scales) times row-major single-precision rows. The sums are in double
 /// precision.
 ///
-/// n²·d flops for n rows of d values, half of what the whole product takes: each panel of 256 columns is computed from its
-/// diagonal downwards, then mirrored. Memory: 8·1024·n bytes for each thread.
+/// n²·d flops for n rows of d values, half of those of the whole product: each panel of 256 columns is computed from
+/// its diagonal downwards, then mirrored. Memory: 8·1024·n bytes for each thread.
 pub(crate) fn add_gram(sum: &mut Matrix, rows: &[f32], scales: &[f64], pool: &Pool) {
     let n = scales.len();
     if n == 0 {
@@ -281,7 +281,7 @@ pub(crate) fn add_gram(sum: &mut Matrix, rows: &[f32], scales: &[f64], pool: &Po
     sum.mirror_lower();
 }
 
-/// L · x for a matrix L of which only the lower triangle is read.
+/// L · x, reading only the lower triangle of L.
 pub(crate) fn lower_times(lower: &Matrix, x: &Matrix) -> Matrix {
     let mut out = Matrix::zeros(lower.n_rows, x.n_cols);
     matmul::triangular::matmul(
@@ -350,17 +350,17 @@ impl Cholesky {
         Self::with_leading(None, matrix)
     }
 
-    /// The same, given the factor of a matrix whose first `kept` rows and columns are those of this one; only the others
-    /// are read. Takes k²·r + k·r² + r³/3 flops for r rows beside k that are kept.
+    /// The same from the factor of a matrix whose first k rows and columns are those of this one; only the other r rows
+    /// are read. Takes k²·r + k·r² + r³/3 flops.
     pub fn with_leading(leading: Option<(&Cholesky, usize)>, matrix: Matrix) -> Option<Self> {
         let n = matrix.n_rows();
         let mut factor = matrix;
-        let kept = leading.map_or(0, |(_, kept)| kept);
-        if let Some((known, kept)) = leading {
-            for col in 0..kept {
-                factor.col_mut(col)[col..kept].copy_from_slice(&known.factor.col(col)[col..kept]);
+        let k = leading.map_or(0, |(_, k)| k);
+        if let Some((known, k)) = leading {
+            for col in 0..k {
+                factor.col_mut(col)[col..k].copy_from_slice(&known.factor.col(col)[col..k]);
             }
-            let (first, _, below, last) = factor.view_mut().split_at_mut(kept, kept);
+            let (first, _, below, last) = factor.view_mut().split_at_mut(k, k);
             let mut below = below.transpose_mut();
             triangular_solve::solve_lower_triangular_in_place(first.rb(), below.rb_mut(), Par::Seq);
             matmul::triangular::matmul(
@@ -375,18 +375,18 @@ impl Cholesky {
                 Par::Seq,
             );
         }
-        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n - kept, Par::Seq, Default::default());
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n - k, Par::Seq, Default::default());
         let mut memory = MemBuffer::new(scratch);
         let stack = MemStack::new(&mut memory);
-        let (_, _, _, last) = factor.view_mut().split_at_mut(kept, kept);
+        let (_, _, _, last) = factor.view_mut().split_at_mut(k, k);
         let result = llt::factor::cholesky_in_place(last, Default::default(), Par::Seq, stack, Default::default());
         clear_upper_halves();
         // A NaN pivot is not reported as an error, so it is checked for.
-        let sound = result.is_ok() && (kept..n).all(|i| factor.at(i, i) > 0.0 && factor.at(i, i).is_finite());
+        let sound = result.is_ok() && (k..n).all(|i| factor.at(i, i) > 0.0 && factor.at(i, i).is_finite());
         sound.then_some(Cholesky { factor })
     }
 
-    /// Of the first `n` rows and columns of a lower triangle that is a factor.
+    /// The factor of the first `n` rows and columns, from the lower triangle of a larger factor.
     pub fn leading(lower: &Matrix, n: usize) -> Self {
         let mut factor = Matrix::zeros(n, n);
         for col in 0..n {
@@ -395,7 +395,7 @@ impl Cholesky {
         Cholesky { factor }
     }
 
-    /// L; above its diagonal are zeros or what the matrix had there.
+    /// L; above its diagonal are zeros or the entries of the matrix.
     pub fn lower(&self) -> &Matrix {
         &self.factor
     }
@@ -510,14 +510,14 @@ mod tests {
         add_lower_product(&mut matrix, 1.0, Side::Transposed(&half), Side::Plain(&half));
         (0..70).for_each(|i| matrix.set(i, i, matrix.at(i, i) + 1.0));
         let whole = Cholesky::new(matrix.clone()).unwrap();
-        for kept in [0, 1, 33, 69, 70] {
-            // What belongs to the rows that are kept is not read.
+        for k in [0, 1, 33, 69, 70] {
+            // Entries of the leading rows are not read.
             let mut rest = matrix.clone();
-            (0..kept).for_each(|col| rest.col_mut(col)[..kept].fill(f64::NAN));
-            let factor = Cholesky::with_leading(Some((&whole, kept)), rest).unwrap();
-            let apart = (0..70).flat_map(|col| (col..70).map(move |row| (row, col)));
-            let apart = apart.map(|(row, col)| (factor.factor.at(row, col) - whole.factor.at(row, col)).abs());
-            assert!(apart.fold(0.0, f64::max) < 1e-11, "{kept}");
+            (0..k).for_each(|col| rest.col_mut(col)[..k].fill(f64::NAN));
+            let factor = Cholesky::with_leading(Some((&whole, k)), rest).unwrap();
+            let places = (0..70).flat_map(|col| (col..70).map(move |row| (row, col)));
+            let differences = places.map(|(row, col)| (factor.factor.at(row, col) - whole.factor.at(row, col)).abs());
+            assert!(differences.fold(0.0, f64::max) < 1e-11, "{k}");
         }
         matrix.set(69, 69, -1.0);
         assert!(Cholesky::with_leading(Some((&whole, 33)), matrix).is_none());

@@ -14,7 +14,7 @@ pub(crate) struct Pivoted {
     pub order: Vec<usize>,
     /// The factor of the rows and columns that are pivots.
     pub factor: Cholesky,
-    /// S less what the pivots account for, of the other rows in their order; its lower triangle.
+    /// S less the part explained by the pivots, for the other rows in their order; its lower triangle.
     pub rest: Matrix,
 }
 
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn pivots_account_for_all_but_the_rest() {
         let n = 60;
-        // A Gaussian far wider than the points are apart.
+        // A Gaussian far wider than the distances of the points.
         let at = |i: usize, j: usize| (-((i * 7 % n) as f64 - (j * 7 % n) as f64).powi(2) / 50.0).exp();
         let matrix = Matrix::from_columns((0..n * n).map(|place| at(place % n, place / n)).collect(), n, n);
         for least in [1e-2, 1e-6] {

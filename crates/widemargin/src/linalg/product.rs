@@ -95,9 +95,9 @@ pub(crate) fn times<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
 /// Products of at most this many multiplications take another path through faer, with another order of summation.
 const SMALL: usize = 16 * 16 * 16;
 
-/// Rows of every product on processors other than x86-64, where the order in which faer sums a row's products depends on
-/// how many rows there are.
-const ROWS_AT_A_TIME: Option<usize> = if cfg!(target_arch = "x86_64") { None } else { Some(64) };
+/// Rows of every product on processors other than x86-64, where the order in which faer sums a row's products depends
+/// on how many rows there are.
+const CHUNK_ROWS: Option<usize> = if cfg!(target_arch = "x86_64") { None } else { Some(64) };
 
 /// out = A B, where no row of `out` depends on the number of rows. faer sums a row's products in one order provided the
 /// product is of two matrices and not small; so A is padded with rows of zeros if it has too few. A product with one
@@ -105,7 +105,7 @@ const ROWS_AT_A_TIME: Option<usize> = if cfg!(target_arch = "x86_64") { None } e
 fn row_by_row<T: Real>(out: &mut [T], a: &[T], b: MatRef<'_, T>) {
     let (d, m) = (b.nrows(), b.ncols());
     let n = a.len() / d;
-    let enough = match ROWS_AT_A_TIME {
+    let enough = match CHUNK_ROWS {
         _ if m == 1 => n,
         Some(rows) if n > rows => {
             let parts = out.chunks_mut(rows * m).zip(a.chunks(rows * d));

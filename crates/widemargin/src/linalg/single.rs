@@ -39,7 +39,8 @@ impl SingleMatrix {
         MatRef::from_column_major_slice(&self.values, self.n_rows, self.n_cols)
     }
 
-    /// The lower triangle of X Xᵀ; the upper one holds arbitrary values. rows²·columns flops, half of the whole product.
+    /// The lower triangle of X Xᵀ; the upper one holds arbitrary values. rows²·columns flops, half of the whole
+    /// product.
     pub fn outer(&self, pool: &Pool) -> Matrix {
         self.half_product(pool, self.n_rows, self.n_cols, |rows, columns| {
             self.view().subrows(rows.start, rows.len()).subcols(columns.start, columns.len())
@@ -53,7 +54,7 @@ impl SingleMatrix {
         })
     }
 
-    /// The lower triangle of A Aᵀ, for an n × d matrix A of which `part` gives some rows and columns.
+    /// The lower triangle of A Aᵀ, for an n × d matrix A, where `part` gives some of its rows and columns.
     fn half_product<'a>(
         &'a self,
         pool: &Pool,
@@ -91,7 +92,8 @@ impl SingleFactor {
         SingleFactor(SingleMatrix::of(cholesky.lower()))
     }
 
-    /// xᵀA⁻¹x of some columns x: rows² flops each. With the condition number κ of A its relative error is about √κ · 6e-8.
+    /// xᵀA⁻¹x of some columns x: rows² flops each. With the condition number κ of A its relative error is about √κ ·
+    /// 6e-8.
     pub fn inverse_products(&self, columns: &SingleMatrix, some: Range<usize>) -> Vec<f64> {
         let n = columns.n_rows;
         if n == 0 {

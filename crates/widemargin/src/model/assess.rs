@@ -40,7 +40,7 @@ pub(crate) fn report_estimate(
 ) {
     match &estimate {
         None => report.notes.push(format!("the error is not estimated: {reason}")),
-        Some(estimate) if labels.is_several() => {
+        Some(estimate) if labels.is_multilabel() => {
             let constant = OneVsRest::of(labels).constant_errors(weights);
             report.warnings.extend(estimate.constant_warning(labels.classes(), &constant));
         }

@@ -12,7 +12,7 @@ const PER_CLASS: usize = 10;
 /// represented.
 pub fn choose_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
     let (n_classes, most) = (labels.classes().len(), (n_wanted / PER_CLASS).max(2));
-    if n_classes <= most || n_wanted >= labels.len() || labels.is_several() {
+    if n_classes <= most || n_wanted >= labels.len() || labels.is_multilabel() {
         return choose_of_classes(labels, weights, n_wanted, PER_CLASS, seed);
     }
     let is_chosen = |code: u32| {

@@ -19,7 +19,7 @@ pub(crate) fn in_classes(labels: &Labels, classes: &[Label], n_samples: usize) -
         let (found, expected) = (format!("{} labels", labels.len()), format!("{n_samples}, one a sample"));
         return Err(Error::shape("labels", found, expected));
     }
-    if labels.is_several() {
+    if labels.is_multilabel() {
         if labels.classes() == classes {
             return Ok(labels.clone());
         }

@@ -85,7 +85,7 @@ fn detailed_terms(explanation: &Explanation, compared: usize) -> Vec<(usize, usi
 /// The names of columns; only original columns have names of their own.
 fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize) -> Option<String> {
     match meaning {
-        ColumnMeaning::Given => names.and_then(|names| names.get(column).cloned()),
+        ColumnMeaning::Input => names.and_then(|names| names.get(column).cloned()),
         ColumnMeaning::Terms(terms) => terms.get(&column).cloned(),
         &ColumnMeaning::Cells { cols, depth, .. } if cols * depth > 0 => {
             let (row, col) = (column / (cols * depth), column / depth % cols);

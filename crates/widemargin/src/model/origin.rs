@@ -36,7 +36,7 @@ impl Origin {
 
     /// The same for these labels.
     pub fn labeled(self, labels: &Labels) -> Self {
-        Origin { multilabel: labels.is_several(), ..self }
+        Origin { multilabel: labels.is_multilabel(), ..self }
     }
 
     /// Number of two-class problems of a model with this number of classes or labels.

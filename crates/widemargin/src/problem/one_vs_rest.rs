@@ -50,7 +50,7 @@ impl<'a> OneVsRest<'a> {
     }
 
     /// Whether the targets are multilabel.
-    pub(crate) fn is_several(&self) -> bool {
+    pub(crate) fn is_multilabel(&self) -> bool {
         self.sets.is_some()
     }
 

@@ -1,19 +1,19 @@
-//! Which method: what each chooses by itself on some of the samples, compared by leave-one-out.
+//! Selection of the method: each with its automatic parameters on some of the samples, compared by leave-one-out.
 //!
-//! The squared hinge is the loss of all three, and the left-out decision value of a sample is the same question to each, so
-//! their mean leave-one-out squared hinges may be compared. Where there are more samples than are compared, the method with
-//! the least is fitted again, on all; there the power mean SVM, which is the fastest by far, is taken if its error is within
-//! a standard error of the other's (having no intercept, it pays in loss for classes of unlike size). Histograms are left to
-//! these two: the basis expansion has the thin plate's kernels, and those for histograms too. Where in the expansion these
-//! kernels are far behind others, the thin plate SVM is not tried.
+//! The squared hinge is the loss of all three, and all have leave-one-out decision values, so their mean leave-one-out
+//! squared hinges may be compared. Where there are more samples than are compared,
+//! the method with the least is fitted again, on all; there the power mean SVM, which is the fastest by far, is
+//! selected if its error is within a standard error of the other's (having no intercept, it pays in loss for classes of
+//! unlike size). Histograms are left to these two: the basis expansion has the thin plate's kernels, and those for
+//! histograms too. Where in the expansion these kernels are far behind others, the thin plate SVM is not tried.
 //!
-//! Where a scoring is given, the highest score decides instead, of decision values that no fit saw (`held_out_score.rs`).
-//! Where samples have several labels, losses and scores are means over the labels.
+//! With a scoring, the highest held-out score decides instead (`held_out_score.rs`). With multilabel targets, losses
+//! and scores are means over the labels.
 
 use std::fmt::Write as _;
 
 use super::Scoring;
-use super::held_out_score::{Chosen, check_defined, check_scoring};
+use super::held_out_score::{SelectedParams, check_defined, check_scoring};
 use super::similarity_search::SimilaritySearch;
 use super::similarity_trial::Tried;
 use super::time_left::TimeLeft;
@@ -39,8 +39,8 @@ const TIME: f64 = 0.5;
 /// Samples beyond which the thin plate SVM has bases: its exact solver takes n² numbers and n³ operations.
 const EXACT_UP_TO: usize = 4000;
 
-/// A search on all samples takes about this multiple of one on those compared, with the fit that follows; if less of the
-/// time limit is left, it is not done again.
+/// A search on all samples takes about this multiple of one on those compared, with the fit that follows; if less of
+/// the time limit is left, it is not done again.
 const SEARCHED_AGAIN: f64 = 5.0;
 
 /// The thin plate SVM is not tried where its kernels are this much behind the best similarity in the expansion.
@@ -67,7 +67,7 @@ impl AutoMethod {
     /// All of them, in the order in which they are tried.
     pub const ALL: [AutoMethod; 3] = [AutoMethod::BasisExpansion, AutoMethod::ThinPlate, AutoMethod::PowerMean];
 
-    /// What it takes next to the others, with all that it chooses, on tables of a few hundred to a thousand rows: for the
+    /// Its relative time, with the selection of its parameters, on tables of a few hundred to a thousand rows: for the
     /// progress only.
     fn cost(self) -> f64 {
         match self {
@@ -77,7 +77,7 @@ impl AutoMethod {
         }
     }
 
-    /// Whether it takes these samples.
+    /// Whether it supports these samples.
     fn takes(self, samples: &AnySamples) -> bool {
         match (self, samples) {
             (AutoMethod::BasisExpansion, _) | (AutoMethod::ThinPlate, AnySamples::Vectors(_) | AnySamples::Far(_)) => {
@@ -95,12 +95,12 @@ impl AutoMethod {
     }
 }
 
-/// A fit of whatever method suits the samples, with nothing to choose.
+/// A fit of the best method for the samples, with automatic parameters.
 #[derive(Clone, Debug)]
 pub struct AutoParams {
     /// The methods that are compared.
     pub methods: Vec<AutoMethod>,
-    /// The score by which methods are compared, on samples that no fit saw; none is the mean leave-one-out squared hinge.
+    /// The score by which methods are compared, on held-out samples; `None` for the mean leave-one-out squared hinge.
     pub scoring: Option<Scoring>,
     /// The class weights.
     pub class_weight: ClassWeight,
@@ -117,18 +117,18 @@ impl Default for AutoParams {
     }
 }
 
-/// What was found of a method.
+/// The evaluation of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedMethod {
     /// The method.
     pub method: AutoMethod,
-    /// What it chose: similarities or a kernel.
+    /// The selected similarities or kernel.
     pub chosen: String,
-    /// The mean leave-one-out squared hinge at what it chose, or why there is none.
+    /// The mean leave-one-out squared hinge with the selected parameters, or the reason of a failure.
     pub loss: std::result::Result<f64, String>,
     /// The estimated error there.
     pub error: Option<f64>,
-    /// The score by which it was compared, if a scoring was given.
+    /// The score by which it was compared, with a scoring.
     pub score: Option<f64>,
     /// The number of samples it was tried on.
     pub n_samples: usize,
@@ -136,22 +136,23 @@ pub struct TriedMethod {
     pub seconds: f64,
 }
 
-/// A trained model, and how its method was chosen.
+/// A trained model, and the selection of its method.
 #[derive(Debug)]
 pub struct AutoFit {
     /// The model.
     pub model: Box<dyn Classifier>,
-    /// What was tried, in order.
+    /// The methods that were tried, in order.
     pub tried: Vec<TriedMethod>,
 }
 
-/// A model with what its method says of its own error.
+/// A model with the estimates of its own error.
 struct Fitted {
     model: Box<dyn Classifier>,
     chosen: String,
-    params: Chosen,
+    params: SelectedParams,
     score: Option<f64>,
-    /// The mean leave-one-out squared hinge; none where C was chosen on held-out samples, as it is for many sparse rows.
+    /// The mean leave-one-out squared hinge; `None` where C was selected on held-out samples, as it is for many sparse
+    /// rows.
     loss: Option<f64>,
     error: Option<f64>,
     /// By how much the best kernel of the thin plate SVM was behind the best similarity, if they were compared.
@@ -167,9 +168,9 @@ impl AutoParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far, where not all
-    /// samples are compared after half of the time; so does cancelling once there is one, and the report warns of what was
-    /// left out. If the limit does not allow a fit on all samples, the model is of as many as it allows.
+    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far, where
+    /// not all samples are compared after half of the time; so does cancelling once there is one, and the report warns
+    /// of the omissions. If the limit does not allow a fit on all samples, the model is of as many as it allows.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
@@ -220,8 +221,8 @@ impl AutoParams {
             }
             let behind = best.as_ref().and_then(|(_, best)| best.behind).filter(|behind| *behind > BEHIND);
             if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
-                let told = "thin-plate was left out: in the expansion the loss of its kernels is";
-                left_out = Some((method, format!("{told} {:.0} % above the least", 100.0 * behind)));
+                let reason = "thin-plate was left out: in the expansion the loss of its kernels is";
+                left_out = Some((method, format!("{reason} {:.0} % above the least", 100.0 * behind)));
                 time_left.end(false);
                 continue;
             }
@@ -269,8 +270,8 @@ impl AutoParams {
             };
             let Fitted { chosen, loss, error, score, .. } = &fitted;
             let (chosen, loss, error, score) = (chosen.clone(), *loss, *error, *score);
-            let told = loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
-            tried.push(TriedMethod { method, chosen, loss: told, error, score, n_samples, seconds });
+            let known_loss = loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
+            tried.push(TriedMethod { method, chosen, loss: known_loss, error, score, n_samples, seconds });
             let loss = loss.unwrap_or(f64::INFINITY);
             let is_better = |best: &Fitted| {
                 if let Some((score, other)) = score.zip(best.score).filter(|(score, other)| score != other) {
@@ -313,17 +314,17 @@ impl AutoParams {
             _ => None,
         };
         let warning = warning.map(|why| ended_early(why, &tried, &methods, is_whole));
-        let left_out = left_out.map(|(_, told)| told);
-        let notes = [told(&tried, self.scoring)].into_iter().chain(left_out).collect();
+        let left_out = left_out.map(|(_, reason)| reason);
+        let notes = [summary(&tried, self.scoring)].into_iter().chain(left_out).collect();
         Ok(AutoFit { model: model.with_remarks(notes, warning.into_iter().collect()), tried })
     }
 
-    /// Trains on samples in blocks, of which a part stays in memory: only the basis expansion is tried, and the report says
-    /// so.
+    /// Trains on samples in blocks, with a part of them in memory: only the basis expansion is tried,
+    /// with a note in the report.
     ///
     /// # Errors
-    /// As for [`AutoParams::fit_with`]; [`Error::Parameter`] without the basis expansion among the methods; what a fit in
-    /// blocks meets.
+    /// As for [`AutoParams::fit_with`]; [`Error::Parameter`] without the basis expansion among the methods; errors of a
+    /// fit in blocks.
     pub fn fit_blocks(
         &self,
         samples: &dyn Source<Samples = AnySamples>,
@@ -339,12 +340,12 @@ impl AutoParams {
         let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         let model = found.apply(params)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
-        let mut told = "samples in blocks: only the basis expansion was tried".to_owned();
+        let mut note = "samples in blocks: only the basis expansion was tried".to_owned();
         if let Some(scoring) = self.scoring {
             check_defined(scoring, labels)?;
-            let _ = write!(told, ", so that {scoring} compared nothing");
+            let _ = write!(note, ", so that {scoring} compared nothing");
         }
-        Ok(AutoFit { model: Box::new(model.with_notes(found.told().into_iter().chain([told]))), tried: Vec::new() })
+        Ok(AutoFit { model: Box::new(model.with_notes(found.summary().into_iter().chain([note]))), tried: Vec::new() })
     }
 
     /// The methods, side by side.
@@ -353,7 +354,7 @@ impl AutoParams {
         if names.is_empty() { "none".to_owned() } else { names.join(",") }
     }
 
-    /// The basis expansion with C open; another similarity takes the place of this one.
+    /// The basis expansion with automatic C; another similarity replaces this one.
     fn basis_expansion(&self) -> BasisExpansionParams<AdditiveKernel> {
         BasisExpansionParams::new(AdditiveKernel::Chi2)
             .c(CChoice::Auto)
@@ -362,8 +363,8 @@ impl AutoParams {
             .threads(self.threads)
     }
 
-    /// The fit on all samples of the method that was best on some: what it chooses itself on all of them, or, if the time
-    /// limit is short for that, with what it chose on some.
+    /// The fit on all samples of the method that was best on some: with parameters selected on all of them, or, if the
+    /// time limit is short for that, with those selected on some.
     fn fit_on_all(
         &self,
         (method, on_some): (AutoMethod, &Fitted),
@@ -380,7 +381,7 @@ impl AutoParams {
         Ok(self.fit_method(method, samples, labels, sample_weight, [monitor, monitor])?.model)
     }
 
-    /// A fit of one method, with all its parameters chosen by itself; the first monitor is for a search before the fit.
+    /// A fit of one method, with automatic parameters; the first monitor is for a search before the fit.
     fn fit_method(
         &self,
         method: AutoMethod,
@@ -390,7 +391,7 @@ impl AutoParams {
         monitors: [&Monitor<'_>; 2],
     ) -> Result<Fitted> {
         let start = Instant::now();
-        // Where the time is up, that nothing could be solved says nothing of the samples.
+        // Where the time is up, an unsolved problem is not an error of the samples.
         let too_short = || Error::TooShort { stage: "fit", needs: 2.0 * start.elapsed().as_secs_f64() };
         match self.fitted(method, samples, labels, sample_weight, monitors) {
             Ok(fitted) if fitted.model.report().has_unbegun() => Err(too_short()),
@@ -417,11 +418,11 @@ impl AutoParams {
                 let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
-                let (model, behind) = (model.with_notes(found.told()).with_search(seconds), behind(&found.tried));
+                let (model, behind) = (model.with_notes(found.summary()).with_search(seconds), behind(&found.tried));
                 let params = params.c(Classifier::c(&model, 0));
                 Ok(Fitted {
                     chosen: model.expansion().similarity().specs().join(" + "),
-                    params: Chosen::BasisExpansion(found, Box::new(params)),
+                    params: SelectedParams::BasisExpansion(found, Box::new(params)),
                     score: None,
                     loss,
                     error,
@@ -444,7 +445,7 @@ impl AutoParams {
                 let params = params.kernel(model.kernel()).c(model.c()).polynomials(model.polynomials());
                 Ok(Fitted {
                     chosen: model.kernel().to_string(),
-                    params: Chosen::ThinPlate(params.standardize(is_scaled)),
+                    params: SelectedParams::ThinPlate(params.standardize(is_scaled)),
                     score: None,
                     loss,
                     error,
@@ -465,7 +466,7 @@ impl AutoParams {
                 let params = params.kernel(kernel).n_nodes(model.map().n_nodes()).c(model.c());
                 Ok(Fitted {
                     chosen: model.map().kernel().to_string(),
-                    params: Chosen::PowerMean(params),
+                    params: SelectedParams::PowerMean(params),
                     score: None,
                     loss: Some(point.loo_squared_hinge),
                     error: Some(point.loo_error),
@@ -485,8 +486,8 @@ fn unsolved() -> Error {
     Error::parameter("C", "auto", "a problem that can be solved at some C of the path")
 }
 
-/// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most on
-/// which there is one.
+/// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most
+/// on which there is one.
 fn behind(tried: &[Tried]) -> Option<f64> {
     let is_distance = |tried: &Tried| matches!(tried.candidate.normalization, Normalization::Centered(_));
     let most = tried.iter().filter(|tried| is_distance(tried)).map(|tried| tried.n_samples).max()?;
@@ -497,18 +498,18 @@ fn behind(tried: &[Tried]) -> Option<f64> {
     Some(least(&is_distance)? / least(&|_| true)?.max(f64::MIN_POSITIVE) - 1.0)
 }
 
-/// What was left out when the comparison ended early.
+/// A warning with the omissions of a comparison that ended early.
 fn ended_early(why: &str, tried: &[TriedMethod], left: &[AutoMethod], is_whole: bool) -> String {
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
-    let mut told = format!("{why}: the best so far was taken");
+    let mut warning = format!("{why}: the best so far was selected");
     if !left.is_empty() {
-        let _ = write!(told, ", without a look at {}", left.join(" and "));
+        let _ = write!(warning, ", without trying {}", left.join(" and "));
     }
     if !is_whole {
-        let _ = write!(told, ", trained on {n_samples} samples only");
+        let _ = write!(warning, ", trained on {n_samples} samples only");
     }
-    told
+    warning
 }
 
 /// Whether an error is at most a standard error of the other above it.
@@ -516,27 +517,27 @@ fn is_level(error: Option<f64>, other: Option<f64>, n_samples: usize) -> bool {
     error.zip(other).is_some_and(|(error, other)| error <= other + (other * (1.0 - other) / n_samples as f64).sqrt())
 }
 
-/// What was tried, in a line.
-fn told(tried: &[TriedMethod], scoring: Option<Scoring>) -> String {
-    let mut told = match scoring {
+/// The methods that were tried, in a line.
+fn summary(tried: &[TriedMethod], scoring: Option<Scoring>) -> String {
+    let mut line = match scoring {
         None => String::from("methods compared by the mean leave-one-out squared hinge"),
-        Some(scoring) => format!("methods compared by {scoring} on samples that no fit saw"),
+        Some(scoring) => format!("methods compared by {scoring} on held-out samples"),
     };
     for (at, one) in tried.iter().enumerate() {
         let TriedMethod { method, chosen, loss, score, n_samples, .. } = one;
         let _ = match loss {
             Ok(_) if scoring.is_some() => {
                 let score = score.map_or_else(|| "not known".to_owned(), |score| format!("{score:.4}"));
-                write!(told, "{} {method} ({chosen}) {score}", if at == 0 { ":" } else { "," })
+                write!(line, "{} {method} ({chosen}) {score}", if at == 0 { ":" } else { "," })
             }
-            Ok(loss) => write!(told, "{} {method} ({chosen}) {loss:.4}", if at == 0 { ":" } else { "," }),
-            Err(problem) => write!(told, "{} {method} failed: {problem}", if at == 0 { ":" } else { "," }),
+            Ok(loss) => write!(line, "{} {method} ({chosen}) {loss:.4}", if at == 0 { ":" } else { "," }),
+            Err(problem) => write!(line, "{} {method} failed: {problem}", if at == 0 { ":" } else { "," }),
         };
         if at + 1 == tried.len() {
-            let _ = write!(told, ", on {n_samples} samples");
+            let _ = write!(line, ", on {n_samples} samples");
         }
     }
-    told
+    line
 }
 
 #[cfg(test)]
@@ -547,7 +548,7 @@ mod tests {
     use super::*;
     use crate::data::{DenseMatrix, Label};
 
-    /// Rings, in two columns of which one has other units.
+    /// Rings, in two columns of different units.
     fn rings(n: usize) -> (AnySamples, Labels) {
         let (mut values, mut labels) = (Vec::new(), Vec::new());
         for i in 0..n {
@@ -580,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn the_method_with_the_least_loss_is_fitted_and_all_are_told() {
+    fn the_method_with_the_least_loss_is_fitted_and_all_are_reported() {
         let (samples, labels) = clouds(300);
         let view = SamplesView::Other(&samples);
         let found = AutoParams::default().fit(&view, &labels).unwrap();
@@ -589,7 +590,7 @@ mod tests {
         let least = found.tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
         assert_eq!(found.model.method(), least.method.to_string());
         assert!(found.model.report().notes.iter().any(|note| note.contains("methods compared")));
-        // One method alone is what it is by itself.
+        // A method has the same results alone.
         for (method, tried) in AutoMethod::ALL.into_iter().zip(&found.tried) {
             let alone = AutoParams { methods: vec![method], threads: 2, ..AutoParams::default() };
             let alone = alone.fit(&view, &labels).unwrap();
@@ -608,18 +609,18 @@ mod tests {
         assert!(right > 1450, "{right}");
     }
 
-    /// How often methods are told of before the last begins, which tells nothing of itself.
-    fn where_the_last_begins(samples: &AnySamples, labels: &Labels) -> usize {
-        let told = AtomicUsize::new(0);
+    /// The number of progress reports of methods before the last method begins.
+    fn reports_before_the_last(samples: &AnySamples, labels: &Labels) -> usize {
+        let reports = AtomicUsize::new(0);
         let sink = |progress: Progress| {
             if progress.stage == "methods" {
                 assert!(progress.total == Progress::PARTS && progress.done <= progress.total, "{progress:?}");
-                told.fetch_add(1, Ordering::Relaxed);
+                reports.fetch_add(1, Ordering::Relaxed);
             }
         };
         let monitor = Monitor::none().with_progress(&sink);
         AutoParams::default().fit_with(&SamplesView::Other(samples), labels, None, &monitor).unwrap();
-        told.into_inner() - 1
+        reports.into_inner() - 1
     }
 
     #[test]
@@ -627,9 +628,9 @@ mod tests {
         let (samples, labels) = rings(1500);
         let view = SamplesView::Other(&samples);
         let cut_at = |place: usize| {
-            let (cancel, told) = (AtomicBool::new(false), AtomicUsize::new(0));
+            let (cancel, reports) = (AtomicBool::new(false), AtomicUsize::new(0));
             let sink = |progress: Progress| {
-                if progress.stage == "methods" && told.fetch_add(1, Ordering::Relaxed) == place {
+                if progress.stage == "methods" && reports.fetch_add(1, Ordering::Relaxed) == place {
                     cancel.store(true, Ordering::Relaxed);
                 }
             };
@@ -637,18 +638,18 @@ mod tests {
             AutoParams::default().fit_with(&view, &labels, None, &monitor)
         };
         assert!(matches!(cut_at(0), Err(Error::Cancelled { .. })));
-        let found = cut_at(where_the_last_begins(&samples, &labels)).unwrap();
+        let found = cut_at(reports_before_the_last(&samples, &labels)).unwrap();
         assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
         assert!(found.model.report().is_partial());
         let [warning] = &found.model.report().warnings[..] else { panic!("{:?}", found.model.report()) };
-        assert!(warning.contains("without a look at thin-plate, trained on 1000 samples only"), "{warning}");
+        assert!(warning.contains("without trying thin-plate, trained on 1000 samples only"), "{warning}");
         let scores = found.model.decision_function(&view, 1, &Monitor::none()).unwrap();
         let right = (0..1500).filter(|&i| (scores.values()[i] > 0.0) == (i % 2 == 1)).count();
         assert!(right > 1400, "{right}");
     }
 
     #[test]
-    fn a_time_limit_without_time_for_a_fit_says_what_it_takes() {
+    fn a_time_limit_without_time_for_a_fit_reports_the_needed_time() {
         for (samples, labels) in [rings(300), rings(1500)] {
             let fit = |seconds: f64| {
                 let monitor = Monitor::none().with_time_limit(Duration::from_secs_f64(seconds));
@@ -669,10 +670,10 @@ mod tests {
         let start = Instant::now();
         alone.fit(&SamplesView::Other(&samples), &labels).unwrap();
         let limit = 8 * start.elapsed();
-        let (place, told) = (where_the_last_begins(&samples, &labels), AtomicUsize::new(0));
+        let (place, reports) = (reports_before_the_last(&samples, &labels), AtomicUsize::new(0));
         let start = Instant::now();
         let sink = |progress: Progress| {
-            if progress.stage == "methods" && told.fetch_add(1, Ordering::Relaxed) == place {
+            if progress.stage == "methods" && reports.fetch_add(1, Ordering::Relaxed) == place {
                 std::thread::sleep((limit / 2 + Duration::from_millis(100)).saturating_sub(start.elapsed()));
             }
         };
@@ -680,8 +681,8 @@ mod tests {
         let found = AutoParams::default().fit_with(&SamplesView::Other(&samples), &labels, None, &monitor).unwrap();
         assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
         let warnings = &found.model.report().warnings;
-        let told = "the time limit passed: the best so far was taken, without a look at thin-plate";
-        assert!(warnings.iter().any(|warning| warning.starts_with(told)), "{warnings:?}");
+        let expected = "the time limit passed: the best so far was selected, without trying thin-plate";
+        assert!(warnings.iter().any(|warning| warning.starts_with(expected)), "{warnings:?}");
     }
 
     #[test]
@@ -698,7 +699,7 @@ mod tests {
     }
 
     #[test]
-    fn several_labels_share_the_method_that_suits_them_all() {
+    fn all_labels_of_multilabel_targets_have_one_method() {
         let (samples, of_first) = clouds(400);
         let matrix = match &samples {
             AnySamples::Vectors(Vectors::Dense(matrix)) => matrix,
@@ -712,7 +713,7 @@ mod tests {
             answers.extend([f64::from(u8::from(is_second)), high, f64::from(u8::from(is_second && is_high))]);
         }
         let names = ["second", "high", "both"].map(Label::from).to_vec();
-        let labels = Labels::several(names, &answers).unwrap();
+        let labels = Labels::multilabel(names, &answers).unwrap();
         let view = SamplesView::Other(&samples);
         let found = AutoParams::default().fit(&view, &labels).unwrap();
         assert!(found.tried.len() >= 2 && found.model.is_multilabel(), "{:?}", found.tried);
@@ -728,15 +729,15 @@ mod tests {
             let scores: Vec<f64> = found.tried.iter().map(|tried| tried.score.unwrap()).collect();
             let highest = scores.iter().copied().fold(0.0, f64::max);
             assert!(scores.iter().all(|score| (0.4..1.0).contains(score)), "{scoring}: {scores:?}");
-            let taken = found.tried.iter().find(|tried| tried.method.to_string() == found.model.method()).unwrap();
-            assert_eq!(taken.score.unwrap(), highest, "{scoring}");
+            let selected = found.tried.iter().find(|tried| tried.method.to_string() == found.model.method()).unwrap();
+            assert_eq!(selected.score.unwrap(), highest, "{scoring}");
         }
         let refused = by(Scoring::BalancedAccuracy).unwrap_err().to_string();
-        assert!(refused.contains("of several labels there are accuracy"), "{refused}");
+        assert!(refused.contains("multilabel targets have accuracy"), "{refused}");
     }
 
     #[test]
-    fn no_method_that_takes_the_samples_is_an_error() {
+    fn rejects_methods_that_do_not_support_the_samples() {
         let (samples, labels) = rings(60);
         let none = AutoParams { methods: Vec::new(), ..AutoParams::default() };
         let error = none.fit(&SamplesView::Other(&samples), &labels).unwrap_err().to_string();

@@ -21,13 +21,13 @@ impl Candidate {
 }
 
 impl Candidate {
-    /// What is tried of given specs: none leave all open; a single similarity gets what suits it or the mean norm, several
-    /// the mean norm.
+    /// The candidates of these specs: none if there are no specs; a single similarity with its usual normalization or
+    /// the mean norm, several with the mean norm.
     pub(super) fn of_specs(specs: &[String], normalization: Option<Normalization>) -> Vec<Self> {
         let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
         match (specs, normalization) {
             ([], _) => Vec::new(),
-            // The features as they are, times a number, which C makes up for.
+            // The unchanged features times a number, which C compensates.
             ([spec], None) if usual_normalization(spec) == Normalization::None => vec![Candidate::usual(spec)],
             ([spec], None) if usual_normalization(spec) != Normalization::MeanNorm => {
                 vec![Candidate::usual(spec), mean_norm]
@@ -37,8 +37,8 @@ impl Candidate {
     }
 }
 
-/// The normalization of two candidates side by side, if there is one that suits both: features that need none take that of
-/// the similarities beside them, whose features have norms of about 1 like theirs.
+/// The normalization of two joined candidates, if one suits both: features that need none get that of the other
+/// similarities, whose features have norms of about 1 like theirs.
 pub(super) fn common_normalization(mine: &Candidate, theirs: &Candidate) -> Result<Option<Normalization>> {
     let needs_none =
         |candidate: &Candidate| Ok::<_, Error>(candidate.normalization == Normalization::None && !compares(candidate)?);
@@ -66,10 +66,10 @@ pub(super) fn name_of(candidate: &Candidate) -> String {
     candidate.similarity.iter().flat_map(names).collect::<Vec<_>>().join("/")
 }
 
-/// What is followed in factors of two while that helps: the gamma of a kernel, the window of a warping distance.
+/// The scales that a search changes by factors of two: the gamma of a kernel, the window of a warping distance.
 const SCALES: [&str; 2] = ["gamma=", "window="];
 
-/// Where a single similarity has its scale: which it is, and the rest of the spec from its value on.
+/// The scale in a spec: the part before it, its name, and the rest of the spec from its value on.
 fn scale_in(spec: &str) -> Option<(&str, &'static str, &str)> {
     SCALES.into_iter().find_map(|name| spec.rsplit_once(name).map(|(before, rest)| (before, name, rest)))
 }
@@ -82,8 +82,8 @@ pub(super) fn scale_of(candidate: &Candidate) -> Option<f64> {
 }
 
 /// Whether a search may change scales: not of candidates that came with one.
-pub(super) fn follows_scales(given: &[Candidate]) -> bool {
-    given.iter().all(|candidate| scale_of(candidate).is_none())
+pub(super) fn follows_scales(candidates: &[Candidate]) -> bool {
+    candidates.iter().all(|candidate| scale_of(candidate).is_none())
 }
 
 /// Whether twice the scale takes twice the time: that of a window.
@@ -105,8 +105,8 @@ pub(super) fn with_scale(candidate: &Candidate, scale: f64) -> Candidate {
     Candidate { similarity, normalization: candidate.normalization }
 }
 
-/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centered form, of features
-/// the z-score, else that of the paper.
+/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centered form, of
+/// features the z-score, else that of the paper.
 pub fn usual_normalization(spec: &str) -> Normalization {
     let last = spec.rsplit('/').next().unwrap_or_default();
     let name = last.split(':').next().unwrap_or_default();

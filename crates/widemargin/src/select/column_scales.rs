@@ -1,19 +1,20 @@
 //! How much each column of a table counts in a kernel, by the marginal likelihood of a Gaussian process.
 //!
-//! Of k(x, y) = exp(−Σ s_c d(x_c, y_c)) with d the squared or the absolute difference, and noise of variance η/w on a sample of
-//! weight w, both times an amplitude that is best in closed form, the scales s and η that make the targets most likely are found
-//! along the gradient (Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006, section 5.4: automatic relevance
-//! determination), by the limited memory quasi-Newton method of Liu & Nocedal (*On the limited memory BFGS method for large scale
-//! optimization*, 1989) on logarithms within bounds. What is found is a proposal: the caller judges it by how much likelier it
-//! is than one scale of all columns, and by the error of what is left out.
+//! Of k(x, y) = exp(−Σ s_c d(x_c, y_c)) with d the squared or the absolute difference, and noise of variance η/w on a
+//! sample of weight w, both times an amplitude that is best in closed form, the scales s and η that make the targets
+//! most likely are found along the gradient (Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006,
+//! section 5.4: automatic relevance determination), by the limited memory quasi-Newton method of Liu & Nocedal (*On the
+//! limited memory BFGS method for large scale optimization*, 1989) on logarithms within bounds. The result is a
+//! proposal: the caller judges it by the gain of its likelihood over one scale of all columns, and by the leave-one-out
+//! error.
 //!
-//! A step takes n³ flops for the Cholesky factor, its inverse and the inverse matrix, and some 6 n² flops a column for the kernel
-//! and the gradient: 70 MFLOP at 400 samples.
+//! A step takes n³ flops for the Cholesky factor, its inverse and the inverse matrix, and some 6 n² flops a column for
+//! the kernel and the gradient: 70 MFLOP at 400 samples.
 
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, product};
 
-/// What differences of a column count.
+/// The difference of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
     Squared,
@@ -38,7 +39,7 @@ pub(super) struct Scales {
     pub noise: f64,
 }
 
-/// What was found, with −log of its likelihood but for a constant.
+/// Scales with −log of their likelihood but for a constant.
 #[derive(Clone, Debug)]
 pub(super) struct Likely {
     pub scales: Scales,
@@ -58,18 +59,18 @@ const STEP: f64 = 3.0;
 const REMEMBERED: usize = 10;
 
 /// The logarithm of the likelihood by which a step must raise it for another to be worth its time.
-const LEAST_GAIN: f64 = 0.02;
+const MIN_GAIN: f64 = 0.02;
 
 /// Of the slope, the part by which a step must gain (Armijo).
 const ARMIJO: f64 = 1e-4;
 
 impl Table<'_> {
-    /// The most likely scales, or where they are `tied` the most likely one of all columns, after at most so many evaluations of
-    /// the likelihood, from some on; none where there are none, since targets are constant or the matrix at the start is not
+    /// The most likely scales, or where they are `tied` the most likely one of all columns, after at most `most`
+    /// evaluations of the likelihood from `start`; `None` where targets are constant or the matrix at the start is not
     /// definite.
     ///
     /// # Errors
-    /// Those of `go_on`, which is asked before each evaluation.
+    /// Those of `go_on`, which is called before each evaluation.
     pub fn likely(
         &self,
         start: &Scales,
@@ -101,7 +102,7 @@ impl Table<'_> {
         let mut evaluations = 1;
         while evaluations < most {
             let mut direction = newton(&gradient, &pairs);
-            // What would leave the bounds stays.
+            // A scale at its bounds stays there.
             for (at, (d, g)) in direction.iter_mut().zip(&gradient).enumerate() {
                 let stays = within(at, x[at] + d.signum() * 1e-9) == x[at];
                 if stays || *d * g >= 0.0 && pairs.is_empty() {
@@ -154,7 +155,7 @@ impl Table<'_> {
             }
             let gain = value - lower;
             (x, value, gradient) = (next, lower, changed);
-            if gain < LEAST_GAIN {
+            if gain < MIN_GAIN {
                 break;
             }
         }
@@ -163,8 +164,8 @@ impl Table<'_> {
         Ok(Some(Likely { scales: Scales { columns, noise }, cost: value }))
     }
 
-    /// −log of the likelihood but for a constant, and its gradient, at logarithms of scales and of η; none where the matrix is not
-    /// definite.
+    /// −log of the likelihood but for a constant, and its gradient, at logarithms of scales and of η; none where the
+    /// matrix is not definite.
     ///
     /// With B = K + η W⁻¹ and α = B⁻¹y of each of k outputs: k/2 log |B| + n/2 Σ log yᵀα, whose derivative by B is
     /// G = k/2 B⁻¹ − n/2 Σ ααᵀ / yᵀα.
@@ -267,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Columns of noise but for two, of which the first varies fast, and two outputs.
+    /// Columns of noise but for two, the first of them varying fast, and two outputs.
     fn case(n: usize) -> (Vec<Vec<f64>>, Matrix, Vec<f64>) {
         let mut draw = uniform(3);
         let columns: Vec<Vec<f64>> = (0..4).map(|_| (0..n).map(|_| draw()).collect()).collect();
@@ -348,7 +349,7 @@ mod tests {
                 let logs: Vec<f64> = scales.columns.iter().chain([&scales.noise]).map(|x| x.ln()).collect();
                 table.cost(&logs).unwrap()
             };
-            // At the optimum the slopes of what is not at a bound are small beside those of the start.
+            // At the optimum the slopes of scales that are not at a bound are small compared with those of the start.
             let size = |(_, gradient): (f64, Vec<f64>)| gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
             assert!(cost(&found).0 < cost(&start).0 - 50.0);
             assert!(size(cost(&found)) < 0.05 * size(cost(&start)), "{found:?}");
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_likelihood_has_no_scales() {
+    fn there_are_no_scales_without_a_likelihood() {
         let (columns, targets, weights) = case(20);
         let none = Matrix::zeros(20, 1);
         let table = |targets| Table { columns: &columns, targets, weights: &weights, difference: Difference::Squared };
@@ -375,12 +376,12 @@ mod tests {
         assert!(table(&targets).likely(&start(0.0), false, 10, || Ok(())).unwrap().is_none());
         let cancelled = || Err(crate::Error::Cancelled { stage: "search" });
         assert!(table(&targets).likely(&start(0.1), true, 10, cancelled).is_err());
-        let mut asked = 0;
+        let mut evaluations = 0;
         let count = || {
-            asked += 1;
+            evaluations += 1;
             Ok(())
         };
         table(&targets).likely(&start(0.1), false, 7, count).unwrap();
-        assert!(asked <= 7, "{asked}");
+        assert!(evaluations <= 7, "{evaluations}");
     }
 }

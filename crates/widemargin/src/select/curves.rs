@@ -16,8 +16,8 @@ impl std::fmt::Debug for Ranking {
 }
 
 impl Ranking {
-    /// Of the decision value or the probability of each sample, whether it is of the positive class, and its weight; samples
-    /// of weight 0 do not count. The values must not be NaN.
+    /// Of the decision value or the probability of each sample, whether it is of the positive class, and its weight;
+    /// samples of weight 0 do not count. The values must not be NaN.
     pub fn new<V: Into<f64>>(samples: impl IntoIterator<Item = (V, bool, f64)>) -> Self {
         let samples = samples.into_iter().map(|(value, side, weight)| (value.into(), side, weight));
         let mut ranked: Vec<(f64, bool, f64)> = samples.filter(|sample| sample.2 > 0.0).collect();
@@ -40,8 +40,8 @@ impl Ranking {
         all
     }
 
-    /// The area under the receiver operating characteristic: the probability that a positive sample has a larger value than a
-    /// negative one, with ½ for equal ones. NaN without positives or negatives.
+    /// The area under the receiver operating characteristic: the probability that a positive sample has a larger value
+    /// than a negative one, with ½ for equal ones. NaN without positives or negatives.
     pub fn roc_auc(&self) -> f64 {
         let (mut above, mut negatives, mut area) = (0.0, 0.0, 0.0);
         for tie in &self.0 {
@@ -52,7 +52,8 @@ impl Ranking {
         area / (above * negatives)
     }
 
-    /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct values in descending order, with precision P and recall R. NaN without positives.
+    /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct values in descending order, with precision P and recall R. NaN without
+    /// positives.
     pub fn average_precision(&self) -> f64 {
         let (mut positives, mut all, mut sum) = (0.0, 0.0, 0.0);
         for tie in &self.0 {
@@ -63,8 +64,8 @@ impl Ranking {
         sum / positives
     }
 
-    /// Points (false positive rate, true positive rate), from (0, 0) to (1, 1), one for each distinct value. NaN without
-    /// positives or negatives.
+    /// Points (false positive rate, true positive rate), from (0, 0) to (1, 1), one for each distinct value. NaN
+    /// without positives or negatives.
     pub fn roc_curve(&self) -> Vec<(f64, f64)> {
         let all = self.cumulated();
         let (positives, negatives) = *all.last().expect("it begins with a point");
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curves_of_a_small_example() {
+    fn curves_of_a_small_example() {
         let values = [(0.1, false), (0.4, false), (0.35, true), (0.8, true)];
         let ranking = Ranking::new(values.map(|(value, side)| (value, side, 1.0)));
         assert_eq!(ranking.roc_curve(), [(0.0, 0.0), (0.0, 0.5), (0.5, 0.5), (0.5, 1.0), (1.0, 1.0)]);

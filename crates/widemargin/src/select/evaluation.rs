@@ -18,7 +18,7 @@ pub struct Evaluation {
 /// Sums of the samples' weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counts {
-    /// Of the samples of this class, by what was predicted.
+    /// Of the samples of this class, by prediction.
     predicted_as: BTreeMap<Label, f64>,
     n_samples: u64,
     actual: f64,
@@ -50,8 +50,8 @@ pub struct ClassScore {
 pub struct ConfusionMatrix {
     /// The classes that samples have or that were predicted, sorted.
     pub labels: Vec<Label>,
-    /// The weights of the samples (their number, without weights): a row for each class of the samples, a column for each
-    /// predicted class.
+    /// The weights of the samples (their number, without weights): a row for each class of the samples, a column for
+    /// each predicted class.
     pub counts: Vec<Vec<f64>>,
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_of_a_small_table() {
+    fn scores_of_a_small_table() {
         let mut evaluation = Evaluation::default();
         for (actual, predicted) in [(1i64, 1i64), (1, 2), (2, 2), (2, 2), (3, 1)] {
             evaluation.add(&actual.into(), &predicted.into());

@@ -1,6 +1,7 @@
-//! The score of what a method chose: decision values of samples that no fit saw, of five stratified folds side by side.
+//! The held-out score of a method with its selected parameters, from the decision values of five stratified folds.
 //!
-//! Parameters keep the values that were chosen on all of these samples, so that a score costs five fits without a search.
+//! The parameters were selected on all of these samples and are not changed, so that a score costs five fits without a
+//! search.
 
 use crate::data::{Labels, SamplesView, Source, stratified_folds};
 use crate::error::{Error, Result};
@@ -14,15 +15,15 @@ use super::{LabelScores, Scoring, SimilarityChoice};
 /// Folds, each left out once.
 const FOLDS: usize = 5;
 
-/// A method with nothing left to choose.
-pub(super) enum Chosen {
+/// A method with its selected parameters.
+pub(super) enum SelectedParams {
     /// The similarity that was found, with C for the other parameters.
     BasisExpansion(SimilarityChoice, Box<BasisExpansionParams<AdditiveKernel>>),
     ThinPlate(ThinPlateParams),
     PowerMean(PowerMeanParams),
 }
 
-impl Chosen {
+impl SelectedParams {
     fn fit(
         &self,
         samples: &SamplesView<'_>,
@@ -31,19 +32,19 @@ impl Chosen {
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
         Ok(match self {
-            Chosen::BasisExpansion(found, params) => Box::new(
+            SelectedParams::BasisExpansion(found, params) => Box::new(
                 found.apply(BasisExpansionParams::clone(params))?.fit_with(samples, labels, sample_weight, monitor)?,
             ),
-            Chosen::ThinPlate(params) => {
+            SelectedParams::ThinPlate(params) => {
                 Box::new(params.fit_with(&samples.rows("the thin plate SVM")?, labels, sample_weight, monitor)?)
             }
-            Chosen::PowerMean(params) => {
+            SelectedParams::PowerMean(params) => {
                 Box::new(params.fit_with(&samples.rows("the power mean SVM")?, labels, sample_weight, monitor)?)
             }
         })
     }
 
-    /// The fit with C, which depends on the samples, chosen again.
+    /// The fit with C, which depends on the samples, selected again.
     ///
     /// # Errors
     /// Those of the fit.
@@ -54,19 +55,20 @@ impl Chosen {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
-        let chosen = match self {
-            Chosen::BasisExpansion(found, params) => {
-                Chosen::BasisExpansion(found.clone(), Box::new(BasisExpansionParams::clone(params).c(CChoice::Auto)))
-            }
-            Chosen::ThinPlate(params) => Chosen::ThinPlate(params.clone().c(CChoice::Auto)),
-            // Its choice has seen as many samples as any would.
-            Chosen::PowerMean(params) => Chosen::PowerMean(params.clone()),
+        let params = match self {
+            SelectedParams::BasisExpansion(found, params) => SelectedParams::BasisExpansion(
+                found.clone(),
+                Box::new(BasisExpansionParams::clone(params).c(CChoice::Auto)),
+            ),
+            SelectedParams::ThinPlate(params) => SelectedParams::ThinPlate(params.clone().c(CChoice::Auto)),
+            // Its parameters are selected on as many samples in any case.
+            SelectedParams::PowerMean(params) => SelectedParams::PowerMean(params.clone()),
         };
-        chosen.fit(samples, labels, sample_weight, monitor)
+        params.fit(samples, labels, sample_weight, monitor)
     }
 
-    /// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller: the
-    /// weights of classes belong to the fit, not to the score.
+    /// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller:
+    /// the weights of classes belong to the fit, not to the score.
     ///
     /// # Errors
     /// [`Error::Score`] where the score is undefined, and for a class with a single sample; those of the fits;
@@ -90,19 +92,19 @@ impl Chosen {
         let n_values = OneVsRest::of(&known).n_problems();
         let n_classes = known.classes().len();
         let mut values = vec![0.0; rows.len() * n_values];
-        let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_several();
+        let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_multilabel();
         let mut probabilities = vec![0.0; if by_probabilities { rows.len() * n_classes } else { 0 }];
         for fold in 0..FOLDS.min(rows.len()) {
             let (test, train): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&at| folds[at] == fold);
             let of = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<usize>>();
-            let (seen, unseen) = (of(&train), of(&test));
-            let (seen_samples, unseen_samples) = (samples.select(&seen)?, samples.select(&unseen)?);
-            let view = SamplesView::Other(&seen_samples);
-            let model = self.fit(&view, &labels.select(&seen), weights_of(&seen).as_deref(), monitor)?;
+            let (training, held_out) = (of(&train), of(&test));
+            let (training_samples, held_out_samples) = (samples.select(&training)?, samples.select(&held_out)?);
+            let view = SamplesView::Other(&training_samples);
+            let model = self.fit(&view, &labels.select(&training), weights_of(&training).as_deref(), monitor)?;
             if model.report().has_unbegun() {
                 return Err(Error::Cancelled { stage: "folds" });
             }
-            let scores = model.decision_function(&SamplesView::Other(&unseen_samples), threads, monitor)?;
+            let scores = model.decision_function(&SamplesView::Other(&held_out_samples), threads, monitor)?;
             for (row, &at) in test.iter().enumerate() {
                 values[at * n_values..][..n_values].copy_from_slice(scores.row(row));
             }
@@ -119,22 +121,22 @@ impl Chosen {
         if by_probabilities {
             return scoring.score_probabilities(&known, weights.as_deref(), known.classes(), &probabilities);
         }
-        if known.is_several() {
+        if known.is_multilabel() {
             return LabelScores::of(&known, &values, weights.as_deref())?.score(scoring);
         }
         scoring.score(&known, weights.as_deref(), known.classes(), &values)
     }
 }
 
-/// Refuses a scoring that is undefined for these labels.
+/// Rejects a scoring that is undefined for these labels.
 ///
 /// # Errors
 /// [`Error::Score`].
 pub(super) fn check_defined(scoring: Scoring, labels: &Labels) -> Result<()> {
-    if labels.is_several() { LabelScores::check(scoring) } else { scoring.check(labels, labels.classes()) }
+    if labels.is_multilabel() { LabelScores::check(scoring) } else { scoring.check(labels, labels.classes()) }
 }
 
-/// Refuses a scoring that is undefined for these labels, or for a fold of them.
+/// Rejects a scoring that is undefined for these labels, or for a fold of them.
 ///
 /// # Errors
 /// [`Error::Score`].
@@ -147,8 +149,8 @@ pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
     };
     match counts.iter().position(|&count| count == 1.0) {
         Some(at) => {
-            let (what, name) = (if labels.is_several() { "label" } else { "class" }, &labels.classes()[at]);
-            let problem = format!("{what} '{name}' has one sample only: with it left out, none is known");
+            let (kind, name) = (if labels.is_multilabel() { "label" } else { "class" }, &labels.classes()[at]);
+            let problem = format!("{kind} '{name}' has one sample only: with it left out, none is known");
             Err(Error::Score { scoring: scoring.to_string(), problem })
         }
         None => Ok(()),
@@ -162,7 +164,7 @@ mod tests {
     use crate::model::Standardize;
     use crate::similarity::ConditionalKernel;
 
-    /// Two clouds that overlap, the second of which is small.
+    /// Two clouds that overlap, the second a small one.
     fn clouds(n: usize) -> (Vectors, Labels) {
         let noise = |i: usize, step: usize| ((i * step) * 389 % 1009) as f32 / 1009.0;
         let is_second = |i: usize| i.is_multiple_of(4);
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sample_is_judged_by_a_fit_without_it() {
+    fn each_sample_is_scored_by_a_fit_without_it() {
         let (vectors, labels) = clouds(90);
         let weights: Vec<f64> = (0..90).map(|i| [1.0, 0.0, 2.0][i % 3]).collect();
         let any = AnySamples::Vectors(vectors.clone());
@@ -210,8 +212,8 @@ mod tests {
             } else {
                 scoring.score(&known, Some(&of_rows), known.classes(), &values).unwrap()
             };
-            let chosen = Chosen::ThinPlate(params.clone());
-            let found = chosen.score(scoring, &samples, &labels, Some(&weights), (7, 1), &monitor).unwrap();
+            let selected = SelectedParams::ThinPlate(params.clone());
+            let found = selected.score(scoring, &samples, &labels, Some(&weights), (7, 1), &monitor).unwrap();
             assert!((found - expected).abs() < 1e-6, "{scoring}: {found} instead of {expected}");
             let plausible = if scoring.needs_probabilities() { -0.6..-0.01 } else { 0.1..0.99 };
             assert!(plausible.contains(&found), "{scoring}: {found}");
@@ -219,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn a_class_of_one_sample_is_refused() {
+    fn rejects_classes_of_one_sample() {
         let refused = check_scoring(Scoring::F1Macro, &Labels::new(["a", "a", "b", "c", "c"])).unwrap_err().to_string();
         assert!(refused.contains("class 'b' has one sample only"), "{refused}");
         assert!(check_scoring(Scoring::F1Macro, &Labels::new(["a", "a", "b", "b"])).is_ok());
-        let several = |values: &[f64]| Labels::several(vec!["a".into(), "b".into()], values).unwrap();
-        let once = several(&[1.0, 0.0, 1.0, 1.0, 0.0, f64::NAN, 0.0, 0.0]);
+        let matrix = |values: &[f64]| Labels::multilabel(vec!["a".into(), "b".into()], values).unwrap();
+        let once = matrix(&[1.0, 0.0, 1.0, 1.0, 0.0, f64::NAN, 0.0, 0.0]);
         let refused = check_scoring(Scoring::F1Macro, &once).unwrap_err().to_string();
         assert!(refused.contains("label 'b' has one sample only"), "{refused}");
-        assert!(check_scoring(Scoring::F1Macro, &several(&[1.0, 1.0, 1.0, 1.0, 0.0, 0.0])).is_ok());
+        assert!(check_scoring(Scoring::F1Macro, &matrix(&[1.0, 1.0, 1.0, 1.0, 0.0, 0.0])).is_ok());
     }
 }

@@ -1,11 +1,11 @@
-//! Scores where samples have several labels, with the values that scikit-learn gives them.
+//! Scores of multilabel targets, with the values of scikit-learn.
 
 use super::{ClassScore, Evaluation, Scoring};
 use crate::data::{Label, Labels};
 use crate::error::{Error, Result};
 use crate::problem::OneVsRest;
 
-/// What is counted of one label, over the samples of which it is known.
+/// The scores of one label, over the samples with a known value.
 #[derive(Debug)]
 pub struct LabelScore {
     /// The label.
@@ -14,37 +14,36 @@ pub struct LabelScore {
     pub evaluation: Evaluation,
     /// Of the samples that have it.
     pub has: ClassScore,
-    /// The area under its ROC curve, or why there is none.
+    /// The area under its ROC curve, or the reason why it is undefined.
     pub roc_auc: Result<f64>,
-    /// Its average precision, or why there is none.
+    /// Its average precision, or the reason why it is undefined.
     pub average_precision: Result<f64>,
 }
 
-/// What is counted of all labels.
+/// The scores of all labels.
 #[derive(Debug)]
 pub struct LabelScores {
     /// Each label.
     pub labels: Vec<LabelScore>,
-    /// The share of the samples, by weight, of which every known label is right.
+    /// The share of the samples, by weight, whose known labels are all right.
     pub subset_accuracy: f64,
 }
 
 impl LabelScores {
-    /// Of samples with several labels each and their decision values, samples × labels: above 0 for a label that the sample
-    /// is said to have.
+    /// Scores of multilabel targets and decision values, samples × labels: above 0 for a label that is predicted.
     ///
     /// # Errors
-    /// [`Error::Shape`] for other numbers of values or weights, and for labels that are one class a sample.
+    /// [`Error::Shape`] for other numbers of values or weights, and for targets that are not multilabel.
     pub fn of(labels: &Labels, values: &[f32], weights: Option<&[f64]>) -> Result<Self> {
         let (n, k) = (labels.len(), labels.classes().len());
-        if values.len() != n * k || weights.is_some_and(|weights| weights.len() != n) || !labels.is_several() {
+        if values.len() != n * k || weights.is_some_and(|weights| weights.len() != n) || !labels.is_multilabel() {
             let found = format!("{} decision values", values.len());
             return Err(Error::shape("scores of labels", found, format!("one for each of {n} samples and {k} labels")));
         }
-        let given = Given { targets: OneVsRest::of(labels), values, weights };
+        let predictions = Predictions { targets: OneVsRest::of(labels), values, weights };
         let names = labels.classes().iter().enumerate();
-        let labels = names.map(|(at, name)| given.of_label(at, name)).collect();
-        Ok(LabelScores { labels, subset_accuracy: given.subset_accuracy() })
+        let labels = names.map(|(at, name)| predictions.of_label(at, name)).collect();
+        Ok(LabelScores { labels, subset_accuracy: predictions.subset_accuracy() })
     }
 
     /// The mean of the labels. As of scikit-learn, a label without samples and predictions has an F1 of 0.
@@ -67,8 +66,8 @@ impl LabelScores {
         mean(self.labels.iter().map(|label| label.average_precision.as_ref().ok().copied()))
     }
 
-    /// One of the scores that [`LabelScores::check`] admits: of accuracies that of whole sets of labels, of others the mean of
-    /// the labels.
+    /// One of the scores that [`LabelScores::check`] admits: of accuracies that of whole sets of labels, of others the
+    /// mean of the labels.
     ///
     /// # Errors
     /// [`Error::Score`] for another, and where it is not defined for a label.
@@ -95,15 +94,15 @@ impl LabelScores {
         }
     }
 
-    /// Refuses a score that samples with several labels do not have.
+    /// Rejects a score that is undefined for multilabel targets.
     ///
     /// # Errors
-    /// [`Error::Score`] naming those that they have.
+    /// [`Error::Score`] naming those that are defined.
     pub fn check(scoring: Scoring) -> Result<()> {
         match scoring {
             Scoring::Accuracy | Scoring::F1Macro | Scoring::RocAuc | Scoring::AveragePrecision => Ok(()),
             other => {
-                let problem = "it is of samples with one class each: of several labels there are accuracy, f1-macro, \
+                let problem = "it is of samples with one class each: multilabel targets have accuracy, f1-macro, \
                                roc-auc and average-precision";
                 Err(Error::Score { scoring: other.to_string(), problem: problem.into() })
             }
@@ -111,19 +110,19 @@ impl LabelScores {
     }
 }
 
-/// What is known of samples, and what is said of them.
-struct Given<'a> {
+/// Targets and decision values.
+struct Predictions<'a> {
     targets: OneVsRest<'a>,
     values: &'a [f32],
     weights: Option<&'a [f64]>,
 }
 
-impl Given<'_> {
+impl Predictions<'_> {
     fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
     }
 
-    /// Whether a sample has a label and whether it is said to; nothing where it is unknown.
+    /// Whether a sample has a label and whether it is predicted; `None` where it is unknown.
     fn answers(&self, row: usize, label: usize) -> Option<(bool, bool)> {
         let value = self.values[row * self.targets.n_problems() + label];
         (self.targets.weight(row, label) != 0.0).then(|| (self.targets.sign(row, label) > 0.0, value > 0.0))
@@ -133,8 +132,8 @@ impl Given<'_> {
         let answer = |has: bool| Label::Integer(i64::from(has));
         let (mut evaluation, mut truth, mut weights, mut values) = (Evaluation::default(), vec![], vec![], vec![]);
         for row in 0..self.targets.n_samples() {
-            if let Some((has, is_said)) = self.answers(row, at) {
-                evaluation.add_weighted(&answer(has), &answer(is_said), self.weight(row));
+            if let Some((has, is_predicted)) = self.answers(row, at) {
+                evaluation.add_weighted(&answer(has), &answer(is_predicted), self.weight(row));
                 truth.push(answer(has));
                 weights.push(self.weight(row));
                 values.push(self.values[row * self.targets.n_problems() + at]);

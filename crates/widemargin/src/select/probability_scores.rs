@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 
-/// The mean of −ln p over the samples, p the probability of the class that the sample has, at least the smallest step of
-/// double precision above 0. `codes` are the classes, `probabilities` samples × `n_classes`.
+/// The mean of −ln p over the samples, p the probability of the class that the sample has, at least the smallest step
+/// of double precision above 0. `codes` are the classes, `probabilities` samples × `n_classes`.
 ///
 /// # Errors
 /// As for [`brier_score`].
@@ -12,12 +12,12 @@ pub fn log_loss(codes: &[u32], n_classes: usize, probabilities: &[f64], weights:
     mean_over("neg-log-loss", (codes, n_classes, probabilities, weights), of)
 }
 
-/// The mean of Σ (p_k − y_k)² over the samples, y_k being 1 for the class that the sample has and else 0; of two classes half
-/// of that, (p − y)².
+/// The mean of Σ (p_k − y_k)² over the samples, y_k being 1 for the class that the sample has and else 0; of two
+/// classes half of that, (p − y)².
 ///
 /// # Errors
-/// [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] without samples or weight, and for what are no
-/// probabilities: below 0, above 1, or not summing to 1.
+/// [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] without samples or weight, and for values that
+/// are not probabilities: below 0, above 1, or not summing to 1.
 pub fn brier_score(codes: &[u32], n_classes: usize, probabilities: &[f64], weights: Option<&[f64]>) -> Result<f64> {
     let scale = if n_classes == 2 { 0.5 } else { 1.0 };
     let of = |code: usize, row: &[f64]| {
@@ -28,11 +28,11 @@ pub fn brier_score(codes: &[u32], n_classes: usize, probabilities: &[f64], weigh
 }
 
 /// The classes, their number, the probabilities and the weights.
-type Given<'a> = (&'a [u32], usize, &'a [f64], Option<&'a [f64]>);
+type Rated<'a> = (&'a [u32], usize, &'a [f64], Option<&'a [f64]>);
 
 /// The weighted mean of a function of each sample's class and probabilities.
-fn mean_over(name: &str, given: Given<'_>, of: impl Fn(usize, &[f64]) -> f64) -> Result<f64> {
-    let (codes, n_classes, probabilities, weights) = given;
+fn mean_over(name: &str, rated: Rated<'_>, of: impl Fn(usize, &[f64]) -> f64) -> Result<f64> {
+    let (codes, n_classes, probabilities, weights) = rated;
     let n = codes.len();
     let is_known = codes.iter().all(|&code| (code as usize) < n_classes);
     if probabilities.len() != n * n_classes || weights.is_some_and(|weights| weights.len() != n) || !is_known {
@@ -46,7 +46,7 @@ fn mean_over(name: &str, given: Given<'_>, of: impl Fn(usize, &[f64]) -> f64) ->
             return Err(undefined(format!("{wrong} in row {row} is no probability")));
         }
         let whole: f64 = p.iter().sum();
-        // What single precision may lose.
+        // The rounding of single precision.
         if (whole - 1.0).abs() > 1e-5 {
             return Err(undefined(format!("the probabilities of row {row} sum to {whole}, not to 1")));
         }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_probability_is_refused() {
+    fn rejects_values_that_are_not_probabilities() {
         let refused = |p: &[f64]| log_loss(&[0, 1], 2, p, None).unwrap_err().to_string();
         assert!(refused(&[0.5, 0.5, 1.5, -0.5]).contains("1.5 in row 1 is no probability"));
         assert!(refused(&[0.5, 0.5, 0.5, 0.25]).contains("row 1 sum to 0.75"));

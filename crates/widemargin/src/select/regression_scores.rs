@@ -10,21 +10,23 @@ use crate::problem::RegressionLoss;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum RegressionScoring {
-    /// 1 − Σ w (y − f)² / Σ w (y − ȳ)²: 1 is the best, 0 what the mean gets. Of constant targets 1 if they are met, else 0.
+    /// 1 − Σ w (y − f)² / Σ w (y − ȳ)²: 1 is the best, 0 the value of the mean. For constant targets 1 if they are met,
+    /// else 0.
     #[default]
     R2,
     /// Minus the mean of |y − f|.
     NegMeanAbsoluteError,
     /// Minus the root of the mean of (y − f)².
     NegRootMeanSquaredError,
-    /// Minus the mean of the pinball loss: q (y − f) where the target is above the prediction, (1 − q) (f − y) where it is below.
+    /// Minus the mean of the pinball loss: q (y − f) where the target is above the prediction, (1 − q) (f − y) where it
+    /// is below.
     NegMeanPinballLoss {
         /// q, above 0 and below 1: which quantile is predicted.
         quantile: f64,
     },
 }
 
-/// The name of the score of quantiles, and what follows where the quantile is not ½.
+/// The name of the score of quantiles, and the suffix where the quantile is not ½.
 const PINBALL: &str = "neg-mean-pinball-loss";
 const QUANTILE: &str = ":quantile=";
 
@@ -43,17 +45,17 @@ impl fmt::Display for RegressionScoring {
 impl FromStr for RegressionScoring {
     type Err = Error;
 
-    fn from_str(given: &str) -> Result<Self> {
-        if let Some(quantile) = given.strip_prefix(PINBALL).and_then(|rest| rest.strip_prefix(QUANTILE)) {
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(quantile) = text.strip_prefix(PINBALL).and_then(|rest| rest.strip_prefix(QUANTILE)) {
             let quantile = quantile.parse().ok().filter(|q| (0.0..1.0).contains(q) && *q > 0.0).ok_or_else(|| {
                 let expected = "a number above 0 and below 1, as in neg-mean-pinball-loss:quantile=0.9";
-                Error::parameter("scoring", given, expected)
+                Error::parameter("scoring", text, expected)
             })?;
             return Ok(RegressionScoring::NegMeanPinballLoss { quantile });
         }
-        let known = RegressionScoring::ALL.into_iter().find(|known| known.to_string() == given);
+        let known = RegressionScoring::ALL.into_iter().find(|known| known.to_string() == text);
         let names = RegressionScoring::ALL.map(|known| known.to_string());
-        known.ok_or_else(|| Error::unknown("scoring", given, names.iter().map(String::as_str)))
+        known.ok_or_else(|| Error::unknown("scoring", text, names.iter().map(String::as_str)))
     }
 }
 
@@ -66,7 +68,7 @@ impl RegressionScoring {
         RegressionScoring::NegMeanPinballLoss { quantile: 0.5 },
     ];
 
-    /// The score that suits a loss where none is asked for: of quantiles the pinball loss, of others R².
+    /// The default score of a loss: the pinball loss for quantiles, R² for others.
     pub fn of_loss(loss: RegressionLoss) -> Self {
         match loss {
             RegressionLoss::Quantile { quantile } => RegressionScoring::NegMeanPinballLoss { quantile },
@@ -77,8 +79,8 @@ impl RegressionScoring {
     /// The score of `predicted` for these targets, one a sample.
     ///
     /// # Errors
-    /// [`Error::Shape`] for arrays of other lengths; [`Error::Score`] without samples or weight, for values that are not
-    /// finite, and for an R² of fewer than two samples.
+    /// [`Error::Shape`] for arrays of other lengths; [`Error::Score`] without samples or weight, for values that are
+    /// not finite, and for an R² of fewer than two samples.
     pub fn score(self, targets: &[f64], predicted: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         let n = targets.len();
         if predicted.len() != n || weights.is_some_and(|weights| weights.len() != n) {
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn undefined_scores_are_refused() {
+    fn rejects_undefined_scores() {
         let refused = |y: &[f64], f: &[f64]| RegressionScoring::R2.score(y, f, None).unwrap_err().to_string();
         assert!(refused(&[1.0], &[1.0]).contains("two samples"));
         assert!(refused(&[1.0, f64::INFINITY], &[1.0, 1.0]).contains("not finite"));

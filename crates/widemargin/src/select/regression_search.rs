@@ -1,15 +1,17 @@
-//! Which similarity for a regression: candidates on some of the samples, judged by the leave-one-out squared error, whatever
-//! the loss of the fit.
+//! Selection of the similarity of a regression: candidates on some of the samples, judged by the leave-one-out squared
+//! error, whatever the loss of the fit.
 //!
-//! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples with
-//! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
-//! alone, and one decomposition of it; other similarities take the way of the fit. Where nothing is given, the same search on
-//! half of these samples first finds which candidates are promising. The gamma of the best kernels follows the
-//! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbors.
+//! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples
+//! with all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the
+//! samples alone, and one decomposition of it; other similarities are fitted. Without candidates of the caller, the
+//! same search on half of these samples first finds which candidates are promising. The gamma of the best kernels
+//! follows the error in factors of two while a step is worth it, then to the vertex of the parabola through the best
+//! and its neighbors.
 //!
-//! Of a table the columns are weighted next, by the scales that make the targets most likely (`column_scales.rs`), which bring
-//! their gamma: where scales of their own make the targets so much more likely than one scale of all columns that chance hardly
-//! would. The error alone does not tell: weights that were learned from the same samples lower it even where they are worse.
+//! Of a table the columns are weighted next, by the scales that make the targets most likely (`column_scales.rs`),
+//! which bring their gamma: where scales of their own make the targets so much more likely than one scale of all
+//! columns that chance hardly explains it. The error alone is not enough: weights that were learned from the same
+//! samples lower it even where they are worse.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -19,7 +21,7 @@ use super::candidate::{Candidate, follows_scales, name_of, scale_of, with_scale}
 use super::column_scales::{Difference, Likely, Scales, Table};
 use super::similarity_trial::mean_and_error;
 use super::usual_candidates::candidates_for;
-use crate::data::{About, AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
+use crate::data::{About, AnySamples, DenseMatrix, Distinct, Source, Targets, Training, Vectors, WeightedCodes};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization};
 use crate::instant::Instant;
@@ -33,8 +35,8 @@ use crate::solve::ridge::{Fitted, Ridge};
 /// Samples on which candidates are compared.
 const SAMPLES: usize = 400;
 
-/// Samples of a first look, where there are more than one and a half times as many: an eighth of the time of one at twice as
-/// many. What it finds promising is compared on all samples of the search.
+/// Samples of a first look, where there are more than one and a half times as many: an eighth of the time of one at
+/// twice as many. Its promising candidates are compared on all samples of the search.
 const FIRST_LOOK: usize = 200;
 
 /// Similarities whose scale is followed, if their mean squared error is within this multiple of the least.
@@ -44,38 +46,40 @@ const WITHIN: f64 = 1.5;
 /// Steps of a factor of two by which a scale may be changed in one direction.
 const SCALE_STEPS: usize = 8;
 
-/// Evaluations of the likelihood for the scale of all columns, for those of each, and for those from the ones of the first look.
+/// Evaluations of the likelihood for the scale of all columns, for those of each, and for those from the ones of the
+/// first look.
 const TIED_EVALUATIONS: usize = 15;
 const EVALUATIONS: usize = 50;
 const FURTHER_EVALUATIONS: usize = 20;
 
-/// The logarithm of the odds for scales of their own, against one of all columns, above which they are taken by likelihood: 20 to 1.
+/// The logarithm of the odds for scales of their own, against one of all columns, above which they are selected by
+/// likelihood: 20 to 1.
 const STRONG: f64 = 3.0;
 
 /// The noise from which scales of columns are learned, in units of the amplitude.
 const NOISE: f64 = 0.1;
 
-/// The part of the error by which a step of a scale must lower it for another to be worth its time: a fraction of the standard
-/// error of the error itself.
-const LEAST_GAIN: f64 = 0.01;
+/// The part of the error by which a step of a scale must lower it for another to be worth its time: a fraction of the
+/// standard error of the error itself.
+const MIN_GAIN: f64 = 0.01;
 
 /// Standard errors of the difference by which weights must lower the error.
-const SURE: f64 = 2.0;
+const CLEAR_DIFFERENCE: f64 = 2.0;
 
-/// Weights are tried on columns of at most so many, and so few.
+/// The numbers of columns for which weights are tried.
 const COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
 
 /// The part of the time limit that a search may take.
 const TIME: f64 = 0.5;
 
-/// What was found of a candidate.
+/// The evaluation of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedRegression {
     /// With learned values.
     pub candidate: Candidate,
     /// The number of samples.
     pub n_samples: usize,
-    /// R² of the left-out predictions at the best C of the path, or why there is none.
+    /// R² of the leave-one-out predictions at the best C of the path, or the reason of a failure.
     pub loo_r2: std::result::Result<f64, String>,
     /// Wall-clock seconds.
     pub seconds: f64,
@@ -93,7 +97,7 @@ pub struct RegressionChoice {
 /// A search for the similarity of a regression.
 #[derive(Clone, Debug, Default)]
 pub struct RegressionSearch {
-    /// What is tried; empty for what suits the kind of samples.
+    /// The candidates; if empty, the default ones for the kind of samples.
     pub candidates: Vec<Candidate>,
     /// The normalization of all candidates; without one that of each.
     pub normalization: Option<Normalization>,
@@ -104,7 +108,7 @@ pub struct RegressionSearch {
 }
 
 impl RegressionChoice {
-    /// The parameters with what was found.
+    /// The parameters with the best candidate.
     ///
     /// # Errors
     /// As for [`AnySimilarity::new`].
@@ -116,8 +120,8 @@ impl RegressionChoice {
         Ok(params.with_similarity(similarity).normalization(self.best.normalization))
     }
 
-    /// What was tried, in a line, the best first; nothing if nothing was.
-    pub fn told(&self) -> Option<String> {
+    /// The candidates that were tried, in a line, the best first; `None` if there are none.
+    pub fn summary(&self) -> Option<String> {
         // Not those of the first look.
         let n_samples = self.tried.last()?.n_samples;
         let mut ranked: Vec<&TriedRegression> =
@@ -131,14 +135,17 @@ impl RegressionChoice {
                 Err(problem) => format!("{named} failed: {problem}"),
             }
         };
-        let told: Vec<String> = ranked.iter().map(one).collect();
-        Some(format!("R² of left-out predictions by the squared loss on {n_samples} samples: {}", told.join(", ")))
+        let results: Vec<String> = ranked.iter().map(one).collect();
+        Some(format!(
+            "R² of leave-one-out predictions by the squared loss on {n_samples} samples: {}",
+            results.join(", ")
+        ))
     }
 }
 
 impl RegressionSearch {
-    /// The search for what is left open: the similarity if there are no specs, and the normalization if it is none. A single
-    /// similarity gets what suits it or the mean norm; several the mean norm.
+    /// The search for the automatic parameters: the similarity if there are no specs, and the normalization if it is
+    /// `None`. A single similarity gets its usual normalization or the mean norm; several the mean norm.
     pub fn of<S: Similarity>(
         params: &BasisExpansionRegressorParams<S>,
         specs: &[String],
@@ -148,8 +155,8 @@ impl RegressionSearch {
         RegressionSearch { candidates, normalization, seed: params.expander.seed, threads: params.threads }
     }
 
-    /// Searches. A single candidate is taken without being tried. The search takes half of the time that is left and then
-    /// ends with the best so far; the first candidate is always tried.
+    /// Searches. A single candidate is returned without a trial. The search takes half of the time that is left and
+    /// then ends with the best so far; the first candidate is always tried.
     ///
     /// # Errors
     /// Invalid targets and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
@@ -170,11 +177,11 @@ impl RegressionSearch {
         let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
         // Once a candidate has been tried, no other one may take the time of the fit.
         let limited = &monitor.with_strict_limit();
-        let given = (targets, &weights[..], sample_weight);
-        let mut trial = Trial::new(self, samples, given, SAMPLES, monitor)?;
+        let weighted = (targets, &weights[..], sample_weight);
+        let mut trial = Trial::new(self, samples, weighted, SAMPLES, monitor)?;
         let mut candidates = match &self.candidates[..] {
             [] => candidates_for(&trial.samples, trial.rows.len() < samples.n_samples()),
-            given => given.to_vec(),
+            candidates => candidates.to_vec(),
         };
         if let Some(normalization) = self.normalization {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
@@ -183,7 +190,7 @@ impl RegressionSearch {
         let mut tried = Vec::new();
         let mut learned = Vec::new();
         if is_open && 2 * trial.rows.len() > 3 * FIRST_LOOK {
-            let mut look = Trial::new(self, samples, given, FIRST_LOOK, monitor)?;
+            let mut look = Trial::new(self, samples, weighted, FIRST_LOOK, monitor)?;
             look.explore(candidates.clone())?;
             let promising = look.promising();
             if !promising.is_empty() {
@@ -208,9 +215,9 @@ impl RegressionSearch {
                 format!("{}: {problem}", tried.candidate.similarity.join(" "))
             };
             let reasons: Vec<String> = trial.tried.iter().map(reason).collect();
-            let is_given = !self.candidates.is_empty();
+            let is_requested = !self.candidates.is_empty();
             return match trial.problem {
-                Some(error) if is_given || matches!(error, Error::Memory { .. }) => Err(error),
+                Some(error) if is_requested || matches!(error, Error::Memory { .. }) => Err(error),
                 _ => {
                     let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
                     Err(Error::parameter("similarity", "auto", expected))
@@ -223,7 +230,7 @@ impl RegressionSearch {
     }
 }
 
-/// The samples and what was tried on them.
+/// The samples and the candidates that were tried on them.
 struct Trial<'a> {
     search: &'a RegressionSearch,
     samples: AnySamples,
@@ -236,15 +243,16 @@ struct Trial<'a> {
     units: Vec<f64>,
     monitor: &'a Monitor<'a>,
     tried: Vec<TriedRegression>,
-    /// The squared left-out error of each sample, the mean over the outputs, for each that was tried; empty where it failed.
+    /// The squared leave-one-out error of each sample, the mean over the outputs, for each that was tried; empty where
+    /// it failed.
     losses: Vec<Vec<f64>>,
     /// Scales of the columns by kernel, where they are likely.
-    learned: Vec<Learned>,
+    learned: Vec<ColumnLikelihood>,
     problem: Option<Error>,
 }
 
-/// What the likelihood of a kernel says of the columns.
-struct Learned {
+/// The scales of the columns by the likelihood of a kernel.
+struct ColumnLikelihood {
     kernel: &'static str,
     /// One scale of all columns.
     tied: Likely,
@@ -255,7 +263,7 @@ struct Learned {
     n_samples: usize,
 }
 
-impl Learned {
+impl ColumnLikelihood {
     /// By how much scales of their own raise the logarithm of the likelihood.
     fn gain(&self) -> f64 {
         self.tied.cost - self.each.cost
@@ -293,9 +301,9 @@ impl<'a> Trial<'a> {
         // Equal samples are merged, so that each is a basis once.
         let codes = targets.of_rows(&rows).codes();
         let weights: Vec<f64> = rows.iter().map(|&row| effective[row]).collect();
-        let given = Given { codes: &codes, weights: sample_weight.map(|_| &weights[..]), effective: &weights };
+        let merged = WeightedCodes { codes: &codes, weights: sample_weight.map(|_| &weights[..]), effective: &weights };
         let prints = |some: &[usize]| samples.fingerprints(&some.iter().map(|&at| rows[at]).collect::<Vec<_>>());
-        let distinct = Distinct::find(prints, given, 0, search.threads, monitor)?;
+        let distinct = Distinct::find(prints, merged, 0, search.threads, monitor)?;
         let rows: Vec<usize> = distinct.rows.iter().map(|&at| rows[at]).collect();
         let targets = targets.of_rows(&rows);
         let standard = StandardTargets::new(&targets, &distinct.weights, true)?;
@@ -315,7 +323,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Tries candidates, and follows the scales of the best where none was given.
+    /// Tries candidates, and follows the scales of the best where no candidate has one.
     fn explore(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         for candidate in candidates {
             self.run(candidate)?;
@@ -351,11 +359,11 @@ impl<'a> Trial<'a> {
             Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
             Err(problem) => {
                 let problem = problem.of_rows(&self.rows);
-                let told = problem.to_string();
+                let message = problem.to_string();
                 if self.problem.is_none() || matches!(problem, Error::Memory { .. }) {
                     self.problem = Some(problem);
                 }
-                (None, told)
+                (None, message)
             }
             Ok(left_out) => (Some(left_out), String::new()),
         };
@@ -380,7 +388,7 @@ impl<'a> Trial<'a> {
         Ok(Some(self.tried.len() - 1))
     }
 
-    /// The left-out values of the standardized targets at the best C.
+    /// The leave-one-out predictions of the standardized targets at the best C.
     fn left_out(&self, candidate: &mut Candidate) -> Result<Matrix> {
         let quiet = self.monitor.without_progress().without_time_limit();
         let mut similarity = AnySimilarity::new(&candidate.similarity)?;
@@ -442,7 +450,8 @@ impl<'a> Trial<'a> {
     /// Whether the error of one is smaller beyond chance.
     fn is_better(&self, one: usize, other: usize) -> bool {
         let less: Vec<f64> = self.losses[other].iter().zip(&self.losses[one]).map(|(a, b)| a - b).collect();
-        mean_and_error(&less, &self.weights, self.weights.iter().sum()).is_some_and(|(mean, error)| mean > SURE * error)
+        mean_and_error(&less, &self.weights, self.weights.iter().sum())
+            .is_some_and(|(mean, error)| mean > CLEAR_DIFFERENCE * error)
     }
 
     /// Follows the scales of the best similarities while the error falls.
@@ -467,18 +476,18 @@ impl<'a> Trial<'a> {
     fn follow(&mut self, start: usize) -> Result<usize> {
         let mut best = start;
         // The errors at twice and at half the scale of the best, where they are known.
-        let mut beside = [None; 2];
+        let mut neighbors = [None; 2];
         for (side, factor) in [2.0, 0.5].into_iter().enumerate() {
             for _ in 0..SCALE_STEPS {
                 let before = self.error(best);
                 let (at, better) = self.with_scale_times(best, factor)?;
                 if better {
-                    beside[1 - side] = Some(before);
+                    neighbors[1 - side] = Some(before);
                     best = at;
                 } else {
-                    beside[side] = Some(self.error(at));
+                    neighbors[side] = Some(self.error(at));
                 }
-                if self.error(at) > before * (1.0 - LEAST_GAIN) {
+                if self.error(at) > before * (1.0 - MIN_GAIN) {
                     break;
                 }
             }
@@ -486,11 +495,11 @@ impl<'a> Trial<'a> {
                 break;
             }
         }
-        let [Some(above), Some(below)] = beside else { return Ok(best) };
+        let [Some(above), Some(below)] = neighbors else { return Ok(best) };
         let here = self.error(best);
         // The parabola through −1, 0 and 1: its vertex, and how far below the middle that is.
         let (slope, bend) = (0.5 * (above - below), above + below - 2.0 * here);
-        if 0.5 * slope * slope < LEAST_GAIN * here * bend || !bend.is_finite() {
+        if 0.5 * slope * slope < MIN_GAIN * here * bend || !bend.is_finite() {
             return Ok(best);
         }
         let (at, better) = self.with_scale_times(best, (-slope / bend).exp2())?;
@@ -506,9 +515,9 @@ impl<'a> Trial<'a> {
         Ok((at, self.error(at) < self.error(from)))
     }
 
-    /// The scales of columns that make the targets most likely, for both kernels of distances; after a first look, from the scales
-    /// found there, and only where as much evidence a sample would do on all.
-    fn learn_columns(&self, before: &[Learned]) -> Result<Vec<Learned>> {
+    /// The scales of columns that make the targets most likely, for both kernels of distances; after a first look, from
+    /// the scales found there, and only where the same evidence per sample is enough on all.
+    fn learn_columns(&self, before: &[ColumnLikelihood]) -> Result<Vec<ColumnLikelihood>> {
         let matrix = match &self.samples {
             AnySamples::Vectors(Vectors::Dense(matrix)) => matrix,
             AnySamples::Far(vectors) => vectors.differences(),
@@ -528,7 +537,7 @@ impl<'a> Trial<'a> {
                 break;
             }
             let known = before.iter().find(|known| known.kernel == kernel);
-            let is_hopeless = |known: &Learned| known.gain() * n / known.n_samples as f64 - penalty <= STRONG;
+            let is_hopeless = |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= STRONG;
             if known.map_or(!before.is_empty(), is_hopeless) {
                 continue;
             }
@@ -553,23 +562,24 @@ impl<'a> Trial<'a> {
                 *scale = 0.0;
             }
             let is_likely = tied.cost - each.cost - penalty > STRONG;
-            found.push(Learned { kernel, tied, each, is_likely, n_samples: self.rows.len() });
+            found.push(ColumnLikelihood { kernel, tied, each, is_likely, n_samples: self.rows.len() });
         }
         Ok(found)
     }
 
     /// Tries weights of columns where these are likely.
-    fn weigh_columns(&mut self, before: &[Learned]) -> Result<()> {
+    fn weigh_columns(&mut self, before: &[ColumnLikelihood]) -> Result<()> {
         self.learned = self.learn_columns(before)?;
         self.learned.retain(|learned| learned.is_likely);
-        let specs: Vec<String> = self.learned.iter().map(Learned::spec).collect();
+        let specs: Vec<String> = self.learned.iter().map(ColumnLikelihood::spec).collect();
         for spec in specs {
             self.run(Candidate::usual(&spec))?;
         }
         Ok(())
     }
 
-    /// The best candidate; of two kernels with weights of columns the likelier, unless the other has less error beyond chance.
+    /// The best candidate; of two kernels with weights of columns the likelier, unless the other has less error beyond
+    /// chance.
     fn preferred(&self) -> Option<usize> {
         let weighted_for = |at: usize| {
             let name = name_of(&self.tried[at].candidate);

@@ -1,11 +1,12 @@
-//! How much each column of a table says about the class by itself: weights for a similarity that counts all columns alike.
+//! The relevance of each column of a table for the class: weights for a similarity that counts all columns alike.
 //!
 //! η², the correlation ratio, is the share of a column's variance that lies between the classes: a column of noise has
-//! (k − 1) / (n − 1) of n samples in k classes, which is subtracted (Kelley, An unbiased correlation ratio measure, 1935).
+//! (k − 1) / (n − 1) of n samples in k classes, which is subtracted (Kelley, An unbiased correlation ratio measure,
+//! 1935).
 
 use crate::data::{DenseMatrix, Labels};
 
-/// What is added to η²: a column that says nothing alone may say something beside others.
+/// Added to η²: a column that is not informative alone may be so together with others.
 const FLOOR: f64 = 0.02;
 
 /// The weight √(η² + 0.02) of each column, the largest of them 1, with two decimals.
@@ -16,24 +17,24 @@ pub(super) fn column_weights(samples: &DenseMatrix<f32>, labels: &Labels, weight
     roots.into_iter().map(|root| ((100.0 * root / most).round() / 100.0) as f32).collect()
 }
 
-/// η² of each column without its bias, at least 0; 0 where a column is constant. n·(d + k) flops of n samples, d columns and
-/// k classes.
+/// η² of each column without its bias, at least 0; 0 where a column is constant. n·(d + k) flops of n samples, d
+/// columns and k classes.
 fn correlation_ratios(samples: &DenseMatrix<f32>, labels: &Labels, weights: &[f64]) -> Vec<f64> {
-    // Of several labels the groups are of samples with the same rarest one.
+    // For multilabel targets the groups are of samples with the same rarest label.
     let labels = &*labels.as_strata();
     let (n_columns, n_classes) = (samples.n_cols, labels.classes().len());
     let mut of_class = vec![0.0; n_classes];
     let (mut sums, mut squares) = (vec![0.0; n_classes * n_columns], vec![0.0; n_columns]);
     let total: f64 = weights.iter().sum();
     let rows = || samples.values.chunks(n_columns.max(1)).zip(labels.codes()).zip(weights);
-    let mut means = vec![0.0; n_columns];
+    let mut centers = vec![0.0; n_columns];
     for ((row, _), weight) in rows() {
-        means.iter_mut().zip(row).for_each(|(mean, &x)| *mean += weight * f64::from(x) / total);
+        centers.iter_mut().zip(row).for_each(|(mean, &x)| *mean += weight * f64::from(x) / total);
     }
     for ((row, &code), weight) in rows() {
         of_class[code as usize] += weight;
         let sums = &mut sums[code as usize * n_columns..][..n_columns];
-        for (((sum, square), mean), &x) in sums.iter_mut().zip(&mut squares).zip(&means).zip(row) {
+        for (((sum, square), mean), &x) in sums.iter_mut().zip(&mut squares).zip(&centers).zip(row) {
             let centered = f64::from(x) - mean;
             *sum += weight * centered;
             *square += weight * centered * centered;

@@ -7,8 +7,8 @@ use crate::macros::named;
 use crate::model::Classifier;
 use crate::problem::{OneVsRest, n_problems};
 
-/// How predictions are judged. A higher score is better: the best is 1, or 0 for the two that are losses with their sign
-/// turned.
+/// How predictions are judged. A higher score is better: the best is 1, or 0 for the two that are losses with their
+/// sign turned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scoring {
@@ -19,13 +19,13 @@ pub enum Scoring {
     BalancedAccuracy,
     /// The mean over the classes that occur or are predicted of 2 right / (actual + predicted).
     F1Macro,
-    /// The area under the ROC curve of the decision values: the probability that of a sample of the second class and one
-    /// of the first the former has the larger value, with ½ for equal ones. Of more classes the mean of each against
-    /// the rest, by the probabilities of the classes (scikit-learn's `roc_auc_ovr`); by the decision values of a model
-    /// without probabilities.
+    /// The area under the ROC curve of the decision values: the probability that of a sample of the second class and
+    /// one of the first the former has the larger value, with ½ for equal ones. Of more classes the mean of each
+    /// against the rest, by the probabilities of the classes (scikit-learn's `roc_auc_ovr`); by the decision values of
+    /// a model without probabilities.
     RocAuc,
-    /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct decision values in descending order, with the precision P and the recall R of the
-    /// second class of two among the samples down to each.
+    /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct decision values in descending order, with the precision P and the recall R of
+    /// the second class of two among the samples down to each.
     AveragePrecision,
     /// The mean of ln p over the samples, p the probability of the class that the sample has ([`log_loss`]).
     NegLogLoss,
@@ -65,7 +65,7 @@ impl Scoring {
         matches!(self, Scoring::NegLogLoss | Scoring::NegBrierScore)
     }
 
-    /// Whether it judges probabilities of a model of so many classes that has them.
+    /// Whether it judges probabilities of a calibrated model of `n_classes` classes.
     pub fn prefers_probabilities(self, n_classes: usize) -> bool {
         self.needs_probabilities() || (self == Scoring::RocAuc && n_classes > 2)
     }
@@ -73,9 +73,9 @@ impl Scoring {
     /// Whether it is defined for samples with these labels and a model with these classes.
     ///
     /// # Errors
-    /// [`Error::Score`] for no samples; where decision values or probabilities are judged, for a label that is none of the
-    /// classes; where decision values are, for a class without samples (of the average precision, for the second class);
-    /// for an average precision of more than two classes.
+    /// [`Error::Score`] for no samples; where decision values or probabilities are judged, for a label that is none of
+    /// the classes; where decision values are, for a class without samples (of the average precision, for the second
+    /// class); for an average precision of more than two classes.
     pub fn check(self, labels: &Labels, classes: &[Label]) -> Result<()> {
         if labels.is_empty() {
             return Err(self.undefined("there are no samples"));
@@ -102,7 +102,7 @@ impl Scoring {
         }
     }
 
-    /// The score of a model with these classes on samples with these labels, of which `decision_values` are row-major,
+    /// The score of a model with these classes on samples with these labels; `decision_values` are row-major,
     /// one column for two classes and otherwise one a class.
     ///
     /// # Errors
@@ -164,8 +164,8 @@ impl Scoring {
     /// The score of probabilities of a model with these classes, samples × classes, on samples with these labels.
     ///
     /// # Errors
-    /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for what are no
-    /// probabilities, and for a score that does not judge them.
+    /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for values that
+    /// are not probabilities, and for a score that does not judge them.
     pub fn score_probabilities(
         self,
         labels: &Labels,
@@ -175,7 +175,7 @@ impl Scoring {
     ) -> Result<f64> {
         self.check(labels, classes)?;
         let (codes, k) = (self.codes(labels, classes)?, classes.len());
-        // Arrays that are inconsistent, and what are no probabilities, are refused by all alike.
+        // All scores reject arrays that are inconsistent, and values that are not probabilities.
         let brier = brier_score(&codes, k, probabilities, weights);
         match self {
             Scoring::NegLogLoss => Ok(-log_loss(&codes, k, probabilities, weights)?),
@@ -188,8 +188,7 @@ impl Scoring {
         }
     }
 
-    /// The score of a model on samples with these labels, of which it has these decision values, as for
-    /// [`Scoring::score`].
+    /// The score of a model on samples with these labels, by its decision values, as for [`Scoring::score`].
     ///
     /// # Errors
     /// As for [`Scoring::score`] and [`Scoring::score_probabilities`]; [`Error::NotCalibrated`] where probabilities are
@@ -368,27 +367,27 @@ mod tests {
         let brier = Scoring::NegBrierScore.score_probabilities(&labels, Some(&[3.0, 1.0]), &classes, &p).unwrap();
         assert!((brier + (3.0 * 0.0625 + 0.25) / 4.0).abs() < 1e-15);
         let refused = |error: Result<f64>| error.unwrap_err().to_string();
-        let told = refused(Scoring::NegLogLoss.score(&labels, None, &classes, &[1.0, 2.0]));
-        assert_eq!(told, "scoring 'neg-log-loss': it judges probabilities, not decision values");
-        let told = refused(Scoring::RocAuc.score_probabilities(&Labels::new(["bee", "wasp"]), None, &classes, &p));
-        assert_eq!(told, "scoring 'roc-auc': it does not judge probabilities");
-        let told = refused(Scoring::NegLogLoss.score_probabilities(&Labels::new(["fly"]), None, &classes, &p));
-        assert_eq!(told, "scoring 'neg-log-loss': the model was not trained with class 'fly'");
+        let message = refused(Scoring::NegLogLoss.score(&labels, None, &classes, &[1.0, 2.0]));
+        assert_eq!(message, "scoring 'neg-log-loss': it judges probabilities, not decision values");
+        let message = refused(Scoring::RocAuc.score_probabilities(&Labels::new(["bee", "wasp"]), None, &classes, &p));
+        assert_eq!(message, "scoring 'roc-auc': it does not judge probabilities");
+        let message = refused(Scoring::NegLogLoss.score_probabilities(&Labels::new(["fly"]), None, &classes, &p));
+        assert_eq!(message, "scoring 'neg-log-loss': the model was not trained with class 'fly'");
     }
 
     #[test]
-    fn undefined_scores_are_refused_by_name() {
+    fn rejects_undefined_scores_by_name() {
         let classes = [Label::from("bee"), Label::from("wasp")];
         let refused = |scoring: Scoring, labels: &[&str], values: &[f32]| {
             let labels = Labels::new(labels.iter().copied());
             scoring.score(&labels, None, &classes, values).unwrap_err().to_string()
         };
-        let told = refused(Scoring::RocAuc, &["bee", "bee"], &[1.0, 2.0]);
-        assert_eq!(told, "scoring 'roc-auc': there is no sample of class 'wasp'");
-        let told = refused(Scoring::AveragePrecision, &["bee", "bee"], &[1.0, 2.0]);
-        assert_eq!(told, "scoring 'average-precision': there is no sample of class 'wasp'");
-        let told = refused(Scoring::RocAuc, &["bee", "fly"], &[1.0, 2.0]);
-        assert_eq!(told, "scoring 'roc-auc': the model was not trained with class 'fly'");
+        let message = refused(Scoring::RocAuc, &["bee", "bee"], &[1.0, 2.0]);
+        assert_eq!(message, "scoring 'roc-auc': there is no sample of class 'wasp'");
+        let message = refused(Scoring::AveragePrecision, &["bee", "bee"], &[1.0, 2.0]);
+        assert_eq!(message, "scoring 'average-precision': there is no sample of class 'wasp'");
+        let message = refused(Scoring::RocAuc, &["bee", "fly"], &[1.0, 2.0]);
+        assert_eq!(message, "scoring 'roc-auc': the model was not trained with class 'fly'");
         assert!(refused(Scoring::RocAuc, &["bee", "wasp"], &[1.0, f32::NAN]).contains("NaN"));
         assert!(refused(Scoring::Accuracy, &["bee", "wasp"], &[1.0]).contains("1 decision values"));
         assert!(refused(Scoring::Accuracy, &[], &[]).contains("no samples"));

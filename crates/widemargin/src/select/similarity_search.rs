@@ -1,25 +1,27 @@
-//! Which similarity: candidates on some of the samples, judged by leave-one-out (`similarity_trial.rs`).
+//! Selection of the similarity: candidates on some of the samples, judged by leave-one-out (`similarity_trial.rs`).
 //!
-//! A candidate is a similarity, or several, with its normalization. On at most a thousand samples, half of them bases at
-//! most, its features are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Of 400
-//! samples and more, a quarter is asked first, for a fiftieth of the time: there the scale (gamma, the window of a warping
-//! distance) of those near the best follows the loss in factors of two, and those that are behind beyond doubt, or the same
-//! in effect, are left. On all of the thousand only the best have their scale changed again; then the next best are joined to
-//! the best as long as that helps (Aghazadeh & Carlsson, section 3.5), sharing the number of its features where not all
-//! samples are bases. The first candidate that cannot be told from the best, by the standard error of their difference, is
-//! taken; where there are more samples, it meets the best of other similarities that cannot be told either on a tenth of all,
+//! A candidate is a similarity, or several, with its normalization. On at most a thousand samples, half of them bases
+//! at most, its features are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Of
+//! 400 samples and more, a quarter is used first, at 2 % of the time: there the scale (gamma, the window of a warping
+//! distance) of those near the best follows the loss in factors of two, and those that are clearly behind, or the same
+//! in effect, are dropped. On all of the thousand only the best have their scale changed again; then the next best are
+//! joined to the best as long as that helps (Aghazadeh & Carlsson, section 3.5), sharing the number of its features
+//! where not all samples are bases. The first candidate within one standard error of the best is selected; where there
+//! are more samples, it is compared with the best of other similarities within one standard error on a tenth of all,
 //! from 2,000 to 4,000, half of them bases: a kernel with a slow spectrum gains less from more bases.
 //!
 //! There a support vector machine stays at the λ of the thousand: on a9a the path took a third of the search. There
-//! bases are counted too: a half of these samples is compared with a quarter as bases. All samples have a quarter, but not
-//! fewer than without a search, unless a half is worth four times the work: if it saves a tenth of the loss or half a point of
-//! the error, beyond doubt. Where it saves two points they have twice as many again, which was not tried. Features alone, which
-//! need no bases, are taken by the same measure.
+//! bases are counted too: a half of these samples is compared with a quarter as bases. All samples have a quarter, but
+//! not fewer than without a search, unless a half is worth four times the work: if it clearly saves a tenth of the loss
+//! or 0.5 percentage points of the error. Where it saves 2 percentage points they have twice as many again, which was
+//! not tried. Features alone, which need no bases, are selected by the same criterion.
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
 use super::candidate::{Candidate, compares, follows_scales, name_of};
-use super::similarity_trial::{All, BASES, Finalist, SAMPLES, SURE, Trial, TrialSettings, Tried, WITHIN, WORTH};
+use super::similarity_trial::{
+    All, BASES, CLEAR_DIFFERENCE, Finalist, SAMPLES, Trial, TrialSettings, Tried, WITHIN, WORTH,
+};
 use super::time_left::Work;
 use crate::data::{About, AnySamples, ClassWeight, Labels, Source, effective_weights};
 use crate::error::{Error, Result};
@@ -29,26 +31,27 @@ use crate::monitor::{Monitor, Stopped};
 use crate::problem::{Intercept, Penalty, SmoothLoss};
 use crate::similarity::{AnySimilarity, Similarity};
 
-/// From so many samples on, candidates are tried on a part of them first.
+/// From this number of samples on, candidates are tried on a part of them first.
 const SCREENED_FROM: usize = 400;
 const SCREENED_SHARE: usize = 4;
 
-/// Those whose loss there is within this multiple of the least are tried on all, and within [`WITHIN`] those that are not above
-/// it beyond doubt: what is best on few samples need not be on many.
-const SURELY_NEAR: f64 = 1.05;
+/// Those whose loss there is within this multiple of the least are tried on all, and within [`WITHIN`] those that are
+/// not clearly above it: the best on few samples need not be the best on many.
+const NEAR: f64 = 1.05;
 
-/// How many of those that cannot be told from the best have their scale changed again on all of the samples.
+/// The number of candidates within one standard error of the best whose scale is changed again on all of the samples.
 const FOLLOWED_AGAIN: usize = 2;
 
-/// What a candidate on a quarter of the samples costs next to one on all of them, and how many are expected to follow those
-/// that are listed; both for the progress only.
+/// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
+/// are listed; both for the progress only.
 const SCREENED_COST: f64 = 0.125;
 const TO_FOLLOW: f64 = 5.0;
 
-/// Samples on which bases are counted, a tenth of all within these bounds; with at most half as many bases all samples do.
+/// Samples on which bases are counted, a tenth of all within these bounds; with at most half as many bases all samples
+/// do.
 const SAMPLES_TO_COUNT: (usize, usize) = (2000, 4000);
 
-/// By how much bases must lower the error for twice as many again, which are not tried, to be worth it too.
+/// The decrease of the error by more bases from which twice as many again, which are not tried, are worth it too.
 const WORTH_OF_TWICE_AS_MANY: f64 = 0.02;
 
 /// Bases that all samples have at least, if these are half of the samples on which they are counted.
@@ -60,11 +63,11 @@ const TIME: f64 = 0.5;
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarityChoice {
-    /// The first candidate that cannot be told from the one with the least loss.
+    /// The first candidate within one standard error of the least loss.
     pub best: Candidate,
-    /// How many bases, if it was asked; none is all samples.
+    /// The number of bases, if it was selected; `None` for all samples.
     pub n_basis: Option<usize>,
-    /// The loss, if it was left open and another than the squared hinge is taken.
+    /// The loss, if it was automatic and is not the squared hinge.
     pub loss: Option<SmoothLoss>,
     /// λ of the best, as in [`Tried`].
     lambda: Option<f64>,
@@ -75,14 +78,15 @@ pub struct SimilarityChoice {
 /// A search for the similarity.
 #[derive(Clone, Debug)]
 pub struct SimilaritySearch {
-    /// What is tried; empty for what suits the kind of samples.
+    /// The candidates; if empty, the default ones for the kind of samples.
     pub candidates: Vec<Candidate>,
     /// The normalization of all candidates; without one that of each.
     pub normalization: Option<Normalization>,
-    /// Whether the number of bases is chosen too.
+    /// Whether the number of bases is selected too.
     pub counts_bases: bool,
-    /// Whether the loss is chosen too: the squared hinge, or the squared loss for dense features of a descriptor, of more than a
-    /// thousand samples in three classes or more, unless the squared hinge lowers the error by half a point beyond doubt.
+    /// Whether the loss is selected too: the squared hinge, or the squared loss for dense features of a descriptor, of
+    /// more than a thousand samples in three classes or more, unless the squared hinge clearly lowers the error by 0.5
+    /// percentage points.
     pub chooses_loss: bool,
     /// How the intercept is treated.
     pub intercept: Intercept,
@@ -110,7 +114,7 @@ impl Default for SimilaritySearch {
     }
 }
 
-/// What was found on a quarter of the samples.
+/// The results on a quarter of the samples.
 #[derive(Default)]
 struct Screened {
     /// The candidates to try on all of the samples.
@@ -133,7 +137,7 @@ impl Screened {
 }
 
 impl SimilarityChoice {
-    /// The parameters with what was found.
+    /// The parameters with the results of the search.
     ///
     /// # Errors
     /// As for [`AnySimilarity::new`].
@@ -150,8 +154,8 @@ impl SimilarityChoice {
         })
     }
 
-    /// What was tried, in a line: the losses, least first; nothing if nothing was.
-    pub fn told(&self) -> Option<String> {
+    /// The candidates that were tried, in a line: the losses, least first; `None` if there are none.
+    pub fn summary(&self) -> Option<String> {
         if self.tried.is_empty() {
             return None;
         }
@@ -167,17 +171,18 @@ impl SimilarityChoice {
                 Err(problem) => format!("{named} failed: {problem}"),
             }
         };
-        let told: Vec<String> = ranked.iter().map(one).collect();
+        let results: Vec<String> = ranked.iter().map(one).collect();
         let mut sizes: Vec<String> = self.tried.iter().map(|tried| tried.n_samples.to_string()).collect();
         sizes.dedup();
         let sizes = sizes.join(" and then ");
-        Some(format!("mean leave-one-out squared hinge on {sizes} samples: {}", told.join(", ")))
+        Some(format!("mean leave-one-out squared hinge on {sizes} samples: {}", results.join(", ")))
     }
 }
 
 impl SimilaritySearch {
-    /// The search for what is left open: the similarity if there are no specs, the normalization if it is none, and the number
-    /// of bases. A single similarity gets what suits it or the mean norm; several the mean norm.
+    /// The search for the automatic parameters: the similarity if there are no specs, the normalization if it is
+    /// `None`, and the number of bases. A single similarity gets its usual normalization or the mean norm; several the
+    /// mean norm.
     pub fn of<S: Similarity>(
         params: &BasisExpansionParams<S>,
         specs: &[String],
@@ -200,7 +205,7 @@ impl SimilaritySearch {
         }
     }
 
-    /// The same with the loss left open too, if it is and the penalty is the usual one: others have the squared hinge.
+    /// The same with an automatic loss, if `is_open` and the penalty is the default: others have the squared hinge.
     pub fn choosing_loss<S: Similarity>(self, params: &BasisExpansionParams<S>, is_open: bool) -> Self {
         SimilaritySearch { chooses_loss: is_open && params.penalty == Penalty::default(), ..self }
     }
@@ -210,8 +215,8 @@ impl SimilaritySearch {
         TrialSettings { intercept, class_weight: self.class_weight.clone(), seed, threads }
     }
 
-    /// Searches. A single candidate is taken without being tried, unless its bases are counted. The search takes half of the
-    /// time that is left and then ends with the best so far; the first candidate may take all of the time.
+    /// Searches. A single candidate is returned without a trial, unless its bases are counted. The search takes half of
+    /// the time that is left and then ends with the best so far; the first candidate may take all of the time.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
@@ -234,7 +239,7 @@ impl SimilaritySearch {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
             let choice =
                 SimilarityChoice { best: best.clone(), n_basis: None, loss: None, lambda: None, tried: Vec::new() };
-            // What is no comparison needs no bases.
+            // Features alone need no bases.
             let counts = counts && compares(&best)?;
             let finalists = [(best, None)];
             return if counts {
@@ -248,13 +253,13 @@ impl SimilaritySearch {
         let mut trial = Trial::on(&all, SAMPLES, &settings, monitor)?;
         let mut candidates = match &self.candidates[..] {
             [] => trial.candidates(),
-            given => given.to_vec(),
+            candidates => candidates.to_vec(),
         };
         if let Some(normalization) = self.normalization {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
         }
         let (mut earlier, mut cut) = (Vec::new(), None);
-        // What may be tried on more samples.
+        // Candidates that may be tried on more samples.
         let after = if all.weights.len() > SAMPLES { 3.0 * cost_on(n_to_count(all.weights.len())) } else { 0.0 };
         let mut promising: Vec<Finalist> = Vec::new();
         if trial.labels.len() >= SCREENED_FROM {
@@ -295,12 +300,12 @@ impl SimilaritySearch {
         trial.join()?;
         let finalists = trial.finalists();
         let Some((best, lambda)) = finalists.first().cloned() else {
-            // A similarity that was given is told by itself.
-            let is_given = !self.candidates.is_empty()
+            // The error of a single requested similarity is returned as it is.
+            let is_requested = !self.candidates.is_empty()
                 && self.candidates.iter().all(|one| one.similarity == self.candidates[0].similarity);
             match trial.problem {
                 Some(error @ Error::Memory { .. }) => return Err(error),
-                Some(error) if is_given => return Err(error),
+                Some(error) if is_requested => return Err(error),
                 _ => {}
             }
             let reason = |tried: &Tried| {
@@ -320,7 +325,7 @@ impl SimilaritySearch {
         if (is_open || (counts && has_bases)) && has_time {
             choice = self.on_more(&all, &settings, choice, &finalists, trial.work, monitor)?;
         } else {
-            // So many are kept to tell the kind of samples.
+            // One basis stays for the kind of samples.
             choice.n_basis = (counts && !has_bases).then_some(1);
         }
         choice.tried = [&earlier, &trial.tried, &choice.tried[..]].concat();
@@ -337,8 +342,8 @@ impl SimilaritySearch {
         Ok(choice)
     }
 
-    /// The candidates that on a quarter of the samples are near the best and not like an earlier one, with the scale that is
-    /// best there and λ, in the order in which they are given; and what was found of the others.
+    /// The candidates that on a quarter of the samples are near the best and not like an earlier one, with the scale
+    /// that is best there and λ, in their order; and the results of the others.
     fn screened(
         &self,
         all: &All<'_>,
@@ -363,28 +368,30 @@ impl SimilaritySearch {
         let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(best[earlier], best[at]));
         let is_near = |at: usize| {
             let (loss, least_loss) = (trial.loss(best[at]), trial.loss(least));
-            // Features alone, of which there are many, gain most from more samples.
-            let is_open = || trial.is_cheap(best[at]) || trial.is_within(best[at], least, SURE);
-            loss <= SURELY_NEAR * least_loss || (loss <= WITHIN * least_loss && is_open())
+            // Features alone, usually many, gain most from more samples.
+            let is_open = || trial.is_cheap(best[at]) || trial.is_within(best[at], least, CLEAR_DIFFERENCE);
+            loss <= NEAR * least_loss || (loss <= WITHIN * least_loss && is_open())
         };
-        // Where there are many samples, bases must be better than features alone: than those of a descriptor, which gain from
-        // more samples, by what they must save in the end; than columns as they are, which may not, at all.
+        // Where there are many samples, bases must be better than features alone: than those of a descriptor, which
+        // gain from more samples, by the part of the loss that is worth the cost; than unchanged columns, which may not
+        // gain, by any amount.
         let cheap = trial.ranked().into_iter().find(|&at| trial.is_cheap(at) && all.weights.len() > SAMPLES);
         let is_described = |at: usize| name_of(&trial.tried[at].candidate) != "features";
         let most = |cheap: usize| trial.loss(cheap) * if is_described(cheap) { 1.0 - WORTH } else { 1.0 };
         let is_worth_more =
             |at: usize| trial.is_cheap(at) || cheap.is_none_or(|cheap| trial.loss(best[at]) < most(cheap));
-        let kept: Vec<usize> = (0..n_listed).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect();
-        let is_left = |at: &usize| !kept.iter().any(|&kept| best[kept] == trial.best_scale(*at));
+        let selected: Vec<usize> =
+            (0..n_listed).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect();
+        let is_left = |at: &usize| !selected.iter().any(|&one| best[one] == trial.best_scale(*at));
         let left = (0..trial.tried.len()).filter(is_left).map(|at| trial.tried[at].clone()).collect();
-        // What could not be tried for lack of time is not behind.
+        // Candidates that were not tried for lack of time are not behind.
         let untried = candidates[n_listed..].iter().map(|candidate| (candidate.clone(), None));
-        let promising = kept.iter().map(|&at| trial.finalist(best[at])).chain(untried).collect();
+        let promising = selected.iter().map(|&at| trial.finalist(best[at])).chain(untried).collect();
         Ok(Screened { promising, left, best: Some(trial.tried[least].clone()) })
     }
 
-    /// Compares the finalists on more samples with more bases, and finds whether these lower the loss of the best
-    /// beyond doubt; what was chosen before where the time limit does not allow it.
+    /// Compares the finalists on more samples with more bases, and finds whether these clearly lower the loss of the
+    /// best; the previous choice where the time limit does not allow it.
     fn on_more(
         &self,
         all: &All<'_>,
@@ -422,7 +429,7 @@ impl SimilaritySearch {
         if let Some(many) = trial.preferred().filter(|_| is_whole) {
             (choice.best, choice.lambda) = trial.finalist(many);
             if self.counts_bases && !compares(&choice.best)? {
-                // It needs no bases; so many are kept to tell the kind of samples.
+                // It needs no bases; one stays for the kind of samples.
                 choice.n_basis = Some(1);
             } else if self.counts_bases {
                 let n_parts = choice.best.similarity.len();
@@ -441,12 +448,12 @@ impl SimilaritySearch {
     }
 }
 
-/// The samples on which bases are counted, of so many.
+/// The number of samples on which bases are counted, of `n_samples`.
 fn n_to_count(n_samples: usize) -> usize {
     (n_samples / 10).clamp(SAMPLES_TO_COUNT.0, SAMPLES_TO_COUNT.1)
 }
 
-/// What a candidate on more samples costs next to one on the usual number: between n² and n³.
+/// The relative cost of a candidate on more samples than usual: between n² and n³.
 fn cost_on(n_samples: usize) -> f64 {
     (n_samples as f64 / SAMPLES as f64).powf(2.5)
 }
@@ -470,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_the_candidates_is_found_and_all_are_told() {
+    fn the_best_of_the_candidates_is_found_and_all_are_reported() {
         let (samples, labels) = rings(200);
         let search = SimilaritySearch::default();
         let found = search.choose(&samples, &labels, None, &Monitor::none()).unwrap();
@@ -482,7 +489,7 @@ mod tests {
         let best = found.tried.iter().find(|tried| tried.candidate == found.best).unwrap();
         assert_eq!(best.loss, Ok(least));
         assert!(least < 0.8 * loss_of("linear"), "{least}");
-        // The order of threads is not seen.
+        // The result does not depend on the number of threads.
         let again =
             SimilaritySearch { threads: 3, ..search }.choose(&samples, &labels, None, &Monitor::none()).unwrap();
         assert_eq!(again.best, found.best);
@@ -490,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candidate_that_fails_is_told_and_all_failing_is_an_error() {
+    fn failed_candidates_are_reported_and_only_failures_are_an_error() {
         let (samples, labels) = rings(60);
         let of = |specs: &[&str]| SimilaritySearch {
             candidates: specs.iter().map(|spec| Candidate::usual(spec)).collect(),

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::candidate::{Candidate, common_normalization, compares, name_of, scale_of, widens, with_scale};
 use super::relevance::column_weights;
 use super::time_left::Work;
-use super::usual_candidates::{candidates_for, linear_machine};
-use crate::data::{AnySamples, ClassWeight, Distinct, Given, Labels, Source, Vectors, effective_weights};
+use super::usual_candidates::{candidates_for, linear_model};
+use crate::data::{AnySamples, ClassWeight, Distinct, Labels, Source, Vectors, WeightedCodes, effective_weights};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::model::{BasisExpansionParams, choose_rows};
@@ -17,7 +17,7 @@ use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss, count};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
 
-/// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
+/// Samples on which candidates are compared, and their bases: a difference of 1 % in loss is significant there.
 pub(super) const SAMPLES: usize = 1000;
 pub(super) const BASES: usize = 500;
 
@@ -34,28 +34,28 @@ pub(super) const WITHIN: f64 = 1.25;
 const MERGED_UP_TO: usize = 10_000;
 
 /// Similarities to join, and the part of the loss that each must save.
-const MOST_JOINED: usize = 3;
+const MAX_JOINED: usize = 3;
 const GAIN: f64 = 0.01;
 
-/// Standard errors of a difference of losses that leave no doubt.
-pub(super) const SURE: f64 = 2.0;
+/// Standard errors from which a difference of losses is clear.
+pub(super) const CLEAR_DIFFERENCE: f64 = 2.0;
 
-/// What costs a multiple of the time must save this part of the loss, or lower the error by so much.
+/// A candidate of a multiple of the cost must save this part of the loss, or lower the error by this much.
 pub(super) const WORTH: f64 = 0.1;
 const WORTH_OF_ERROR: f64 = 0.005;
 
-/// From so many two-class problems on, features of a part of the samples are judged by ridge regression, which has one matrix
-/// for all problems.
+/// From this number of two-class problems on, features of a part of the samples are judged by ridge regression, which
+/// has one matrix for all problems.
 const PROBLEMS_FOR_RIDGE: usize = 3;
 
-/// Weights of columns are learned from the labels of the samples that are then left out, which leave-one-out does not see:
-/// from this many samples on that makes no difference, on fewer pure noise seems to say something.
+/// Weights of columns are learned from the labels of all samples, including the one that leave-one-out leaves out: from
+/// this number of samples on that makes no difference, on fewer pure noise seems informative.
 const MIN_ROWS_TO_WEIGH: usize = 300;
 
-/// Up to this many columns weights of columns are tried: as many as a line of a report can hold.
-const MOST_WEIGHTED: usize = 100;
+/// The maximum number of columns with weights, for the length of a line of a report.
+const MAX_WEIGHTED: usize = 100;
 
-/// What was found of a candidate.
+/// The evaluation of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     /// With learned values.
@@ -66,13 +66,13 @@ pub struct Tried {
     pub n_basis: usize,
     /// λ at the least loss, in units of the mean squared norm of the centered features.
     pub lambda: Option<f64>,
-    /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
+    /// The least mean leave-one-out squared hinge on the path of C, or the reason of a failure.
     pub loss: std::result::Result<f64, String>,
     /// The standard error of that loss: of a mean over samples.
     pub standard_error: Option<f64>,
     /// The share of the samples that are misclassified when left out, there.
     pub error: Option<f64>,
-    /// Of which loss the fit was whose left-out decision values these are.
+    /// The loss of the fit that has these leave-one-out decision values.
     pub fitted: SmoothLoss,
     /// Wall-clock seconds.
     pub seconds: f64,
@@ -81,7 +81,7 @@ pub struct Tried {
 /// A candidate with its λ, as in [`Tried`].
 pub(super) type Finalist = (Candidate, Option<f64>);
 
-/// What all candidates of a search have in common.
+/// The common settings of all candidates of a search.
 #[derive(Clone, Debug)]
 pub(super) struct TrialSettings {
     pub intercept: Intercept,
@@ -111,30 +111,30 @@ impl<'a> All<'a> {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let effective = effective_weights(labels, sample_weight, &settings.class_weight)?;
-        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let merged = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let merges = effective.len() <= MERGED_UP_TO;
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
-        let distinct = Distinct::find(prints, given, 0, settings.threads, monitor)?;
+        let distinct = Distinct::find(prints, merged, 0, settings.threads, monitor)?;
         let (labels, weights) = distinct.labeled(labels, &settings.class_weight)?;
         let units = distinct.removed_weights(&weights);
         Ok(All { samples, rows: distinct.rows, labels, weights, units })
     }
 }
 
-/// What each sample says of a candidate when it is left out; empty where that failed.
+/// The leave-one-out losses of each sample for a candidate; empty where it failed.
 #[derive(Clone, Debug, Default)]
 struct Judged {
     /// The squared hinge, averaged over the problems.
     losses: Vec<f64>,
-    /// 1 where the sample is misclassified, the share of the wrong labels of several.
+    /// 1 where the sample is misclassified, the share of the wrong labels for multilabel targets.
     mistakes: Vec<f64>,
     /// Whether a fit on all samples compares none of them with bases.
     is_cheap: bool,
-    /// Whether features are dense, and not columns as they are.
+    /// Whether features are dense, and not unchanged columns.
     is_described: bool,
 }
 
-/// The samples and what was tried on them.
+/// The samples and the candidates that were tried on them.
 pub(super) struct Trial<'a> {
     settings: &'a TrialSettings,
     samples: AnySamples,
@@ -149,18 +149,18 @@ pub(super) struct Trial<'a> {
     judged: Vec<Judged>,
     /// Where the next path begins.
     pub near: Option<f64>,
-    /// Whether a support vector machine is solved at that λ alone, where there is one: λ has no units, so that it is much the
-    /// same on other samples of the same kind.
+    /// Whether a support vector machine is solved at that λ alone, where there is one: λ has no units, so that it is
+    /// much the same on other samples of the same kind.
     pub stays: bool,
     /// Whether there are more samples: joined similarities then share the number of features of one, so that they are
     /// compared at the same cost.
     pub is_part: bool,
     /// The caller's rows.
     rows: Vec<usize>,
-    /// For the progress: what is done and expected, and what a candidate costs here.
+    /// For the progress: the work done and expected, and the cost of a candidate here.
     pub work: Work,
     pub cost: f64,
-    /// What was wrong with a candidate: the first, or one that would take too much memory.
+    /// The error of a candidate: the first, or one that would need too much memory.
     pub problem: Option<Error>,
 }
 
@@ -199,8 +199,8 @@ impl<'a> Trial<'a> {
         Ok(self.run_with(candidate, n_basis, &[fitted])?.map(|places| places.start))
     }
 
-    /// The same by fits of losses in turn, the squared hinge or the squared one; the places of all, of one where there are no
-    /// features.
+    /// The same by fits of losses in turn, the squared hinge or the squared one; the places of all, of one where there
+    /// are no features.
     fn run_with(
         &mut self,
         candidate: Candidate,
@@ -223,12 +223,12 @@ impl<'a> Trial<'a> {
         match self.expand(&mut candidate, n_basis) {
             Err(error) => {
                 let found = (losses[0], Err(error));
-                self.keep(candidate, n_basis, found, start.elapsed().as_secs_f64())?;
+                self.store(candidate, n_basis, found, start.elapsed().as_secs_f64())?;
             }
             Ok(features) => {
                 for &fitted in losses {
                     let found = (fitted, self.judge(&candidate, &features, fitted));
-                    self.keep(candidate.clone(), n_basis, found, start.elapsed().as_secs_f64())?;
+                    self.store(candidate.clone(), n_basis, found, start.elapsed().as_secs_f64())?;
                     start = Instant::now();
                 }
             }
@@ -236,8 +236,8 @@ impl<'a> Trial<'a> {
         Ok(first..self.tried.len())
     }
 
-    /// Keeps what was found of a candidate.
-    fn keep(
+    /// Stores the evaluation of a candidate.
+    fn store(
         &mut self,
         candidate: Candidate,
         n_basis: usize,
@@ -248,12 +248,12 @@ impl<'a> Trial<'a> {
             Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
             Err(problem) => {
                 let problem = problem.of_rows(&self.rows);
-                let told = problem.to_string();
+                let message = problem.to_string();
                 let is_worse = matches!(problem, Error::Memory { .. });
                 if self.problem.is_none() || is_worse {
                     self.problem = Some(problem);
                 }
-                (Judged::default(), None, told)
+                (Judged::default(), None, message)
             }
             Ok((judged, lambda)) => (judged, Some(lambda), String::new()),
         };
@@ -277,7 +277,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// The share of samples that are misclassified, of several labels of those that are known.
+    /// The share of samples that are misclassified, for multilabel targets of the known labels.
     fn error_of(&self, mistakes: &[f64]) -> f64 {
         let wrong: f64 = mistakes.iter().zip(&self.weights).map(|(mistake, weight)| mistake * weight).sum();
         wrong / OneVsRest::of(&self.labels).total(&self.weights)
@@ -301,7 +301,7 @@ impl<'a> Trial<'a> {
         Ok(expanded.features)
     }
 
-    /// What the samples say, and λ where they lose least.
+    /// The leave-one-out losses, and λ where they are least.
     fn judge(&self, candidate: &Candidate, features: &Vectors, fitted: SmoothLoss) -> Result<(Judged, f64)> {
         let quiet = self.quiet();
         let targets = OneVsRest::of(&self.labels);
@@ -335,7 +335,7 @@ impl<'a> Trial<'a> {
         Ok((judged, lambda))
     }
 
-    /// What is tried where nothing is given.
+    /// The default candidates.
     pub fn candidates(&self) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
         let differences;
@@ -349,7 +349,7 @@ impl<'a> Trial<'a> {
         };
         if let Some(vectors) = vectors {
             if let Vectors::Dense(matrix) = vectors
-                && (2..=MOST_WEIGHTED).contains(&matrix.n_cols)
+                && (2..=MAX_WEIGHTED).contains(&matrix.n_cols)
                 && matrix.n_rows >= MIN_ROWS_TO_WEIGH
             {
                 let weights = List(column_weights(matrix, &self.labels, &self.weights));
@@ -358,9 +358,9 @@ impl<'a> Trial<'a> {
                 all.push(weighted("rbf"));
             }
             if self.is_part {
-                // On many samples a linear machine without bases costs next to nothing.
+                // On many samples a linear model without bases costs next to nothing.
                 all.retain(|candidate| name_of(candidate).split('/').next_back() != Some("linear"));
-                all.insert(0, linear_machine(vectors));
+                all.insert(0, linear_model(vectors));
             }
         }
         all
@@ -382,13 +382,13 @@ impl<'a> Trial<'a> {
         order
     }
 
-    /// How much more a sample loses by one than by another on average, and the standard error of that.
+    /// The mean difference of the losses of two candidates, and its standard error.
     fn difference(&self, one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
         let more: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
         mean_and_error(&more, &self.weights, self.n_copies)
     }
 
-    /// Whether a loss is above the least one by at most so many standard errors of their difference.
+    /// Whether a loss is above the least one by at most this number of standard errors of their difference.
     pub fn is_within(&self, at: usize, least: usize, standard_errors: f64) -> bool {
         let more = self.difference(&self.judged[at].losses, &self.judged[least].losses);
         more.is_some_and(|(mean, error)| mean <= standard_errors * error)
@@ -399,23 +399,24 @@ impl<'a> Trial<'a> {
         self.judged[at].is_cheap
     }
 
-    /// Whether a loss cannot be told from the least one.
+    /// Whether a loss is within one standard error of the least one.
     pub fn is_level(&self, at: usize, least: usize) -> bool {
         self.is_within(at, least, 1.0)
     }
 
-    /// Whether one misclassifies so many fewer samples than another that it is worth a multiple of the time, beyond so many
-    /// standard errors.
+    /// Whether one misclassifies enough fewer samples than another to be worth a multiple of the time, beyond this
+    /// number of standard errors.
     fn corrects_beyond(&self, better: usize, other: usize, standard_errors: f64) -> bool {
         let fewer = self.difference(&self.judged[other].mistakes, &self.judged[better].mistakes);
         fewer.is_some_and(|(mean, error)| mean > standard_errors * error && mean >= WORTH_OF_ERROR)
     }
 
-    /// Whether one that costs a multiple of another is so much better, beyond doubt, that it is worth it: by a part of the loss,
-    /// or of all samples by some that are misclassified.
+    /// Whether one that costs a multiple of another is clearly better and worth it: by a part of the loss, or by the
+    /// number of misclassified samples.
     pub fn is_worth(&self, better: usize, other: usize) -> bool {
         let corrects = self.corrects_beyond(better, other, 1.0);
-        !self.is_within(other, better, SURE) && (corrects || self.loss(better) <= self.loss(other) * (1.0 - WORTH))
+        !self.is_within(other, better, CLEAR_DIFFERENCE)
+            && (corrects || self.loss(better) <= self.loss(other) * (1.0 - WORTH))
     }
 
     /// Whether the squared loss suits a candidate that was judged by it: dense features of a descriptor.
@@ -425,31 +426,31 @@ impl<'a> Trial<'a> {
         found.is_some_and(|judged| judged.is_cheap && judged.is_described)
     }
 
-    /// The loss of a fit on all samples: the squared loss, unless the squared hinge, whose fit costs a multiple, misclassifies so
-    /// many fewer of these samples beyond doubt. Losses are no measure here: the squared hinge is what one of the two fits has
-    /// minimized.
+    /// The loss of a fit on all samples: the squared loss, unless the squared hinge, whose fit costs a multiple,
+    /// misclassifies clearly fewer of these samples. Losses are no criterion here: one of the two fits has minimized
+    /// the squared hinge.
     pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<SmoothLoss>> {
         let losses = [SmoothLoss::Squared, SmoothLoss::SquaredHinge];
         let places = self.run_with(candidate.clone(), n_basis, &losses)?;
         let both = places.filter(|places| places.len() == losses.len());
-        let is_worth = both.is_some_and(|both| self.corrects_beyond(both.start + 1, both.start, SURE));
+        let is_worth = both.is_some_and(|both| self.corrects_beyond(both.start + 1, both.start, CLEAR_DIFFERENCE));
         Ok((!is_worth).then_some(SmoothLoss::Squared))
     }
 
-    /// By how much the error of one is below that of another.
+    /// The difference of the errors of two candidates.
     pub fn corrects(&self, better: usize, other: usize) -> f64 {
         let error = |at: usize| self.tried[at].error.unwrap_or(f64::NAN);
         error(other) - error(better)
     }
 
-    /// Whether two candidates lose the same on each sample, as z-scores do of series that have them already.
+    /// Whether two candidates have the same loss on each sample, such as z-scores of series that are z-scores already.
     pub fn are_alike(&self, one: usize, other: usize) -> bool {
         let (one, other) = (&self.judged[one].losses, &self.judged[other].losses);
         !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(|(a, b)| (a - b).abs() < ALIKE)
     }
 
-    /// The first candidate whose loss cannot be told from the least one; where there are more samples, also one without bases
-    /// than which it is not worth more.
+    /// The first candidate within one standard error of the least loss; where there are more samples, also one without
+    /// bases than which it is not worth more.
     pub fn preferred(&self) -> Option<usize> {
         let ranked = self.ranked();
         let least = *ranked.first()?;
@@ -464,11 +465,12 @@ impl<'a> Trial<'a> {
         (self.tried[at].candidate.clone(), self.tried[at].lambda)
     }
 
-    /// The preferred candidate, and the best of those with other similarities if it cannot be told from the best of all.
+    /// The preferred candidate, and the best of those with other similarities if it is within one standard error of
+    /// the best of all.
     pub fn finalists(&self) -> Vec<Finalist> {
         let Some(preferred) = self.preferred() else { return Vec::new() };
         let (ranked, mine) = (self.ranked(), &self.tried[preferred].candidate);
-        // What is joined to the preferred one has helped little if at all.
+        // Similarities joined to the preferred one have helped little if at all.
         let is_other = |theirs: &Candidate| {
             name_of(theirs) != name_of(mine) && !mine.similarity.iter().all(|spec| theirs.similarity.contains(spec))
         };
@@ -491,14 +493,14 @@ impl<'a> Trial<'a> {
         ranked.into_iter().filter(|&at| self.loss(at) <= WITHIN * least).collect()
     }
 
-    /// At most so many candidates whose loss cannot be told from the least, by ascending loss.
+    /// At most `most` candidates within one standard error of the least loss, by ascending loss.
     pub fn level_with_least(&self, most: usize) -> Vec<usize> {
         let ranked = self.ranked();
         let is_level = |&at: &usize| self.is_level(at, ranked[0]);
         ranked.iter().copied().filter(is_level).take(most).collect()
     }
 
-    /// Changes the scales of candidates while that helps, and what then takes twice the time while it saves a tenth.
+    /// Changes the scales of candidates while that helps, those that double the time while they save a tenth.
     pub fn climb(&mut self, followed: &[usize]) -> Result<()> {
         for &start in followed {
             let Some(scale) = scale_of(&self.tried[start].candidate) else { continue };
@@ -532,7 +534,7 @@ impl<'a> Trial<'a> {
         let Some(&first) = ranked.first() else { return Ok(()) };
         let (mut best, mut joined) = (first, vec![name_of(&self.tried[first].candidate)]);
         for &other in &ranked[1..] {
-            if joined.len() > MOST_JOINED || self.loss(other) > WITHIN * self.loss(first) {
+            if joined.len() > MAX_JOINED || self.loss(other) > WITHIN * self.loss(first) {
                 break;
             }
             let (mine, theirs) = (self.tried[best].candidate.clone(), self.tried[other].candidate.clone());
@@ -541,7 +543,7 @@ impl<'a> Trial<'a> {
                 continue;
             }
             let Some(normalization) = common_normalization(&mine, &theirs)? else { continue };
-            // Sparse rows that hold similarities too would take many times as long on many samples.
+            // Sparse rows with similarities would take many times as long on many samples.
             if self.is_part && compares(&mine)? != compares(&theirs)? {
                 continue;
             }

@@ -32,7 +32,7 @@ pub fn pick_bases<S: Similarity>(
             "mean-norm, z-score or none, whose features are one a basis",
         ));
     }
-    labels.check_one_class("choosing sparse bases")?;
+    labels.check_one_class("selecting sparse bases")?;
     labels.check(phi.n_rows)?;
     let view = phi.view()?;
     let costs = vec![c; view.n_rows()];

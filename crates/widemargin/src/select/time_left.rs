@@ -1,4 +1,5 @@
-//! How far a search is, as the share of its time: what is done has been measured, what is left is expected from it.
+//! The progress of a search as the share of its time: the time of finished parts is measured, the time left is expected
+//! from it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +17,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// So much more is done.
+    /// Adds finished work.
     pub fn add(&mut self, cost: f64) {
         self.done += cost;
         self.left -= cost;
@@ -67,7 +68,7 @@ impl TimeLeft {
         self.progress(&state)
     }
 
-    /// The current method has ended; one that was skipped says nothing of the others.
+    /// The current method has ended; the time of one that was skipped is no estimate for the others.
     pub fn end(&self, was_tried: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cost) = state.current.take().filter(|_| was_tried) {
@@ -76,7 +77,7 @@ impl TimeLeft {
         }
     }
 
-    /// The current method tells of itself.
+    /// The progress of the current method.
     pub fn within(&self, inner: Progress) -> Option<Progress> {
         if inner.total == 0 || !["similarity search", "choose"].contains(&inner.stage) {
             return None;
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_follows_from_what_was_measured() {
+    fn the_time_left_follows_from_the_measured_time() {
         let left = |on_all: f64, share: Option<u64>| {
             let time_left = TimeLeft::of(vec![5.0, 1.0, 4.0], on_all);
             let before = |seconds: f64| Instant::now() - Duration::from_secs_f64(seconds);
@@ -149,7 +150,7 @@ mod tests {
         assert!((left(0.0, None) - 10.0).abs() < 0.1);
         // The longest of them again, on three times as many samples.
         assert!((left(3.0, None) - 40.0).abs() < 0.3);
-        // All of its search done, 10/0.7 seconds for the expansion, of which 4.3 are left, and as much for the others.
+        // All of its search done, 10/0.7 seconds for the expansion, 4.3 of them left, and as much for the others.
         assert!((left(0.0, Some(Progress::PARTS)) - (10.0 / 0.7 - 10.0 + 10.0 / 0.7)).abs() < 0.2);
         let time_left = TimeLeft::of(vec![4.0], 0.0);
         time_left.begin();

@@ -1,4 +1,4 @@
-//! What a search tries for a kind of samples, if nothing is given.
+//! The default candidates of a search for a kind of samples.
 
 use super::candidate::Candidate;
 use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
@@ -10,13 +10,13 @@ use crate::expansion::{NegativeEigenvalues, Normalization};
 const SHORT: usize = 20;
 const LONG: usize = 500;
 
-/// Deviations of series are the same up to this part of them, and means of less of them 0.
+/// Standard deviations of series are the same up to this part of them, and averages below this part of them are 0.
 const SAME_SCALE: f64 = 1e-3;
 
 /// Columns whose spreads differ by more than this factor may have different units.
 const UNEVEN: f64 = 3.0;
 
-/// What is tried for a kind of samples, of which there are more if they are a part.
+/// The default candidates for a kind of samples; `is_part` if there are more samples than these.
 pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candidate> {
     let usual = Candidate::usual;
     let centered = |spec: &str| Candidate {
@@ -30,7 +30,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
             let names = ["laplacian", "distance", "cityblock", "rbf", "linear"];
             let mut all: Vec<Candidate> = names.iter().map(|name| usual(&format!("{prefix}{name}"))).collect();
             if is_uneven {
-                // Columns of one unit may differ too: those that vary little then say little.
+                // Columns of one unit may differ too: those that vary little are then less informative.
                 all.extend(["laplacian", "rbf", "distance"].map(usual));
             }
             if is_histogram(vectors) {
@@ -66,7 +66,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
                 .flat_map(|name| cells.iter().map(move |cells| format!("{cells}/{name}")));
             let mut all: Vec<Candidate> = specs.map(|spec| usual(&spec)).collect();
             if images.channels() == 3 {
-                // Colors alone say little, but what shapes do not.
+                // Colors alone are little information, but independent of shapes.
                 let largest = cells.last().map_or("hog", String::as_str);
                 let Candidate { mut similarity, normalization } = usual(&format!("{largest}/rbf"));
                 // Of images that are resized the same.
@@ -95,8 +95,8 @@ fn cells_of(height: usize, width: usize) -> Vec<String> {
     [4, 8].map(|cell| format!("resize:height={height},width={width}/hog:cell={cell}")).to_vec()
 }
 
-/// MiniRocket and Hydra side by side: a fourth of their usual numbers of features says as much of a thousand series
-/// (benchmarks/series/README.md).
+/// MiniRocket and Hydra side by side: a fourth of their usual numbers of features is as informative for a thousand
+/// series (benchmarks/series/README.md).
 fn convolved(has_many: bool) -> Candidate {
     let specs = match has_many {
         true => ["minirocket/features", "hydra/features"],
@@ -105,14 +105,14 @@ fn convolved(has_many: bool) -> Candidate {
     Candidate { similarity: specs.map(str::to_owned).to_vec(), normalization: Normalization::ZScore }
 }
 
-/// A linear machine on vectors as they are, scaled only where columns may have different units.
-pub(super) fn linear_machine(vectors: &Vectors) -> Candidate {
+/// A linear model on unchanged vectors, scaled only where columns may have different units.
+pub(super) fn linear_model(vectors: &Vectors) -> Candidate {
     let normalization = if is_uneven(vectors) { Normalization::ZScore } else { Normalization::None };
     Candidate { similarity: vec!["features".to_owned()], normalization }
 }
 
 /// Weighted n-grams that suit strings: longer ones where strings are longer, but not as long as texts, and words where
-/// most strings have several. What is in a single training sample says little.
+/// most strings have several. Terms of a single training sample are not informative.
 fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
     let n = strings.len().max(1);
     let length = strings.iter().map(|string| string.chars().count()).sum::<usize>() / n;
@@ -140,7 +140,8 @@ fn is_uneven(vectors: &Vectors) -> bool {
     most > UNEVEN * least
 }
 
-/// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all alike.
+/// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all
+/// alike.
 fn is_normalized(series: &Series) -> bool {
     let channels = series.channels();
     let moments = (0..series.len() * channels).map(|at| {

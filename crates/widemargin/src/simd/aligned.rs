@@ -1,10 +1,10 @@
 //! Memory aligned such that vectors never straddle two cache lines.
 
-const NUMBERS_A_LINE: usize = 16;
+const LINE_NUMBERS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-struct Line([f32; NUMBERS_A_LINE]);
+struct Line([f32; LINE_NUMBERS]);
 
 /// Single-precision numbers, aligned to a cache line.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct AlignedNumbers {
 impl AlignedNumbers {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
-        AlignedNumbers { lines: vec![Line([0.0; NUMBERS_A_LINE]); len.div_ceil(NUMBERS_A_LINE)], len }
+        AlignedNumbers { lines: vec![Line([0.0; LINE_NUMBERS]); len.div_ceil(LINE_NUMBERS)], len }
     }
 
     pub fn numbers(&self) -> &[f32] {

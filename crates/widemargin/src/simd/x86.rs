@@ -23,7 +23,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
-        // Inline, so that it is compiled beside its caller, and what that calls can be inlined.
+        // Inline, so that it is compiled with its caller, and its own callees can be inlined.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw")]
         fn inner<R>(body: impl FnOnce() -> R) -> R {
@@ -161,7 +161,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
-        // Inline, so that it is compiled beside its caller, and what that calls can be inlined.
+        // Inline, so that it is compiled with its caller, and its own callees can be inlined.
         #[inline]
         #[target_feature(enable = "avx2,fma")]
         fn inner<R>(body: impl FnOnce() -> R) -> R {

@@ -138,10 +138,10 @@ impl AdditiveKernel {
         self.p().is_none_or(|p| p <= 0.0)
     }
 
-    /// Refuses what is no kernel.
+    /// Rejects functions that are not kernels.
     ///
     /// # Errors
-    /// [`Error::Parameter`] that says where it can be used.
+    /// [`Error::Parameter`] with its possible uses.
     pub(crate) fn require_kernel(&self) -> Result<()> {
         match self.p() {
             Some(p) if !self.is_kernel() => {
@@ -199,7 +199,7 @@ impl AdditiveKernel {
         match self.p() {
             None => {
                 let ratio = small / large;
-                // log₂((x+y)/x) = log₂(1 + y/x): log1p preserves precision if x and y are far apart.
+                // log₂((x+y)/x) = log₂(1 + y/x): log1p preserves precision if x and y are of different magnitude.
                 0.5 * (small * (1.0 / ratio).ln_1p() + large * ratio.ln_1p()) * std::f64::consts::LOG2_E
             }
             Some(-1.0) => 2.0 * small / (1.0 + small / large),
@@ -240,13 +240,13 @@ impl AdditiveKernel {
             sums_of_terms(bases, samples, block, value);
             return Ok(());
         }
-        // k(x, 0) + k(0, y) everywhere, and what k(x, y) differs from that where both have the feature.
+        // k(x, 0) + k(0, y) everywhere, less the excess over k(x, y) where both have the feature.
         let alone = self.value(1.0, 0.0);
-        let taken = |x: f32, y: f32| match x == 0.0 || y == 0.0 {
+        let excess = |x: f32, y: f32| match x == 0.0 || y == 0.0 {
             true => 0.0,
             false => (alone * (f64::from(x) + f64::from(y)) - self.value(x.into(), y.into())) as f32,
         };
-        sum_over_features(bases, samples, block, taken)?;
+        sum_over_features(bases, samples, block, excess)?;
         let [of_bases, of_samples] = [bases, samples].map(|vectors| norms(vectors, |x| alone * x));
         for (row, of_sample) in block.chunks_mut(of_bases.len().max(1)).zip(of_samples) {
             row.iter_mut().zip(&of_bases).for_each(|(k, of_basis)| *k = (of_sample + of_basis - f64::from(*k)) as f32);
@@ -381,8 +381,8 @@ mod tests {
         let dense = Vectors::Dense(DenseMatrix { values: rows.concat(), n_rows: 3, n_cols: 5 });
         let nonzero = |row: &[f32]| row.iter().filter(|x| **x != 0.0).count();
         let ends: Vec<usize> = (0..=3).map(|row| rows[..row].iter().map(|row| nonzero(row)).sum()).collect();
-        let kept = rows.concat().into_iter().enumerate().filter(|(_, x)| *x != 0.0);
-        let (indices, values) = kept.map(|(at, x)| ((at % 5) as u32, x)).unzip();
+        let non_zeros = rows.concat().into_iter().enumerate().filter(|(_, x)| *x != 0.0);
+        let (indices, values) = non_zeros.map(|(at, x)| ((at % 5) as u32, x)).unzip();
         let sparse = Vectors::Sparse(CsrMatrix { indptr: ends, indices, values, n_cols: 5 });
         type Definition = fn(f64, f64) -> f64;
         let definitions: [(f64, Definition); 4] = [

@@ -2,8 +2,8 @@
 //!
 //! d(x, y) = Σ_j |x_j − y_j| / (|x_j| + |y_j|), where 0 / 0 is 0 (Lance and Williams 1967): between 0 and the number of
 //! features, whatever their units. s = exp(−gamma d) is positive definite, since 1 − |x − y| / (|x| + |y|) is: it is
-//! 2 min(|x|, |y|) / (|x| + |y|) for numbers of one sign, a product of the kernels min(|x|, |y|) and 1 / (|x| + |y|), and
-//! 0 for others.
+//! 2 min(|x|, |y|) / (|x| + |y|) for numbers of one sign, a product of the kernels min(|x|, |y|) and 1 / (|x| + |y|),
+//! and 0 for others.
 
 use super::definitions::sum;
 use super::distances::{norms, sums_of_terms};
@@ -65,9 +65,9 @@ impl Canberra {
             sums_of_terms(bases, samples, block, term);
             return Ok(());
         }
-        // A feature that one of them has alone counts 1: what is taken from that is of those that both have.
-        let taken = |x: f32, y: f32| if x == 0.0 || y == 0.0 { 0.0 } else { 2.0 - term(x, y) };
-        sum_over_features(bases, samples, block, taken)?;
+        // A feature of one vector alone counts 1; the excess is that of features of both.
+        let excess = |x: f32, y: f32| if x == 0.0 || y == 0.0 { 0.0 } else { 2.0 - term(x, y) };
+        sum_over_features(bases, samples, block, excess)?;
         let [of_bases, of_samples] = [bases, samples].map(|vectors| norms(vectors, |_| 1.0));
         for (row, of_sample) in block.chunks_mut(of_bases.len().max(1)).zip(of_samples) {
             row.iter_mut().zip(&of_bases).for_each(|(d, of_basis)| *d = (of_sample + of_basis - f64::from(*d)) as f32);

@@ -1,4 +1,4 @@
-//! What the similarity of one basis and one sample is made of: columns, cells, time steps, characters, terms or bits.
+//! The pieces of the similarity of one basis and one sample: columns, cells, time steps, characters, terms or bits.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 /// The parts of the similarity of a basis and a sample.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What the shares add up to, such as `squared distance` or `cost of the path`; the similarity is a function of it.
+    /// The sum of the shares, such as `squared distance` or `cost of the path`; the similarity is a function of it.
     pub quantity: &'static str,
     /// Σ shares.
     pub total: f64,
@@ -42,7 +42,7 @@ pub enum Pieces {
     Cells {
         /// Rows and columns of the grid.
         grid: [usize; 2],
-        /// What was matched.
+        /// The pairs of matched cells.
         cells: Vec<CellMatch>,
     },
     /// Time steps of series, in order: a path.
@@ -73,7 +73,7 @@ pub struct PathStep {
     pub basis: Option<usize>,
     /// The position in the sample.
     pub sample: Option<usize>,
-    /// What it adds to the total.
+    /// Its share of the total.
     pub share: f64,
 }
 
@@ -84,19 +84,19 @@ pub struct CellMatch {
     pub basis: [usize; 2],
     /// That of the sample; none outside its grid.
     pub sample: Option<[usize; 2]>,
-    /// What it adds to the total.
+    /// Its share of the total.
     pub share: f64,
 }
 
-/// What the columns of a part's vectors are.
+/// The meaning of the columns of a part's vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnMeaning {
     /// Not known.
     #[default]
     Unknown,
-    /// The columns of the samples as given.
-    Given,
+    /// The columns of the samples before any descriptor.
+    Input,
     /// Numbers of the cells of a grid, \[row\]\[column\]\[number\].
     Cells {
         /// Rows of the grid.
@@ -116,8 +116,8 @@ pub(crate) const SQUARED_DISTANCE: &str = "squared distance";
 /// Σ |x_j − y_j|.
 pub(crate) const CITY_BLOCK: &str = "city-block distance";
 
-/// Longer paths are not traced back: the table would be too large.
-pub(super) const MOST_CELLS: usize = 1 << 24;
+/// Paths in larger tables are not traced back: the table would be too large.
+pub(super) const MAX_CELLS: usize = 1 << 24;
 
 impl Comparison {
     /// One whose total is the sum of the shares.
@@ -158,7 +158,7 @@ impl Comparison {
         Comparison::of("cosine", Pieces::Terms { terms, shares })
     }
 
-    /// The same with columns as what they mean, where that is more than columns.
+    /// The same with the meaning of the columns, where they have one.
     pub(crate) fn meant(self, meaning: &ColumnMeaning) -> Self {
         let (columns, shares) = match (self.pieces, meaning) {
             (Pieces::Columns { columns, shares }, _) => (columns, shares),
@@ -205,7 +205,7 @@ impl Pieces {
     }
 }
 
-/// Visits what is not 0 in a row.
+/// Visits the non-zeros of a row.
 pub(super) fn each(vectors: &Vectors, row: usize, visit: impl FnMut(usize, f64)) -> Result<()> {
     match vectors {
         Vectors::Dense(matrix) => matrix.view()?.for_each_nonzero(row, visit),

@@ -268,7 +268,7 @@ impl ConditionalKernel {
         }
     }
 
-    /// What the kernel is a function of, a sum over the columns, and the share of a column.
+    /// The argument of the kernel, a sum over the columns, and the share of a column.
     pub(crate) fn share(&self) -> (&'static str, fn(f64, f64) -> f64) {
         match self {
             ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. } => (CITY_BLOCK, |x, y| (x - y).abs()),
@@ -595,19 +595,19 @@ mod tests {
 
     #[test]
     fn polynomials_and_exponents() {
-        let facts = |spec: &str| {
+        let definiteness = |spec: &str| {
             let kernel: ConditionalKernel = spec.parse().unwrap();
             (kernel.degree(), kernel.dilation_exponent())
         };
-        assert_eq!(facts("thin-plate"), (Some(1), Some(2.0)));
-        assert_eq!(facts("thin-plate:order=3"), (Some(2), Some(4.0)));
-        assert_eq!(facts("distance"), (Some(0), Some(1.0)));
-        assert_eq!(facts("cubic"), (Some(1), Some(3.0)));
-        assert_eq!(facts("polyharmonic:exponent=2.5"), (Some(1), Some(2.5)));
-        assert_eq!(facts("spline:order=2,dims=3"), (Some(1), Some(1.0)));
-        assert_eq!(facts("rbf:gamma=1"), (None, None));
-        assert_eq!(facts("cityblock"), (Some(0), Some(1.0)));
-        assert_eq!(facts("log:gamma=1"), (Some(0), None));
-        assert_eq!(facts("inverse-multiquadric:gamma=1"), (None, None));
+        assert_eq!(definiteness("thin-plate"), (Some(1), Some(2.0)));
+        assert_eq!(definiteness("thin-plate:order=3"), (Some(2), Some(4.0)));
+        assert_eq!(definiteness("distance"), (Some(0), Some(1.0)));
+        assert_eq!(definiteness("cubic"), (Some(1), Some(3.0)));
+        assert_eq!(definiteness("polyharmonic:exponent=2.5"), (Some(1), Some(2.5)));
+        assert_eq!(definiteness("spline:order=2,dims=3"), (Some(1), Some(1.0)));
+        assert_eq!(definiteness("rbf:gamma=1"), (None, None));
+        assert_eq!(definiteness("cityblock"), (Some(0), Some(1.0)));
+        assert_eq!(definiteness("log:gamma=1"), (Some(0), None));
+        assert_eq!(definiteness("inverse-multiquadric:gamma=1"), (None, None));
     }
 }

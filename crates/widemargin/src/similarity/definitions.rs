@@ -1,4 +1,4 @@
-//! What the definitions of similarities of vectors are made of, a pair at a time and in double precision.
+//! Terms of the definitions of similarities of vectors, a pair at a time and in double precision.
 
 /// Σ_j f(x_j, y_j).
 pub(super) fn sum(x: &[f64], y: &[f64], f: fn(f64, f64) -> f64) -> f64 {

@@ -68,11 +68,11 @@ pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut
     mend(bases, samples, [&norms[0], &norms[1]], 1.0, block, f32::abs)
 }
 
-/// What `apply` makes, in place, of Σ_j term(x_j − y_j) in double precision, of vectors of which some are sparse: it gets those of a
-/// sample to all bases at a time.
+/// Distances between vectors where at least one side is sparse: `apply` replaces, in place, Σ_j term(x_j − y_j) in
+/// double precision, of a sample to all bases at a time.
 ///
-/// Of a sample all but what it shares with the columns of a basis is known: Σ_j term(x_j) + Σ over these columns of
-/// term(x_j − y_j) − term(x_j), a random access and 4 flops each. What cancels is recomputed from differences.
+/// Only the columns of a basis are visited: Σ_j term(x_j) + Σ over these columns of term(x_j − y_j) − term(x_j), a
+/// random access and 4 flops each. Where the sum cancels, it is recomputed from differences.
 fn sparse_distances(
     bases: &Vectors,
     samples: &Vectors,
@@ -110,8 +110,8 @@ fn sparse_distances(
     Ok(())
 }
 
-/// block\[sample\]\[basis\] = what `apply` makes of distances in place, in double precision: from differences, of many features
-/// from products; of sparse vectors from what they share.
+/// block\[sample\]\[basis\] from distances in double precision, which `apply` replaces in place: from differences, for
+/// many features from products, for sparse vectors from their common features.
 pub(super) fn precise_values(
     bases: &Vectors,
     samples: &Vectors,

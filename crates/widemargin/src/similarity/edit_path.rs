@@ -1,8 +1,8 @@
 //! The edits that turn one string into another: the path of an edit distance.
 
-use super::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
+use super::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
 
-/// What edits cost, and what their path counts.
+/// The costs of edits, and the quantity that their path counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edits {
     /// To insert, to delete, to substitute.
@@ -13,11 +13,11 @@ pub(super) struct Edits {
     pub in_common: bool,
 }
 
-/// The path from the basis x to the sample y; none for strings of which the table would be too large.
+/// The path from the basis x to the sample y; `None` for strings whose table would be too large.
 pub(super) fn path(edits: Edits, x: &[u32], y: &[u32]) -> Option<Comparison> {
     let Edits { costs: [insert, delete, substitute], swaps, in_common } = edits;
     let (m, n) = (x.len(), y.len());
-    if (m + 1).saturating_mul(n + 1) > MOST_CELLS {
+    if (m + 1).saturating_mul(n + 1) > MAX_CELLS {
         return None;
     }
     let width = n + 1;

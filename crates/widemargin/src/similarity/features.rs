@@ -1,4 +1,4 @@
-//! The features of a sample themselves, for a linear machine on them.
+//! The features of a sample themselves, for a linear model on them.
 
 use super::Similarity;
 use super::precomputed::fill;
@@ -12,8 +12,8 @@ const FEATURES: SimilarityRow = SimilarityRow {
     name: "features",
     class: "Features",
     samples: &["vectors"],
-    formula: "y itself: its features, on which the machine is linear",
-    about: "It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 beside their range \
+    formula: "y itself: its features, on which the model is linear",
+    about: "It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 relative to their range \
             count from their middle.",
     parameters: &[],
     examples: &["features"],
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[FEATURES];
 
 /// `features`: a column is a feature of the sample, whatever the bases.
 ///
-/// `linear` with all samples as bases and a Nyström normalization is the same machine; which is cheaper depends on
+/// `linear` with all samples as bases and a Nyström normalization is the same model; which is cheaper depends on
 /// whether there are fewer features or fewer samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features;
@@ -105,13 +105,13 @@ mod tests {
         let sparse = CsrMatrix { indptr: vec![0, 1, 2], indices: vec![1, 0], values: vec![5.0, 3.0], n_cols: 2 };
         let sparse = AnySamples::Vectors(Vectors::Sparse(sparse));
         assert_eq!(pairwise(&features, &one, &sparse).unwrap(), [0.0, 5.0, 0.0, 3.0, 0.0, 0.0]);
-        let told = pairwise(&features, &one, &rows(&[1.0, 2.0], 2)).unwrap_err().to_string();
-        assert!(told.contains('2') && told.contains('3'), "{told}");
+        let message = pairwise(&features, &one, &rows(&[1.0, 2.0], 2)).unwrap_err().to_string();
+        assert!(message.contains('2') && message.contains('3'), "{message}");
     }
 
-    /// On features, and on all samples as bases of `linear`, it is one machine.
+    /// On features, and on all samples as bases of `linear`, it is one model.
     #[test]
-    fn is_the_linear_machine() {
+    fn is_the_linear_model() {
         let (n, d) = (60, 4);
         let values: Vec<f32> = (0..n * d).map(|at| ((at * at * 37 + at * 11) % 101) as f32 / 50.0 - 1.0).collect();
         let labels = Labels::new((0..n).map(|row| i64::from(values[row * d] + 0.5 * values[row * d + 1] > 0.2)));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_rows_give_the_machine_of_their_dense_copy() {
+    fn sparse_rows_give_the_model_of_their_dense_copy() {
         let (n, d) = (90, 40);
         let [sparse, dense] = sparse_and_dense(n, d);
         let weights: Vec<f64> = (0..n).map(|row| (row % 4) as f64).collect();
@@ -173,9 +173,9 @@ mod tests {
         }
     }
 
-    /// Beside similarities, sparse features give the machine that their dense copies do, in memory, and after a file.
+    /// Joined with similarities, sparse features give the model of their dense copies, in memory and read from a file.
     #[test]
-    fn joined_sparse_rows_give_the_machine_of_their_dense_copy() {
+    fn joined_sparse_rows_give_the_model_of_their_dense_copy() {
         let (n, d) = (90, 40);
         let [sparse, dense] = sparse_and_dense(n, d);
         let labels = Labels::new((0..n as i64).map(|row| (row * row * 7 + row % 3) % 5 % 3));
@@ -246,36 +246,36 @@ mod tests {
         (flawed.indices, flawed.values, flawed.indptr) = (vec![3, 4], vec![1.0, f32::NAN], vec![0, 1, 2]);
         let flawed = AnySamples::Vectors(Vectors::Sparse(flawed));
         let params = params().normalization(Normalization::None);
-        let told = params.fit(&flawed, &Labels::new([0, 1])).unwrap_err().to_string();
-        assert!(told.contains("column 4"), "{told}");
+        let message = params.fit(&flawed, &Labels::new([0, 1])).unwrap_err().to_string();
+        assert!(message.contains("column 4"), "{message}");
     }
 
     #[test]
-    fn what_it_cannot_be_is_refused() {
+    fn rejects_unsupported_combinations() {
         let values: Vec<f32> = (0..16).map(|at| (at % 5) as f32).collect();
         let labels = Labels::new([0, 1, 0, 1]);
-        // As many features as samples, which could be taken for similarities between them.
+        // As many features as samples, which could be mistaken for similarities between them.
         for normalization in ["nystroem", "centered"] {
             let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
             let params = params.normalization(normalization.parse().unwrap());
-            let told = params.fit(&rows(&values, 4), &labels).unwrap_err().to_string();
-            assert!(told.contains("z-score") && told.contains("no similarities"), "{told}");
+            let message = params.fit(&rows(&values, 4), &labels).unwrap_err().to_string();
+            assert!(message.contains("z-score") && message.contains("no similarities"), "{message}");
         }
         for specs in [&["precomputed", "rbf"][..], &["features", "precomputed"]] {
-            let told = AnySimilarity::new(specs).unwrap_err().to_string();
-            assert!(told.contains("stand alone"), "{told}");
+            let message = AnySimilarity::new(specs).unwrap_err().to_string();
+            assert!(message.contains("stand alone"), "{message}");
         }
         // Bases cannot be left out where features do not belong to them, nor weights be learned on sparse rows.
         let [sparse, _] = sparse_and_dense(30, 12);
         let labels = Labels::new((0..30).map(|row| row % 2));
         let params = |spec: &str| BasisExpansionParams::new(AnySimilarity::new(&[spec, "rbf"]).unwrap()).n_basis(9);
-        let told = params("features").max_basis(Some(3)).fit(&sparse, &labels).unwrap_err().to_string();
-        assert!(told.contains("leave bases out"), "{told}");
-        let told = params("features:weight=auto").fit(&sparse, &labels).unwrap_err().to_string();
-        assert!(told.contains("stay sparse"), "{told}");
+        let message = params("features").max_basis(Some(3)).fit(&sparse, &labels).unwrap_err().to_string();
+        assert!(message.contains("leave bases out"), "{message}");
+        let message = params("features:weight=auto").fit(&sparse, &labels).unwrap_err().to_string();
+        assert!(message.contains("stay sparse"), "{message}");
         for specs in [&["features:bases=5"][..], &["features:bases=5", "rbf"]] {
-            let told = AnySimilarity::new(specs).unwrap_err().to_string();
-            assert!(told.contains("no bases"), "{told}");
+            let message = AnySimilarity::new(specs).unwrap_err().to_string();
+            assert!(message.contains("no bases"), "{message}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The gappy k-mer kernel of strings: `gappy:k=3,g=5`.
 //!
 //! A window of g characters has each subsequence of k of its characters, with at most g − k gaps, once. s(x, y) is the
-//! cosine of how many windows of x and of y have each: Leslie and Kuang, *Fast string kernels using inexact matching for
-//! protein sequences*, JMLR 2004, section 3.1. It is positive semi-definite, from 0 to 1; with g = k it is `ngram`.
+//! cosine of how many windows of x and of y have each: Leslie and Kuang, *Fast string kernels using inexact matching
+//! for protein sequences*, JMLR 2004, section 3.1. It is positive semi-definite, from 0 to 1; with g = k it is `ngram`.
 //!
 //! A string of fewer than g characters is one window. One of fewer than k counts as one subsequence, itself.
 
@@ -35,9 +35,9 @@ const GAPPY: SimilarityRow = SimilarityRow {
                 return vec![s.to_vec()];
             }
             let of_window = |window: &[char]| {
-                let chosen = (0u32..1 << window.len()).filter(|chosen| chosen.count_ones() as usize == k);
-                let read = |chosen: u32| (0..window.len()).filter(move |at| chosen >> at & 1 == 1).map(|at| window[at]);
-                let mut all: Vec<Vec<char>> = chosen.map(|chosen| read(chosen).collect()).collect();
+                let masks = (0u32..1 << window.len()).filter(|mask| mask.count_ones() as usize == k);
+                let read = |mask: u32| (0..window.len()).filter(move |at| mask >> at & 1 == 1).map(|at| window[at]);
+                let mut all: Vec<Vec<char>> = masks.map(|mask| read(mask).collect()).collect();
                 all.sort();
                 all.dedup();
                 all
@@ -85,17 +85,17 @@ impl Gappy {
             return vec![units.into()];
         }
         let (mut all, mut of_window) = (Vec::new(), Vec::new());
-        let mut chosen: Vec<usize> = Vec::with_capacity(self.k);
+        let mut places: Vec<usize> = Vec::with_capacity(self.k);
         for window in units.windows(self.g.min(units.len())) {
             // Every choice of k places, ascending, in lexicographic order.
-            chosen.clear();
-            chosen.extend(0..self.k);
+            places.clear();
+            places.extend(0..self.k);
             loop {
-                of_window.push(chosen.iter().map(|&at| window[at]).collect::<Box<[u32]>>());
+                of_window.push(places.iter().map(|&at| window[at]).collect::<Box<[u32]>>());
                 let last = |at: usize| window.len() - self.k + at;
-                let Some(moved) = (0..self.k).rev().find(|&at| chosen[at] < last(at)) else { break };
-                chosen[moved] += 1;
-                (moved + 1..self.k).for_each(|at| chosen[at] = chosen[at - 1] + 1);
+                let Some(moved) = (0..self.k).rev().find(|&at| places[at] < last(at)) else { break };
+                places[moved] += 1;
+                (moved + 1..self.k).for_each(|at| places[at] = places[at - 1] + 1);
             }
             of_window.sort_unstable();
             of_window.dedup();
@@ -112,7 +112,7 @@ impl Similarity for Gappy {
         self.step.to_string()
     }
 
-    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+    fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         // The terms of the sample and of a basis: one hash each.
         let choices = (0..self.k).fold(1.0, |product, at| product * (self.g - at) as f64 / (at + 1) as f64);
         let terms = choices * bases.iter().map(String::len).sum::<usize>() as f64;
@@ -146,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn fewer_characters_in_a_window_than_in_a_subsequence_are_refused() {
+    fn rejects_windows_shorter_than_subsequences() {
         let spec: Spec = "gappy:k=6,g=5".parse().unwrap();
-        let told = Gappy::from_step(&spec.steps[0]).unwrap_err().to_string();
-        assert!(told.contains("from k = 6 to 16"), "{told}");
+        let message = Gappy::from_step(&spec.steps[0]).unwrap_err().to_string();
+        assert!(message.contains("from k = 6 to 16"), "{message}");
     }
 }

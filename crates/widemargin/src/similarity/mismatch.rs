@@ -9,8 +9,8 @@
 //! > I(d) = Σ_{i, j, t} d! / (i! j! (d − i − j)!) · (a − 2)^(d − i − j) · C(k − d, t) · (a − 1)^t,
 //!
 //! where i of the d places are as in the one, j as in the other, and t of the rest are changed, with d − i + t ≤ m and
-//! d − j + t ≤ m. So K(x, y) = Σ_d I(d) · (pairs of k-mers that differ in d places), and d ≤ 2m counts alone. The pairs are
-//! counted in O(|x| · |y|), whatever k: along a diagonal a window loses one pair of characters and gains another.
+//! d − j + t ≤ m. So K(x, y) = Σ_d I(d) · (pairs of k-mers that differ in d places), and d ≤ 2m counts alone. The pairs
+//! are counted in O(|x| · |y|), whatever k: along a diagonal a window loses one pair of characters and gains another.
 //!
 //! A string of fewer than k characters is like its equals alone.
 
@@ -75,14 +75,14 @@ pub(super) const ROWS: &[SimilarityRow] = &[MISMATCH];
 pub struct Mismatch {
     k: usize,
     m: usize,
-    /// Given, or learned.
+    /// The parameter, or learned from the training samples.
     alphabet: Option<usize>,
     unit: Unit,
     step: Step,
 }
 
 /// A comparison, an addition and a subtraction, and a comparison for each distance that counts, of bytes.
-const SECONDS_A_CELL: f64 = 0.5e-9;
+const SECONDS_PER_CELL: f64 = 0.5e-9;
 
 impl Mismatch {
     /// The similarity of a spec such as `mismatch` (k = 5, m = 1) or `mismatch:k=6,m=2,alphabet=4`.
@@ -162,9 +162,9 @@ impl Similarity for Mismatch {
     fn fit(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
         let mut letters = BTreeSet::new();
         let n = training.samples.n_samples();
-        for first in (0..n).step_by(STRINGS_A_CHUNK) {
+        for first in (0..n).step_by(CHUNK_STRINGS) {
             training.go_on("similarity")?;
-            let rows = first..n.min(first + STRINGS_A_CHUNK);
+            let rows = first..n.min(first + CHUNK_STRINGS);
             let strings = training.samples.chunk(rows.clone())?;
             for (string, _) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
                 self.unit.each(string, |letter| {
@@ -183,9 +183,9 @@ impl Similarity for Mismatch {
         Ok(())
     }
 
-    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+    fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        SECONDS_A_CELL * cells / bases.len().max(1) as f64
+        SECONDS_PER_CELL * cells / bases.len().max(1) as f64
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
@@ -213,7 +213,7 @@ impl Similarity for Mismatch {
 }
 
 /// Strings whose letters are counted at a time.
-const STRINGS_A_CHUNK: usize = 512;
+const CHUNK_STRINGS: usize = 512;
 
 #[cfg(test)]
 mod tests {
@@ -253,10 +253,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn rejects_wrong_parameters() {
         let spec: Spec = "mismatch:k=2,m=3".parse().unwrap();
-        let told = Mismatch::from_step(&spec.steps[0]).unwrap_err().to_string();
-        assert!(told.contains("from 0 to k = 2"), "{told}");
+        let message = Mismatch::from_step(&spec.steps[0]).unwrap_err().to_string();
+        assert!(message.contains("from 0 to k = 2"), "{message}");
         let words = vec!["abcd".to_owned()];
         let unfitted = pairwise(&of("mismatch", Mismatch::from_step), &words, &words).unwrap_err().to_string();
         assert!(unfitted.contains("alphabet has not been learned"), "{unfitted}");

@@ -29,7 +29,7 @@ const NGRAM: SimilarityRow = SimilarityRow {
         fn list(s: &[char], n: usize) -> Vec<&[char]> {
             if s.len() < n { vec![s] } else { s.windows(n).collect() }
         }
-        // Each gram of one string beside each of the other.
+        // Each gram of one string with each of the other.
         let product = |x: &[&[char]], y: &[&[char]]| {
             x.iter().map(|gram| y.iter().filter(|other| *other == gram).count()).sum::<usize>() as f64
         };

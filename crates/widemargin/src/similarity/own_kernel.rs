@@ -1,7 +1,7 @@
-//! Additive kernels of a user's own: any function k(x, y) of two numbers that is zero where one of them is.
+//! User-defined additive kernels: any function k(x, y) of two numbers that is zero where one of them is.
 //!
-//! Unlike the built-in ones they need be neither homogeneous nor k(x, x) = x. A fit asks the function for pairs of
-//! training values and nodes only, and keeps what it needs in a table: a trained model never calls it.
+//! Unlike the built-in ones they need be neither homogeneous nor k(x, x) = x. A fit calls the function for pairs of
+//! training values and nodes only, and stores the values in a table: a trained model never calls it.
 
 use std::fmt;
 use std::str::FromStr;

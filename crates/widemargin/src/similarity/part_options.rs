@@ -6,9 +6,10 @@ use crate::spec::Step;
 /// The options of one part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartOptions {
-    /// The factor of the part's normalized features, above 0; `None` is `weight=auto`, learned from the training samples.
+    /// The factor of the part's normalized features, above 0; `None` is `weight=auto`, learned from the training
+    /// samples.
     pub weight: Option<f64>,
-    /// Compares samples with only so many of the bases, evenly spaced among them; `None` means all.
+    /// The number of bases with which samples are compared, evenly spaced among all; `None` for all.
     pub n_basis: Option<usize>,
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// Maximum number of monomials, which are columns of a dense matrix.
-const MOST: usize = 20_000;
+const MAX_MONOMIALS: usize = 20_000;
 
 /// A column whose spread is below this fraction of its size counts as constant, up to rounding.
 const CONSTANT: f64 = 1e-14;
@@ -150,11 +150,11 @@ fn monomials(n_features: usize, degree: u32) -> Result<Vec<Vec<usize>>> {
                 next.push(column);
                 all.push(next);
             }
-            if all.len() > MOST {
+            if all.len() > MAX_MONOMIALS {
                 return Err(Error::parameter(
                     "kernel",
                     format!("polynomials of degree {degree} in {n_features} features"),
-                    format!("at most {MOST} monomials: take a kernel of lower order"),
+                    format!("at most {MAX_MONOMIALS} monomials: use a kernel of lower order"),
                 ));
             }
         }
@@ -191,13 +191,13 @@ mod tests {
         let inner: f64 = (0..3).map(|k| (x[k] - space.center[k]) * (y[k] - space.center[k])).sum();
         let direct: f64 = (1..=3).map(|m| distance.powi(5 - 2 * m) * inner.powi(m)).sum();
         assert!((ours - direct).abs() < 1e-12 * direct.abs(), "{ours} {direct}");
-        // A constant column says nothing; r² log r needs no length.
+        // A constant column has no information; r² log r needs no length.
         let plane = PolynomialSpace::new(Some(1), vec![0.0; 3], vec![1.0, 0.0, 0.5]).unwrap();
         assert_eq!(plane.spreads(Some(2.0)), [0.0, 1.0, 0.0, 4.0]);
     }
 
     #[test]
-    fn constant_and_uneven_columns_are_told() {
+    fn warns_of_constant_and_uneven_columns() {
         let samples = [1e6, 0.0, 5.0, 1e6, 1.0, 7000.0, 1e6, 0.5, -3000.0];
         let space = PolynomialSpace::fit(&samples, &[1.0; 3], 3, Some(1)).unwrap();
         assert_eq!(space.factors()[0], 0.0);

@@ -21,14 +21,14 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
         Parameter::new(
             "distance",
             Values::Words(&["none", "negative", "squared", "exp"]),
-            "What is made of distances: −d, −d² or exp(−gamma d); none where the values are similarities.",
+            "Transformation of distances: −d, −d² or exp(−gamma d); none where the values are similarities.",
         )
         .or("none"),
         Parameter::new("gamma", Values::POSITIVE, "Of exp; without one 1 / the mean distance.").optional(),
         Parameter::new(
             "polynomials",
             Values::Whole(0, 10_000),
-            "So many of the last columns are the values of polynomials, for the centered normalizations.",
+            "Number of last columns that are the values of polynomials, for the centered normalizations.",
         )
         .or("0"),
     ],
@@ -41,9 +41,9 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[PRECOMPUTED];
 
-/// What a row holds, and what is made of it.
+/// The values of a row, and the transformation of distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Held {
+enum Content {
     #[default]
     Similarities,
     /// −d.
@@ -54,33 +54,33 @@ enum Held {
     Exponential { gamma: Option<f64> },
 }
 
-/// `precomputed`: samples are rows of similarities or distances to the bases, which it never sees; every column is a
+/// `precomputed`: samples are rows of similarities or distances to the bases, which it does not need; every column is a
 /// basis, but for the last ones where there are polynomials.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Precomputed {
-    held: Held,
+    content: Content,
     n_polynomials: usize,
-    /// As it was given.
+    /// The step of the spec.
     step: Option<Step>,
 }
 
 impl Precomputed {
     fn of(arguments: &Arguments<'_>) -> Result<Self> {
         let gamma = arguments.get("gamma")?;
-        let held = match arguments.text("distance") {
-            Some("negative") => Held::Negative,
-            Some("squared") => Held::Squared,
-            Some("exp") => Held::Exponential { gamma },
-            _ => Held::Similarities,
+        let content = match arguments.text("distance") {
+            Some("negative") => Content::Negative,
+            Some("squared") => Content::Squared,
+            Some("exp") => Content::Exponential { gamma },
+            _ => Content::Similarities,
         };
-        if gamma.is_some() && !matches!(held, Held::Exponential { .. }) {
+        if gamma.is_some() && !matches!(content, Content::Exponential { .. }) {
             return Err(arguments.wrong("gamma", "no gamma but with distance=exp".into()));
         }
         let n_polynomials = arguments.value("polynomials")?;
-        Ok(Precomputed { held, n_polynomials, step: Some(arguments.step().clone()) })
+        Ok(Precomputed { content, n_polynomials, step: Some(arguments.step().clone()) })
     }
 
-    /// Refuses what is no distance.
+    /// Rejects values that are not distances.
     fn check_distances(&self, samples: &Vectors, n_distances: usize) -> Result<()> {
         let wrong = |number: usize, column: usize, value: f64| {
             let problem = format!(
@@ -121,14 +121,14 @@ impl Similarity for Precomputed {
             Some(step) => step.clone(),
             None => return "precomputed".into(),
         };
-        if let Held::Exponential { gamma: Some(gamma) } = self.held {
+        if let Content::Exponential { gamma: Some(gamma) } = self.content {
             step.set("gamma", gamma);
         }
         step.to_string()
     }
 
     fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
-        if self.held != (Held::Exponential { gamma: None }) {
+        if self.content != (Content::Exponential { gamma: None }) {
             return Ok(());
         }
         let n = training.samples.n_samples();
@@ -146,7 +146,7 @@ impl Similarity for Precomputed {
             let problem = format!("gamma cannot be learned: the mean distance is {mean}, give gamma");
             return Err(Error::similarity(self.spec(), problem));
         }
-        self.held = Held::Exponential { gamma: Some(1.0 / mean) };
+        self.content = Content::Exponential { gamma: Some(1.0 / mean) };
         Ok(())
     }
 
@@ -169,18 +169,18 @@ impl Similarity for Precomputed {
             return Err(Error::parameter("polynomials", self.n_polynomials, expected));
         }
         fill(bases, samples, ": a precomputed row has one similarity a basis, in their order", block)?;
-        if self.held == Held::Similarities {
+        if self.content == Content::Similarities {
             return Ok(());
         }
         let n_distances = trained - self.n_polynomials;
         self.check_distances(samples, n_distances)?;
         for row in block.chunks_mut(trained) {
             let distances = &mut row[..n_distances];
-            match self.held {
-                Held::Similarities => {}
-                Held::Negative => distances.iter_mut().for_each(|d| *d = -*d),
-                Held::Squared => distances.iter_mut().for_each(|d| *d = -*d * *d),
-                Held::Exponential { gamma } => exponentials(-gamma.unwrap_or(1.0) as f32, distances),
+            match self.content {
+                Content::Similarities => {}
+                Content::Negative => distances.iter_mut().for_each(|d| *d = -*d),
+                Content::Squared => distances.iter_mut().for_each(|d| *d = -*d * *d),
+                Content::Exponential { gamma } => exponentials(-gamma.unwrap_or(1.0) as f32, distances),
             }
         }
         Ok(())
@@ -253,11 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_distance_is_refused() {
+    fn rejects_values_that_are_not_distances() {
         let similarity = AnySimilarity::new(&["precomputed:distance=negative"]).unwrap();
         let error = pairwise(&similarity, &rows(&[0.0, 1.0], 2), &rows(&[0.0, 1.0, 2.0, -0.5], 2)).unwrap_err();
-        let told = error.to_string();
-        assert!(told.contains("-0.5") && told.contains("is no distance") && told.contains("sample 1"), "{told}");
+        let message = error.to_string();
+        assert!(
+            message.contains("-0.5") && message.contains("is no distance") && message.contains("sample 1"),
+            "{message}"
+        );
         assert!(AnySimilarity::new(&["precomputed:gamma=1"]).unwrap_err().to_string().contains("distance=exp"));
     }
 }

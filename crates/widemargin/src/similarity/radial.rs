@@ -7,7 +7,7 @@ use crate::isa::compiled;
 /// Bases interleaved at a time.
 const TILE: usize = 64;
 
-/// What distances sum over the features.
+/// The term that a distance sums over the features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// (x − y)².
@@ -16,7 +16,8 @@ pub(super) enum Measure {
     Absolute,
 }
 
-/// Fills `out`, row-major samples × bases, with what `apply` makes of distances in place. Samples and bases are row-major.
+/// Fills `out`, row-major samples × bases, with distances that `apply` replaces in place by similarities. Samples and
+/// bases are row-major.
 pub(super) fn tiled_distances(
     samples: &[f64],
     bases: &[f64],

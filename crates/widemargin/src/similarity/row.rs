@@ -1,5 +1,5 @@
-//! What is said of a similarity in one place, its row: from here come its Python class, its line in the documents, what
-//! messages and help name, and the tests that every similarity must pass.
+//! The row of a similarity, its metadata in one place: the source of its Python class, its line in the documents, its
+//! name in messages and help, and the tests that every similarity must pass.
 
 use super::any::kernel::AnyKernel;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ pub struct SimilarityRow {
     pub samples: &'static [&'static str],
     /// s(x, y) in one line.
     pub formula: &'static str,
-    /// What else there is to know, in sentences.
+    /// Notes, in sentences.
     pub about: &'static str,
     /// Its parameters, in the order of the Python class.
     pub parameters: &'static [Parameter],
@@ -25,7 +25,7 @@ pub struct SimilarityRow {
     pub examples: &'static [&'static str],
     /// Whether it is a kernel.
     pub definite: Definite,
-    /// s(x, y) once more, as tests compute it; none where tests beside the code do.
+    /// s(x, y) once more, as tests compute it; `None` where the tests of its module do.
     pub definition: Option<Definition>,
     /// How it is exported.
     pub onnx: Onnx,
@@ -39,7 +39,7 @@ pub(super) type Build = fn(&Step) -> Result<Box<dyn AnyKernel>>;
 pub enum Definite {
     /// Positive semi-definite.
     Positive,
-    /// Positive definite against polynomials.
+    /// Conditionally positive definite.
     Conditional,
     /// The same where these parameters have their defaults, indefinite in general elsewhere.
     ConditionalUnless(&'static [&'static str]),
@@ -68,7 +68,7 @@ pub enum Onnx {
 }
 
 impl Onnx {
-    /// What is no expression on vectors.
+    /// Not an expression on vectors.
     pub const NO_VECTORS: Self = Onnx::Declined("ONNX has no operator for it");
 }
 
@@ -111,7 +111,7 @@ pub(super) fn arguments_among<'a>(rows: &[SimilarityRow], what: &'static str, st
     }
 }
 
-/// What one of these rows names, from a spec of one step.
+/// The value that `read` makes of a spec of one step, by the row with its name.
 ///
 /// # Errors
 /// As for [`arguments_among`].
@@ -127,12 +127,12 @@ pub(super) fn read_among<T>(
     }
 }
 
-fn unknown_among(rows: &[SimilarityRow], what: &'static str, given: &str) -> Error {
+fn unknown_among(rows: &[SimilarityRow], what: &'static str, name: &str) -> Error {
     let known: Vec<String> = rows.iter().map(SimilarityRow::usage).collect();
-    Error::unknown(what, given, known.iter().map(String::as_str))
+    Error::unknown(what, name, known.iter().map(String::as_str))
 }
 
-/// What a row's `build` returns.
+/// The return value of a row's `build`.
 pub(super) fn built<K: AnyKernel + 'static>(kernel: Result<K>) -> Result<Box<dyn AnyKernel>> {
     Ok(Box::new(kernel?))
 }

@@ -1,4 +1,4 @@
-//! A function of two numbers, of which an additive kernel of a user's own is the sum.
+//! A function of two numbers whose sum over the features is a user-defined additive kernel.
 
 use crate::error::Result;
 

@@ -1,4 +1,4 @@
-//! What the tests of similarities of sequences and sets share.
+//! Helpers of the tests of similarities of sequences and sets.
 
 use super::{Similarity, pairwise};
 use crate::data::Samples;
@@ -11,7 +11,7 @@ pub(crate) fn of<S>(spec: &str, from_step: impl Fn(&Step) -> Result<S>) -> S {
     from_step(&spec.steps[0]).unwrap()
 }
 
-/// The block is what the definition says, pair by pair: `right` is given (basis, sample).
+/// The block agrees with the definition, pair by pair: `right` of (basis, sample).
 pub(crate) fn agrees<T, S>(similarity: &S, bases: &Vec<T>, samples: &Vec<T>, right: impl Fn(&T, &T) -> f64)
 where
     T: Clone + Send + Sync + std::fmt::Debug,
@@ -21,7 +21,7 @@ where
     agrees_by_number(similarity, bases, samples, pairs);
 }
 
-/// As [`agrees`] for any collection: `right` is given the numbers of (sample, basis).
+/// As [`agrees`] for any collection: `right` of the indices of (sample, basis).
 pub(crate) fn agrees_by_number<S: Similarity>(
     similarity: &S,
     bases: &S::Samples,

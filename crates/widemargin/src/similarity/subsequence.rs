@@ -37,12 +37,12 @@ const SUBSEQUENCE: SimilarityRow = SimilarityRow {
         let (n, decay): (usize, f64) = (arguments.value("n")?, arguments.value("decay")?);
         // Every choice of n places, one by one.
         fn choices(s: &[char], n: usize, decay: f64) -> Vec<(Vec<char>, f64)> {
-            let chosen = (0u32..1 << s.len()).filter(|chosen| chosen.count_ones() as usize == n);
-            let read = |chosen: u32| {
-                let span = 32 - chosen.leading_zeros() - chosen.trailing_zeros();
-                ((0..s.len()).filter(|at| chosen >> at & 1 == 1).map(|at| s[at]).collect(), decay.powi(span as i32))
+            let masks = (0u32..1 << s.len()).filter(|mask| mask.count_ones() as usize == n);
+            let read = |mask: u32| {
+                let span = 32 - mask.leading_zeros() - mask.trailing_zeros();
+                ((0..s.len()).filter(|at| mask >> at & 1 == 1).map(|at| s[at]).collect(), decay.powi(span as i32))
             };
-            chosen.map(read).collect()
+            masks.map(read).collect()
         }
         let kernel = |x: &[(Vec<char>, f64)], y: &[(Vec<char>, f64)]| -> f64 {
             x.iter().flat_map(|(u, a)| y.iter().filter(move |(v, _)| u == v).map(move |(_, b)| a * b)).sum()
@@ -66,8 +66,8 @@ pub struct Subsequence {
     step: Step,
 }
 
-/// A multiply-add each for the two recursions, of which one waits for the one before it.
-const SECONDS_A_CELL: f64 = 2e-9;
+/// A multiply-add for each of the two recursions, one of them dependent on the one before it.
+const SECONDS_PER_CELL: f64 = 2e-9;
 
 impl Subsequence {
     /// The similarity of a spec such as `subsequence` or `subsequence:n=4,decay=0.7`.
@@ -80,7 +80,7 @@ impl Subsequence {
         Ok(Subsequence { n, decay, unit, step: step.clone() })
     }
 
-    /// K(x, y). `tables` are those of two lengths that follow each other, kept to be used again.
+    /// K(x, y). `tables` are those of two successive lengths, reused between calls.
     fn kernel(&self, x: &[u32], y: &[u32], tables: &mut [Vec<f64>; 2]) -> f64 {
         let (width, decay) = (y.len() + 1, self.decay);
         let [shorter, longer] = tables;
@@ -115,9 +115,9 @@ impl Similarity for Subsequence {
         self.step.to_string()
     }
 
-    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+    fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        SECONDS_A_CELL * self.n as f64 * cells / bases.len().max(1) as f64
+        SECONDS_PER_CELL * self.n as f64 * cells / bases.len().max(1) as f64
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {

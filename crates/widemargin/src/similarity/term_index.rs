@@ -4,8 +4,8 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// An inverted index of the terms of bases: a sample visits only the bases that share a term with it. Sums are of integers,
-/// so that their order does not matter.
+/// An inverted index of the terms of bases: a sample visits only the bases that share a term with it. Sums are of
+/// integers, so that their order does not matter.
 pub(super) struct TermIndex<K> {
     /// The bases that have a term, and how often.
     bases: FxHashMap<K, Vec<(u32, u32)>>,
@@ -22,7 +22,7 @@ fn counts<K: Eq + Hash>(terms: impl Iterator<Item = K>) -> (FxHashMap<K, u32>, u
 }
 
 impl<K: Eq + Hash> TermIndex<K> {
-    /// The index of bases, each given by its terms with repeats: at least one.
+    /// The index of bases, each a list of its terms with repeats: at least one.
     pub fn new(all: impl Iterator<Item = impl Iterator<Item = K>>) -> Self {
         let (mut bases, mut squares): (FxHashMap<K, Vec<(u32, u32)>>, _) = (FxHashMap::default(), Vec::new());
         for (number, terms) in all.enumerate() {

@@ -1,20 +1,20 @@
 //! Edit-based similarities of strings: `edit:metric=levenshtein`, on characters.
 //!
-//! | metric | what one edit is | largest distance of lengths m, n | source |
+//! | metric | one edit | largest distance of lengths m, n | source |
 //! |---|---|---|---|
 //! | `levenshtein` | insert, delete or replace a character | max(m, n) | Levenshtein 1966 |
 //! | `osa` | and swap two neighbors, no part edited twice | max(m, n) | optimal string alignment |
 //! | `damerau` | and swap two neighbors | max(m, n) | Damerau 1964 |
 //! | `indel` | insert or delete | m + n | 2 × common subsequence = m + n − distance |
-//! | `lcs` | the longest common subsequence is what is left | max(m, n) | |
+//! | `lcs` | the longest common subsequence is the rest | max(m, n) | |
 //! | `jaro`, `jaro-winkler` | not by edits: common characters near each other | | Jaro 1989, Winkler 1990 |
 //!
 //! s(x, y) = 1 − distance / largest distance is 1 for equal strings (including two empty ones) and 0 for those that
 //! share nothing; with `gamma` it is exp(−gamma (1 − s)). None is positive definite in general.
 //!
-//! `insert`, `delete` and `substitute` are the costs of Levenshtein's edits, from the basis x to the sample y: the largest
-//! distance of lengths m, n is then the less of m · delete + n · insert and min(m, n) · substitute + the rest deleted or
-//! inserted.
+//! `insert`, `delete` and `substitute` are the costs of Levenshtein's edits, from the basis x to the sample y: the
+//! largest distance of lengths m, n is then the less of m · delete + n · insert and min(m, n) · substitute + the rest
+//! deleted or inserted.
 
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
@@ -70,7 +70,7 @@ const EDIT: SimilarityRow = SimilarityRow {
                 (weighted_edits(x, y, [insert, delete, substitute]), most)
             }
             "osa" => (edits(x, y, 1, Swaps::Neighbors), m.max(n)),
-            "damerau" => (edits(x, y, 1, Swaps::Apart), m.max(n)),
+            "damerau" => (edits(x, y, 1, Swaps::Distant), m.max(n)),
             "indel" => (edits(x, y, 2, Swaps::None), m + n),
             "lcs" => (m.max(n) - (m + n - edits(x, y, 2, Swaps::None)) / 2.0, m.max(n)),
             other => return Err(arguments.wrong("metric", format!("one of distances, not {other}"))),
@@ -84,7 +84,7 @@ const EDIT: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
 
-/// What an edit may cost.
+/// The possible costs of an edit.
 const COST: Values = Values::Whole(1, 1000);
 
 /// Which characters may be swapped for one edit.
@@ -94,7 +94,7 @@ enum Swaps {
     /// Neighbors that nothing else edits.
     Neighbors,
     /// Characters that become neighbors, and between which others are inserted.
-    Apart,
+    Distant,
 }
 
 /// The fewest edits, every entry of the table from those before it by the definition of the metric.
@@ -108,8 +108,9 @@ fn edits(x: &[char], y: &[char], replace: usize, swaps: Swaps) -> f64 {
                 best = best.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
                 best = best.min(table[i - 1][j - 1] + if same { 0 } else { replace });
             }
-            // x[k] … x[i − 1] becomes y[l] … y[j − 1]: the ends swapped, what is between them deleted or inserted.
-            let far = if swaps == Swaps::Apart { usize::MAX } else { 2 };
+            // x[k] … x[i − 1] becomes y[l] … y[j − 1]: the ends swapped, the characters between them deleted or
+            // inserted.
+            let far = if swaps == Swaps::Distant { usize::MAX } else { 2 };
             for k in (0..i.saturating_sub(1)).filter(|k| swaps != Swaps::None && i - k <= far) {
                 for l in (0..j.saturating_sub(1)).filter(|l| j - l <= far && x[i - 1] == y[*l] && x[k] == y[j - 1]) {
                     best = best.min(table[k][l] + (i - k - 2) + 1 + (j - l - 2));
@@ -140,7 +141,7 @@ fn weighted_edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3]
     table[x.len()][y.len()]
 }
 
-/// What counts as an edit.
+/// The edits of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditMetric {
@@ -178,8 +179,8 @@ const COSTS: [&str; 3] = ["insert", "delete", "substitute"];
 /// Edit-based similarity of strings, from 0 to 1; see the table of metrics above.
 ///
 /// Levenshtein, OSA, indel, LCS and Jaro are bit-parallel: about ⌈m / 64⌉ · n steps per pair. Damerau takes m · n,
-/// and so does Levenshtein unless all edits cost the same, or a substitution no less than an insertion and a deletion that
-/// cost the same.
+/// and so does Levenshtein unless all edits cost the same, or a substitution no less than an insertion and a deletion
+/// that cost the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     metric: EditMetric,
@@ -194,8 +195,8 @@ impl Edit {
     /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`.
     ///
     /// # Errors
-    /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`](crate::Error::Parameter) for costs of another metric
-    /// than `levenshtein`.
+    /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`](crate::Error::Parameter) for costs of another
+    /// metric than `levenshtein`.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = EDIT.arguments(step)?;
         let named = EditMetric::ALL.iter().find(|(name, _)| arguments.text("metric") == Some(name));
@@ -217,7 +218,7 @@ impl Similarity for Edit {
         self.step.to_string()
     }
 
-    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+    fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         // The others process 64 cells at once, or only neighboring characters.
         let [insert, delete, substitute] = self.costs;
         let is_bit_parallel = insert == delete && (substitute == insert || substitute >= insert + delete);
@@ -277,7 +278,7 @@ impl Similarity for Edit {
             EditMetric::Levenshtein => self.costs.map(|cost| cost as f64),
             EditMetric::Osa => [1.0; 3],
             EditMetric::Indel | EditMetric::Lcs => [1.0, 1.0, 2.0],
-            // Damerau's may insert between what is swapped, and Jaro has no path.
+            // Damerau's may insert between swapped characters, and Jaro has no path.
             EditMetric::Damerau | EditMetric::Jaro | EditMetric::JaroWinkler => return Ok(None),
         };
         let (swaps, in_common) = (self.metric == EditMetric::Osa, self.metric == EditMetric::Lcs);
@@ -308,7 +309,7 @@ mod tests {
         let value = |metric: &str, x: &str, y: &str| {
             pairwise(&edit(&format!("edit:metric={metric}")), &vec![x.into()], &vec![y.into()]).unwrap()[0]
         };
-        // The examples of Winkler's paper, and the one that tells the two distances with swaps apart.
+        // The examples of Winkler's paper, and one whose two distances with swaps differ.
         assert!((value("jaro", "MARTHA", "MARHTA") - 0.944444).abs() < 1e-5);
         assert!((value("jaro", "DWAYNE", "DUANE") - 0.822222).abs() < 1e-5);
         assert!((value("jaro-winkler", "MARTHA", "MARHTA") - 0.961111).abs() < 1e-5);
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_spec_is_told() {
+    fn rejects_wrong_parameters() {
         for (wrong, word) in [
             ("edit:metric=hamming", "jaro-winkler"),
             ("edit:gamma=0", "above 0"),

@@ -32,8 +32,8 @@ pub trait Similarity: Send + Sync {
         Ok(())
     }
 
-    /// A copy as before [`Similarity::fit`], for one that is not fitted yet; none if there is no such copy. Without one, a
-    /// fit whose time limit is too short for all samples is not repeated on fewer.
+    /// A copy as before [`Similarity::fit`], for one that is not fitted yet; none if there is no such copy. Without
+    /// one, a fit whose time limit is too short for all samples is not repeated on fewer.
     fn unfitted(&self) -> Option<Self>
     where
         Self: Sized,
@@ -52,7 +52,7 @@ pub trait Similarity: Send + Sync {
 
     /// Roughly how long one pair takes on one core, in seconds; the chunk size is derived from it, so that work can be
     /// interrupted. 0 means that a block of a few hundred samples is always fast.
-    fn seconds_a_pair(&self, _bases: &Self::Samples) -> f64 {
+    fn seconds_per_pair(&self, _bases: &Self::Samples) -> f64 {
         0.0
     }
 
@@ -74,8 +74,8 @@ pub trait Similarity: Send + Sync {
         false
     }
 
-    /// False if the columns of all parts are no similarities but a sample's own features, between which and the bases there
-    /// is nothing that a Nyström map could take.
+    /// False if the columns of all parts are no similarities but a sample's own features, between which and the bases
+    /// there is nothing that a Nyström map could take.
     fn compares(&self) -> bool {
         true
     }
@@ -86,8 +86,8 @@ pub trait Similarity: Send + Sync {
         None
     }
 
-    /// The columns of a part that are a sample's own features, sparse, where bases and samples are; none for others, and
-    /// where they are dense. `bases` and `samples` are converted, as for [`Similarity::block`].
+    /// The columns of a part that are a sample's own features, sparse, where bases and samples are; none for others,
+    /// and where they are dense. `bases` and `samples` are converted, as for [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -130,9 +130,9 @@ pub trait Similarity: Send + Sync {
         Ok(false)
     }
 
-    /// Fills `block`, row-major samples × bases, with one part's similarities in double precision, where the similarity has more
-    /// digits than single precision; otherwise returns false, for any samples. `bases` and `samples` are converted, as for
-    /// [`Similarity::block`].
+    /// Fills `block`, row-major samples × bases, with one part's similarities in double precision, where the similarity
+    /// has more digits than single precision; otherwise returns false, for any samples. `bases` and `samples` are
+    /// converted, as for [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -184,7 +184,7 @@ pub trait Similarity: Send + Sync {
         Ok(())
     }
 
-    /// Whether it is the same of samples of which both have the same offsets subtracted: those of vectors far from 0.
+    /// Whether it is invariant to offsets subtracted from both samples, such as those of vectors far from 0.
     fn depends_on_differences(&self) -> bool {
         false
     }
@@ -194,8 +194,9 @@ pub trait Similarity: Send + Sync {
         false
     }
 
-    /// What the similarity of one basis and one sample in a part is made of, such as columns or the path of an alignment;
-    /// none where the similarity cannot say. `bases` and `samples` are converted, as for [`Similarity::block`].
+    /// The pieces of the similarity of one basis and one sample in a part, such as columns or the path of an alignment;
+    /// `None` where the similarity has no such pieces. `bases` and `samples` are converted, as for
+    /// [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -208,7 +209,7 @@ pub trait Similarity: Send + Sync {
         Ok(None)
     }
 
-    /// What the columns are that a part's descriptors make of these samples, which are as given, not converted.
+    /// The meaning of the columns that a part's descriptors make of these samples, not yet converted.
     ///
     /// # Errors
     /// As for [`Similarity::describe`].
@@ -233,8 +234,8 @@ impl<S: Similarity> Similarity for &S {
         (**self).describe(samples)
     }
 
-    fn seconds_a_pair(&self, bases: &S::Samples) -> f64 {
-        (**self).seconds_a_pair(bases)
+    fn seconds_per_pair(&self, bases: &S::Samples) -> f64 {
+        (**self).seconds_per_pair(bases)
     }
 
     fn own_features(&self, part: usize, bases: &S::Samples) -> Option<usize> {
@@ -342,8 +343,8 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
         (**self).describe(samples)
     }
 
-    fn seconds_a_pair(&self, bases: &T) -> f64 {
-        (**self).seconds_a_pair(bases)
+    fn seconds_per_pair(&self, bases: &T) -> f64 {
+        (**self).seconds_per_pair(bases)
     }
 
     fn own_features(&self, part: usize, bases: &T) -> Option<usize> {

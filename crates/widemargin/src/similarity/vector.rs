@@ -290,7 +290,7 @@ fn polynomial_distance(degree: u32, x: f64, y: f64, gap: f64) -> f64 {
             curved += 2.0 * binomial * power(middle, degree - i) * power(half, i);
         }
     }
-    // 2 p(middle) − 2 p(m), with the factor middle − m = gap / 2 taken out.
+    // 2 p(middle) − 2 p(m), divided by middle − m = gap / 2.
     let risen: f64 = (0..degree).map(|i| power(middle, i) * power(m, degree - 1 - i)).sum();
     curved + gap * risen
 }

@@ -107,7 +107,7 @@ impl Calibration {
     /// The calibration on these scores of samples with these targets, which number the codes of the scores.
     pub fn of(scores: &HeldOutScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
         let k = targets.n_problems();
-        if !targets.is_several() {
+        if !targets.is_multilabel() {
             return Calibration::fit(scores, targets.n_classes(), on);
         }
         let targets = targets.with_codes(&scores.codes);
@@ -137,9 +137,9 @@ impl Calibration {
     }
 
     /// The problem of a calibration that was read, for a model with this number of classes, or labels if multilabel.
-    pub(crate) fn problem(&self, n_classes: usize, is_several: bool) -> Option<String> {
+    pub(crate) fn problem(&self, n_classes: usize, is_multilabel: bool) -> Option<String> {
         let n_slopes = match n_classes {
-            labels if is_several => labels,
+            labels if is_multilabel => labels,
             2 => 1,
             _ => MARGINS.len() + 1,
         };

@@ -73,7 +73,7 @@ impl ErrorEstimate {
         if n == 0 || scores.values.len() != n * k || scores.values.iter().any(|value| value.is_nan()) {
             return None;
         }
-        let factors = if targets.is_several() { None } else { Some(class_factors(scores, population)?) };
+        let factors = if targets.is_multilabel() { None } else { Some(class_factors(scores, population)?) };
         let weight = |row: usize| {
             scores.weights[row] * factors.as_ref().map_or(1.0, |factors| factors[scores.codes[row] as usize])
         };
@@ -102,7 +102,7 @@ impl ErrorEstimate {
             };
             if factors.as_ref().is_some_and(is_unweighted) {
                 bounded = error.min(chance_error(&scores.codes, &weights));
-            } else if targets.is_several() && targets.is_even() {
+            } else if targets.is_multilabel() && targets.is_even() {
                 for ([wrong, all], constant) in counts.iter_mut().zip(targets.constant_errors(&weights)) {
                     *wrong = wrong.min(constant * *all);
                 }
@@ -121,16 +121,21 @@ impl ErrorEstimate {
 
     /// From the weight of the wrong and of all samples of each class, or of each label, in fits without each
     /// fold of `n_samples` samples.
-    pub(crate) fn of_folds(groups: &[[f64; 2]], is_several: bool, population: &[f64], n_samples: f64) -> Option<Self> {
+    pub(crate) fn of_folds(
+        groups: &[[f64; 2]],
+        is_multilabel: bool,
+        population: &[f64],
+        n_samples: f64,
+    ) -> Option<Self> {
         let (mut wrong, mut total) = (0.0, 0.0);
         for (at, [mistakes, all]) in groups.iter().enumerate().filter(|(_, [_, all])| *all > 0.0) {
-            let weight = if is_several { *all } else { *population.get(at)? };
+            let weight = if is_multilabel { *all } else { *population.get(at)? };
             wrong += weight * mistakes / all;
             total += weight;
         }
         let error = (total > 0.0).then(|| wrong / total)?;
         let label_errors =
-            if is_several { groups.iter().map(|[wrong, all]| wrong / all).collect() } else { Vec::new() };
+            if is_multilabel { groups.iter().map(|[wrong, all]| wrong / all).collect() } else { Vec::new() };
         let standard_error = least_standard_error(error, n_samples);
         let n_samples = n_samples.round() as usize;
         Some(ErrorEstimate { method: EstimateMethod::Folds, error, standard_error, n_samples, label_errors })

@@ -161,7 +161,7 @@ fn values_too_small_for_single_precision_are_absent() {
 }
 
 #[test]
-fn values_too_large_for_single_precision_are_refused_as_in_training() {
+fn rejects_values_too_large_for_single_precision_as_in_training() {
     let (values, labels) = histograms(40, 6, 2, 7);
     let model = PowerMeanParams::new(KERNELS[0]).fit(&DenseView::new(&values, 40, 6).unwrap(), &labels).unwrap();
     let huge = [0.0, 1.0, 1e300, 0.0, 0.0, 0.0];

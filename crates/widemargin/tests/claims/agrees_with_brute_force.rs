@@ -56,7 +56,7 @@ fn same_objective_as_on_the_full_matrix() {
 }
 
 #[test]
-fn decision_values_are_what_the_weights_say() {
+fn decision_values_follow_from_the_weights() {
     let (n, d) = (60, 10);
     let (values, labels) = histograms(n, d, 3, 4);
     let samples = DenseView::new(&values, n, d).unwrap();

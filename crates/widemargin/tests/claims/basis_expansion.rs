@@ -1,5 +1,5 @@
 //! The basis expansion SVM from samples to model: its features against their definition, weights against copies,
-//! threads, the model file, and what it says of bad input.
+//! threads, the model file, and errors for bad input.
 
 use std::f64::consts::TAU;
 
@@ -37,7 +37,7 @@ fn params(specs: &[&str]) -> BasisExpansionParams<AnySimilarity> {
 }
 
 #[test]
-fn three_spirals_are_told_apart() {
+fn three_spirals_are_separated() {
     let (points, labels) = spirals(80);
     let (test, truth) = spirals(67);
     let choices = [BasisChoice::Index, BasisChoice::Random, BasisChoice::Auto, BasisChoice::KMedoids];
@@ -64,7 +64,7 @@ fn features_follow_their_definition() {
     let mean: Vec<f64> = rows.iter().map(|&b| (0..n).map(|i| s(b, i)).sum::<f64>() / n as f64).collect();
     let centered = |i: usize| rows.iter().zip(&mean).map(|(&b, mean)| s(b, i) - mean).collect::<Vec<f64>>();
     let norm = (0..n).map(|i| centered(i).iter().map(|x| x * x).sum::<f64>().sqrt()).sum::<f64>() / n as f64;
-    let model = params(&["rbf:gamma=1.5", "linear"]).basis(BasisChoice::Given(rows.clone()));
+    let model = params(&["rbf:gamma=1.5", "linear"]).basis(BasisChoice::Rows(rows.clone()));
     let model = model.fit(&samples, &labels).unwrap();
     let phi = model.expansion().transform(&samples, 1).unwrap();
     assert_eq!((phi.n_rows, phi.n_cols), (n, 10));
@@ -80,7 +80,7 @@ fn features_follow_their_definition() {
 }
 
 #[test]
-fn nystroem_of_a_kernel_gives_back_the_kernel_of_the_bases() {
+fn nystroem_reproduces_the_kernel_of_the_bases() {
     let (points, labels) = spirals(20);
     let samples = vectors(&points);
     let model = params(&["rbf:gamma=3"])
@@ -200,7 +200,7 @@ fn precomputed_rows_are_their_own_columns() {
 }
 
 #[test]
-fn bad_input_is_named() {
+fn errors_name_the_bad_input() {
     let (points, labels) = spirals(20);
     let samples = vectors(&points);
     let strings = AnySamples::Strings(vec!["a".into(); labels.len()]);
@@ -216,9 +216,9 @@ fn bad_input_is_named() {
     says(params(&["rbf"]).c(0.0).fit(&samples, &labels).unwrap_err(), &["C = 0"]);
     says(params(&["rbf"]).n_basis(0).fit(&samples, &labels).unwrap_err(), &["n_basis"]);
     says(params(&["chi2"]).fit(&samples, &labels).unwrap_err(), &["chi2", "at least 0"]);
-    let given = |rows: Vec<usize>| params(&["rbf"]).basis(BasisChoice::Given(rows)).fit(&samples, &labels).unwrap_err();
-    says(given(vec![0, 60]), &["row 60", "0 to 59"]);
-    says(given(vec![5, 5]), &["twice"]);
+    let error = |rows: Vec<usize>| params(&["rbf"]).basis(BasisChoice::Rows(rows)).fit(&samples, &labels).unwrap_err();
+    says(error(vec![0, 60]), &["row 60", "0 to 59"]);
+    says(error(vec![5, 5]), &["twice"]);
     let model = params(&["rbf"]).n_basis(1000).fit(&samples, &labels).unwrap();
     assert_eq!(model.n_bases(), 60);
     let warnings = &model.report().warnings;
@@ -250,7 +250,7 @@ impl Similarity for Own {
 }
 
 #[test]
-fn a_similarity_of_ones_own_is_watched() {
+fn values_of_user_defined_similarities_are_checked() {
     let samples: Vec<f64> = (0..20).map(f64::from).collect();
     let labels = Labels::new((0..20).map(|i| i / 10));
     let model = BasisExpansionParams::new(Own { broken: false }).n_basis(6).c(100.0).fit(&samples, &labels).unwrap();
@@ -265,7 +265,7 @@ fn a_similarity_of_ones_own_is_watched() {
 }
 
 #[test]
-fn the_hinge_is_trained_kept_and_told() {
+fn the_hinge_is_trained_saved_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (points, labels) = spirals(60);
     let samples = vectors(&points);
@@ -309,7 +309,7 @@ fn margins_are_distances_from_the_boundary() {
             assert!((foot.sum::<f64>() + model.intercepts()[k]).abs() < 1e-5);
         }
     }
-    // Labels are matched by what they are, not by their place among the labels given.
+    // Labels are matched by value, not by their place among these labels.
     let ones = Labels::new(vec![1i64; 90]);
     let of_ones = model.sample_margins(&samples, &ones, 1).unwrap();
     assert!((of_ones.values[1] - f64::from(scores.row(0)[1]) * margins[1]).abs() < 1e-12);

@@ -1,5 +1,5 @@
-//! A basis expansion SVM on samples that memory does not hold is the machine that memory gives; it goes on from where it
-//! was killed; and it says what is wrong.
+//! A basis expansion SVM on samples larger than memory is the model of a fit in memory; a killed fit is resumed; and
+//! errors are clear.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,14 +59,14 @@ fn assert_same(ours: &Model, truth: &Model, samples: &AnySamples, tol: f64, what
 }
 
 #[test]
-fn c_is_chosen_as_in_memory() {
+fn c_is_selected_as_in_memory() {
     for n in [1500, 6000] {
         let (samples, labels) = clouds(n, 3);
         let disk = Disk::new(None);
         let resources = disk.resources(4_000_000);
         let truth = params().c(CChoice::Auto).fit(&samples, &labels).unwrap();
         let ours = params().c(CChoice::Auto).fit_blocks(&samples, &labels, None, &resources, &Monitor::none()).unwrap();
-        // The path has steps of √10 and, beside the best, of their root; other rows may be drawn.
+        // The path has steps of √10 and, next to the best, of their root; other rows may be drawn.
         let ratio = (ours.c() / truth.c()).ln().abs();
         assert!(ratio <= 1.2 * 10f64.sqrt().ln(), "{n}: {} {}", ours.c(), truth.c());
         assert_eq!(ours.report().notes.iter().any(|note| note.contains("C was selected on")), n > 4000);
@@ -77,7 +77,7 @@ fn c_is_chosen_as_in_memory() {
 }
 
 #[test]
-fn it_is_the_machine_that_memory_gives() {
+fn it_is_the_model_of_a_fit_in_memory() {
     let (samples, labels) = clouds(6000, 3);
     let normalizations = [
         Normalization::MeanNorm,
@@ -90,7 +90,7 @@ fn it_is_the_machine_that_memory_gives() {
         let intercept = [Intercept::Free, Intercept::Penalized, Intercept::None][at % 3];
         let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic, SmoothLoss::Squared][at % 3];
         let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
-        // Copies are none here, so the same bases are chosen.
+        // There are no copies here, so the same bases are selected.
         let truth = of().fit(&samples, &labels).unwrap();
         let mut files = Vec::new();
         for room in [None, Some(1 << 30)] {
@@ -113,8 +113,8 @@ fn weights_and_own_bases_are_those_of_memory() {
     for normalization in
         [Normalization::MeanNorm, Normalization::Covariance, Normalization::Nystroem(NegativeEigenvalues::Clip)]
     {
-        // Which bases are a part's own depends on their order, which is given here.
-        let bases = BasisChoice::Given((0..30).map(|i| i * 167).collect());
+        // The bases of a part depend on their order, which is fixed here.
+        let bases = BasisChoice::Rows((0..30).map(|i| i * 167).collect());
         let base = || params().basis(bases.clone()).normalization(normalization).tol(1e-5);
         let of = || base().with_similarity(AnySimilarity::new(&fixed).unwrap());
         let truth = of().fit(&samples, &labels).unwrap();
@@ -123,7 +123,7 @@ fn weights_and_own_bases_are_those_of_memory() {
         let learned = ["rbf:gamma=0.1,weight=auto", "laplacian:gamma=0.2,weight=auto,bases=9"];
         let of = || base().with_similarity(AnySimilarity::new(&learned).unwrap());
         let ours = in_blocks(of(), &samples, &labels, &Disk::new(Some(1 << 30)));
-        // As the same weights given.
+        // The same as with fixed weights.
         let found = ours.expansion().similarity().specs();
         let again = of().with_similarity(AnySimilarity::new(&found).unwrap());
         assert_same(&ours, &again.fit(&samples, &labels).unwrap(), &samples, 1e-2, &found.join(" "));
@@ -131,7 +131,7 @@ fn weights_and_own_bases_are_those_of_memory() {
 }
 
 #[test]
-fn where_all_features_fit_they_are_held() {
+fn features_that_fit_are_held_in_memory() {
     let (samples, labels) = clouds(3000, 2);
     let disk = Disk::new(Some(1 << 30));
     let truth = params().basis(BasisChoice::Random).fit(&samples, &labels).unwrap();
@@ -166,34 +166,34 @@ fn weights_count_as_copies() {
 #[test]
 fn a_killed_fit_goes_on_to_the_same_bits() {
     let (samples, labels) = clouds(6000, 3);
-    let fit = |kept: &MemoryCheckpoint| {
+    let fit = |checkpoint: &MemoryCheckpoint| {
         let disk = Disk::new(Some(1 << 30));
-        let resources = Resources { checkpoint: Some(kept), ..disk.resources(MEMORY) };
+        let resources = Resources { checkpoint: Some(checkpoint), ..disk.resources(MEMORY) };
         params().tol(1e-6).fit_blocks(&samples, &labels, None, &resources, &Monitor::none())
     };
-    let kept = MemoryCheckpoint::default();
-    let truth = fit(&kept).unwrap();
-    let n_saves = kept.n_saves();
+    let checkpoint = MemoryCheckpoint::default();
+    let truth = fit(&checkpoint).unwrap();
+    let n_saves = checkpoint.n_saves();
     assert!(n_saves >= 5, "{n_saves}");
     for dies_at in 0..n_saves {
-        let kept = MemoryCheckpoint::that_dies_at(dies_at);
-        let error = fit(&kept).unwrap_err();
+        let checkpoint = MemoryCheckpoint::that_dies_at(dies_at);
+        let error = fit(&checkpoint).unwrap_err();
         assert!(error.to_string().contains("killed"), "{error}");
-        let kept = kept.revived();
-        let again = fit(&kept).unwrap();
+        let checkpoint = checkpoint.revived();
+        let again = fit(&checkpoint).unwrap();
         assert_eq!((again.weights(), again.intercepts()), (truth.weights(), truth.intercepts()), "{dies_at}");
-        assert!(kept.n_saves() < n_saves.max(dies_at + 1) + 1);
+        assert!(checkpoint.n_saves() < n_saves.max(dies_at + 1) + 1);
     }
     // And from its end.
-    let again = fit(&kept).unwrap();
-    assert_eq!((again.weights(), kept.n_saves()), (truth.weights(), n_saves));
+    let again = fit(&checkpoint).unwrap();
+    assert_eq!((again.weights(), checkpoint.n_saves()), (truth.weights(), n_saves));
 }
 
 #[test]
-fn a_checkpoint_of_another_fit_is_refused() {
+fn rejects_checkpoints_of_other_fits() {
     let (samples, labels) = clouds(3000, 2);
-    let (disk, kept) = (Disk::new(None), MemoryCheckpoint::default());
-    let resources = Resources { checkpoint: Some(&kept), ..disk.resources(100_000) };
+    let (disk, checkpoint) = (Disk::new(None), MemoryCheckpoint::default());
+    let resources = Resources { checkpoint: Some(&checkpoint), ..disk.resources(100_000) };
     let fit = |params: Params, samples: &AnySamples, labels: &Labels| {
         params.fit_blocks(samples, labels, None, &resources, &Monitor::none())
     };
@@ -203,41 +203,44 @@ fn a_checkpoint_of_another_fit_is_refused() {
         assert!(matches!(error, Error::Checkpoint { .. }), "{error}");
         error.to_string()
     };
-    let told = said(params().c(3.0), &samples, &labels);
-    assert!(told.contains("it was begun with C = 2, now C is 3"), "{told}");
+    let message = said(params().c(3.0), &samples, &labels);
+    assert!(message.contains("it was begun with C = 2, now C is 3"), "{message}");
     let (more, more_labels) = clouds(3001, 2);
-    let told = said(params(), &more, &more_labels);
-    assert!(told.contains("number of samples 3000, now 3001"), "{told}");
+    let message = said(params(), &more, &more_labels);
+    assert!(message.contains("number of samples 3000, now 3001"), "{message}");
     let (other, _) = clouds(3000, 3);
-    let told = said(params(), &other, &labels);
-    assert!(told.contains("other data: the samples differ"), "{told}");
+    let message = said(params(), &other, &labels);
+    assert!(message.contains("other data: the samples differ"), "{message}");
     let turned = Labels::new((0..3000).map(|i| i64::from(i < 1500)));
-    let told = said(params(), &samples, &turned);
-    assert!(told.contains("other data: the labels differ"), "{told}");
-    kept.saved.lock().unwrap().insert("fit.json".into(), b"{".to_vec());
-    let told = said(params(), &samples, &labels);
-    assert!(told.contains("fit.json is damaged"), "{told}");
+    let message = said(params(), &samples, &turned);
+    assert!(message.contains("other data: the labels differ"), "{message}");
+    checkpoint.saved.lock().unwrap().insert("fit.json".into(), b"{".to_vec());
+    let message = said(params(), &samples, &labels);
+    assert!(message.contains("fit.json is damaged"), "{message}");
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn rejects_other_losses_and_too_little_memory() {
     let (samples, labels) = clouds(3000, 2);
     let fit = |params: Params, samples: &AnySamples, disk: &Disk, memory| {
         params.fit_blocks(samples, &labels, None, &disk.resources(memory), &Monitor::none()).unwrap_err().to_string()
     };
     let disk = Disk::new(None);
-    let told = fit(params().loss(Loss::Hinge), &samples, &disk, MEMORY);
-    assert!(told.contains("loss = hinge") && told.contains("squared-hinge"), "{told}");
-    let told = fit(params(), &samples, &disk, 10_000);
-    assert!(told.contains("to train on 24 features of 3000 samples in blocks") && told.contains("--memory"), "{told}");
+    let message = fit(params().loss(Loss::Hinge), &samples, &disk, MEMORY);
+    assert!(message.contains("loss = hinge") && message.contains("squared-hinge"), "{message}");
+    let message = fit(params(), &samples, &disk, 10_000);
+    assert!(
+        message.contains("to train on 24 features of 3000 samples in blocks") && message.contains("--memory"),
+        "{message}"
+    );
     let AnySamples::Vectors(Vectors::Dense(mut rows)) = samples.clone() else { panic!("dense") };
     rows.values[4 * 2500 + 1] = f32::NAN;
-    let told = fit(params(), &AnySamples::Vectors(Vectors::Dense(rows)), &disk, 100_000);
-    assert!(told.contains("2500"), "{told}");
+    let message = fit(params(), &AnySamples::Vectors(Vectors::Dense(rows)), &disk, 100_000);
+    assert!(message.contains("2500"), "{message}");
     // It says it has room, and has not: at the first feature, or with the scores.
     for holds in [1000, 3000 * 24 * 4 + 1000] {
-        let told = fit(params(), &samples, &Disk::that_holds(holds), 70_000);
-        assert!(told.contains("cannot write"), "{told}");
+        let message = fit(params(), &samples, &Disk::that_holds(holds), 70_000);
+        assert!(message.contains("cannot write"), "{message}");
     }
 }
 
@@ -246,12 +249,12 @@ fn it_can_be_cancelled_in_every_stage() {
     let (samples, labels) = clouds(6000, 3);
     for stage in ["similarity", "normalize", "pass"] {
         let cancel = AtomicBool::new(false);
-        let told = |progress: Progress| {
+        let sink = |progress: Progress| {
             if progress.stage == stage {
                 cancel.store(true, Ordering::Relaxed);
             }
         };
-        let monitor = Monitor::none().with_progress(&told).with_cancel(&cancel);
+        let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
         let disk = Disk::new(None);
         let error = params().fit_blocks(&samples, &labels, None, &disk.resources(MEMORY), &monitor).unwrap_err();
         assert!(matches!(error, Error::Cancelled { .. }), "{stage}: {error}");

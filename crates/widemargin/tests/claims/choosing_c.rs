@@ -1,4 +1,4 @@
-//! `C = auto` of the basis expansion: what it says of its error is what refits without each sample say; and machines on
+//! `C = auto` of the basis expansion: its leave-one-out error is that of refits without each sample; and models on
 //! conditionally positive definite similarities.
 
 use crate::thin_plate_common::{blobs, view};
@@ -19,7 +19,7 @@ fn similarity(spec: &str) -> AnySimilarity {
     AnySimilarity::new(&[spec]).unwrap()
 }
 
-/// With given bases and no normalization, features do not depend on the samples.
+/// With fixed bases and no normalization, features do not depend on the samples.
 fn params(bases: &Vectors) -> BasisExpansionParams<AnySimilarity> {
     BasisExpansionParams::new(similarity("rbf:gamma=0.4"))
         .bases(AnySamples::Vectors(bases.clone()))
@@ -27,7 +27,7 @@ fn params(bases: &Vectors) -> BasisExpansionParams<AnySimilarity> {
         .tol(1e-6)
 }
 
-fn wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Label) -> bool {
+fn is_wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Label) -> bool {
     let sample = AnySamples::Vectors(sample.clone());
     model.predict(&sample, 1).unwrap()[0] != label
 }
@@ -46,15 +46,15 @@ fn the_error_without_each_sample_is_that_of_refits() {
         let fitted = of(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
         let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
         assert!(chosen.loo_exact, "{chosen:?}");
-        let lost = (0..n).filter(|&i| {
+        let wrong = (0..n).filter(|&i| {
             let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
             let labels = Labels::new(labels.clone());
             let without =
                 of(CChoice::Value(fitted.c())).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
-            wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
+            is_wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
         });
-        let told = chosen.loo_error.unwrap() * n as f64;
-        assert!((told - lost.count() as f64).abs() < 1e-6, "{classes} {intercept} {loss}: {told}");
+        let estimate = chosen.loo_error.unwrap() * n as f64;
+        assert!((estimate - wrong.count() as f64).abs() < 1e-6, "{classes} {intercept} {loss}: {estimate}");
         // No other C of the path has a smaller loss, and the fit at this C is the same without the choice.
         let least = fitted.path().iter().filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
         assert!(chosen.loo_squared_hinge.unwrap() <= least * (1.0 + 1e-9));
@@ -75,14 +75,14 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
     let fitted = params(&bases).c(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
     let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
     assert!(!chosen.loo_exact && chosen.fold_error.is_some(), "{chosen:?}");
-    let lost = (0..n).filter(|&i| {
+    let wrong = (0..n).filter(|&i| {
         let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
         let labels = Labels::new(labels.clone());
         let without = params(&bases).c(fitted.c()).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
         wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
     });
-    let told = chosen.loo_error.unwrap() * n as f64;
-    assert!((told - lost.count() as f64).abs() <= 2.0, "{told}");
+    let estimate = chosen.loo_error.unwrap() * n as f64;
+    assert!((estimate - wrong.count() as f64).abs() <= 2.0, "{estimate}");
 
     let twice: Vec<f64> = values.chunks(d).flat_map(|row| [row, row].concat()).collect();
     let labels_twice: Vec<i64> = labels.iter().flat_map(|&label| [label, label]).collect();
@@ -97,7 +97,7 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
 
 #[test]
 fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one() {
-    // At each of 24 places 30 samples, of which 3 to 9 are of the other class: nothing else can be wrong.
+    // At each of 24 places 30 samples, 3 to 9 of them of the other class: nothing else can be wrong.
     let d = 2;
     let places = blobs(24, d, 2, 11).0;
     let (mut values, mut labels, mut fewer) = (Vec::new(), Vec::new(), 0);
@@ -128,12 +128,12 @@ fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
     let squared = params().fit(&all, &Labels::new(labels.clone())).unwrap();
     let logistic = params().loss(SmoothLoss::Logistic).fit(&all, &Labels::new(labels)).unwrap();
     assert_eq!(logistic.c(), squared.c());
-    let is_told = |note: &String| note.contains("selected for the squared hinge");
-    assert!(logistic.report().notes.iter().any(is_told) && !squared.report().notes.iter().any(is_told));
+    let is_reported = |note: &String| note.contains("selected for the squared hinge");
+    assert!(logistic.report().notes.iter().any(is_reported) && !squared.report().notes.iter().any(is_reported));
 }
 
 #[test]
-fn a_centered_expansion_of_a_distance_is_the_thin_plate_machine() {
+fn a_centered_expansion_of_a_distance_is_the_thin_plate_svm() {
     for spec in ["distance", "cityblock", "multiquadric:gamma=0.5"] {
         for (classes, c) in [(2, 1.0), (3, 20.0)] {
             let (n, d) = (90, 3);
@@ -191,7 +191,7 @@ fn centered(matrix: &[f64], n: usize) -> Vec<f64> {
 }
 
 #[test]
-fn how_an_indefinite_distance_is_made_definite_is_said_and_consistent() {
+fn the_treatment_of_negative_eigenvalues_is_reported_and_consistent() {
     // No distance that embeds: the centered matrix has negative eigenvalues.
     let (n, d) = (40, 2);
     let (values, labels) = blobs(n, d, 2, 4);
@@ -203,8 +203,8 @@ fn how_an_indefinite_distance_is_made_definite_is_said_and_consistent() {
         let similarity = Matrix { values: matrix.clone(), n };
         let params = BasisExpansionParams::new(similarity).normalization(name.parse().unwrap()).n_basis(n);
         let fitted = params.fit(&numbers, &Labels::new(labels.clone())).unwrap();
-        let told = [&fitted.report().notes[..], &fitted.report().warnings].concat();
-        assert!(told.iter().any(|note| note.contains("negative eigenvalues")), "{told:?}");
+        let remarks = [&fitted.report().notes[..], &fitted.report().warnings].concat();
+        assert!(remarks.iter().any(|note| note.contains("negative eigenvalues")), "{remarks:?}");
         let features = fitted.expansion().transform(&numbers, 1).unwrap();
         let row = |i: usize| &features.values[i * features.n_cols..(i + 1) * features.n_cols];
         let product = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();

@@ -1,4 +1,4 @@
-//! What a power mean SVM chooses by itself, against refits by brute force; and that it is the same in every way of giving
+//! The automatic parameters of a power mean SVM, against refits by brute force; and the same for all representations of
 //! the samples.
 
 use crate::common::histograms;
@@ -85,8 +85,8 @@ fn losses_are_those_of_refits_and_the_choice_follows_from_them() {
         for tried in &exact {
             let kernel: AdditiveKernel = tried.kernel.parse().unwrap();
             let truth = left_out(&sums(&scaled, |x, y| kernel.value(x, y)), &labels, tried.c.unwrap());
-            let told = tried.loo_squared_hinge.unwrap();
-            assert!((told - truth).abs() < 1e-6 * truth, "{kernel}: {told} {truth}");
+            let found = tried.loo_squared_hinge.unwrap();
+            assert!((found - truth).abs() < 1e-6 * truth, "{kernel}: {found} {truth}");
         }
         let losses: Vec<f64> = exact.iter().map(|tried| tried.loo_squared_hinge.unwrap()).collect();
         let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
@@ -133,7 +133,7 @@ fn the_squared_hinge_itself_has_next_to_its_least_left_out_loss_there() {
 }
 
 #[test]
-fn what_is_given_is_kept_and_the_fit_is_that_with_the_chosen_values() {
+fn fixed_parameters_are_unchanged_and_the_fit_is_that_with_the_selected_values() {
     let (values, labels) = histograms(60, D, 3, 2);
     let view = DenseView::new(&values, 60, D).unwrap();
     let p = AdditiveKernel::PowerMean { p: -2.0 };
@@ -151,8 +151,8 @@ fn what_is_given_is_kept_and_the_fit_is_that_with_the_chosen_values() {
         assert_eq!(choice.chosen.join(" "), names);
         assert!(model.report().notes.iter().any(|note| note.contains("leave-one-out")));
         let kernel: AdditiveKernel = model.map().kernel().to_string().parse().unwrap();
-        let given = PowerMeanParams::new(kernel).nodes(model.map().nodes().to_vec()).c(model.c());
-        assert_eq!(fit(&given, &view, &labels).weights(), model.weights(), "{names}");
+        let fixed = PowerMeanParams::new(kernel).nodes(model.map().nodes().to_vec()).c(model.c());
+        assert_eq!(fit(&fixed, &view, &labels).weights(), model.weights(), "{names}");
         if !names.contains('C') {
             assert!(choice.path.is_empty() && choice.tried.iter().all(|tried| tried.c == Some(model.c())));
         }
@@ -191,23 +191,27 @@ fn copies_order_and_threads_make_no_difference() {
     assert!((blocks.c() / one.c() - 1.0).abs() < 1e-6, "{} {}", blocks.c(), one.c());
 }
 
-fn chosen(params: PowerMeanParams, values: &[f64], labels: &Labels) -> Result<(PowerMeanSvc, Option<PowerMeanChoice>)> {
+fn selected(
+    params: PowerMeanParams,
+    values: &[f64],
+    labels: &Labels,
+) -> Result<(PowerMeanSvc, Option<PowerMeanChoice>)> {
     let model = params.fit(&DenseView::new(values, labels.len(), values.len() / labels.len())?, labels)?;
     let choice = model.choice().cloned();
     Ok((model, choice))
 }
 
 #[test]
-fn odd_samples_are_chosen_on_or_refused() {
+fn odd_samples_are_fitted_or_rejected() {
     // One sample a class; columns that are constant; nothing at all.
     let labels = Labels::new([0, 1]);
     for values in [[1.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 0.5]] {
-        let (model, choice) = chosen(PowerMeanParams::auto(), &values, &labels).unwrap();
+        let (model, choice) = selected(PowerMeanParams::auto(), &values, &labels).unwrap();
         assert!(model.c() > 0.0 && choice.is_some_and(|choice| choice.n_samples == 2), "{values:?}");
     }
-    let (model, choice) = chosen(PowerMeanParams::auto(), &[0.0; 4], &labels).unwrap();
+    let (model, choice) = selected(PowerMeanParams::auto(), &[0.0; 4], &labels).unwrap();
     assert_eq!((model.c(), choice.unwrap().tried.len()), (0.01, 0));
-    let error = chosen(PowerMeanParams::auto(), &[1.0, -2.0, 0.0, 1.0], &labels).unwrap_err().to_string();
+    let error = selected(PowerMeanParams::auto(), &[1.0, -2.0, 0.0, 1.0], &labels).unwrap_err().to_string();
     assert!(error.contains("-2 is negative"), "{error}");
     // Kernels beyond double precision: each is named with its reason.
     let weights = [1e301, 1e301];
@@ -226,24 +230,24 @@ fn the_hinge_and_the_polynomial_have_the_defaults() {
     for params in
         [PowerMeanParams::auto().loss(Loss::Hinge), PowerMeanParams::auto().approximation(Approximation::Polynomial)]
     {
-        let (model, choice) = chosen(params, &values, &labels).unwrap();
+        let (model, choice) = selected(params, &values, &labels).unwrap();
         assert_eq!((model.c(), model.map().n_nodes(), choice), (0.01, 3, None));
         assert_eq!(model.map().kernel().to_string(), "power-mean:p=-1");
     }
 }
 
 #[test]
-fn of_many_classes_some_are_looked_at() {
+fn some_of_many_classes_are_compared() {
     let (n, classes) = (1300, 260);
     let (values, _) = histograms(n, D, classes, 4);
     let labels = Labels::new((0..n as i64).map(|i| i % classes as i64));
-    let (model, choice) = chosen(PowerMeanParams::auto(), &values, &labels).unwrap();
+    let (model, choice) = selected(PowerMeanParams::auto(), &values, &labels).unwrap();
     let choice = choice.unwrap();
     assert_eq!((model.classes().len(), choice.n_samples), (classes, 5 * 100));
     assert!(choice.tried.iter().all(|tried| tried.loo_squared_hinge.is_some_and(f64::is_finite)), "{choice:?}");
     let rows = PowerMeanParams::auto().rows_to_choose_on(&labels, &vec![1.0; n]);
-    let mut seen: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!((seen.len(), rows.len()), (100, 500));
+    let mut codes: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    assert_eq!((codes.len(), rows.len()), (100, 500));
 }

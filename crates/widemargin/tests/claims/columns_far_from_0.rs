@@ -1,4 +1,5 @@
-//! Columns far from 0 beside their range, such as map coordinates and Unix times, are fitted and predicted as those near 0.
+//! Columns far from 0 relative to their range, such as map coordinates and Unix times, are fitted and predicted as
+//! those near 0.
 
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseView, Labels, Samples, SamplesView, Source, Targets};
@@ -17,8 +18,8 @@ fn noise(at: usize) -> f64 {
     ((at as f64 * 12.9898).sin() * 43758.5453).fract().abs()
 }
 
-/// Points of a square of side 2 in units of `size`, `away` from 0; multiples of 1/1024, so that those near 0 and far from it
-/// are the same to the last digit.
+/// Points of a square of side 2 in units of `size`, `away` from 0; multiples of 1/1024, so that those near 0 and far
+/// from it are the same to the last digit.
 fn points(size: f64, away: f64) -> Vec<f64> {
     (0..2 * N).map(|at| away + size * (2048.0 * noise(at)).floor() / 1024.0).collect()
 }
@@ -65,7 +66,7 @@ fn similarities_are_those_of_columns_near_0() {
         let pairs = values.values().iter().zip(moved.values());
         let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(largest < 2e-3, "{spec} {normalization}: {largest}");
-        // A file, a sample at a time, and samples that are held another way give the same.
+        // A file, a sample at a time, and samples in another representation give the same.
         let loaded = from_bytes(&of_far.to_bytes().unwrap()).unwrap();
         let again = loaded.decision_function(&SamplesView::from(far), 1, &Monitor::none()).unwrap();
         assert_eq!(again.values(), moved.values(), "{spec}");
@@ -74,9 +75,9 @@ fn similarities_are_those_of_columns_near_0() {
             let alone = of_far.decision_function(&SamplesView::from(one), 1).unwrap();
             assert_eq!(alone.values()[0], moved.values()[row], "{spec}");
         }
-        let mut held: AnySamples = SamplesView::from(far).chunk_about(0..N, &[1e7, 1e7].into()).unwrap();
-        held = held.about(Some(&[1e7 + 3.0, 1e7 - 1.0].into()));
-        let shifted = of_far.decision_function(&held, 1).unwrap();
+        let mut differences: AnySamples = SamplesView::from(far).chunk_about(0..N, &[1e7, 1e7].into()).unwrap();
+        differences = differences.about(Some(&[1e7 + 3.0, 1e7 - 1.0].into()));
+        let shifted = of_far.decision_function(&differences, 1).unwrap();
         let largest = shifted.values().iter().zip(moved.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(largest < 1e-3, "{spec}: {largest}");
     }
@@ -86,11 +87,11 @@ fn similarities_are_those_of_columns_near_0() {
 fn similarities_of_the_numbers_themselves_get_them() {
     let far = points(1.0, 1e7);
     let view = SamplesView::from(DenseView::new(&far, N, 2).unwrap());
-    let (plain, held) = (view.chunk(0..20).unwrap(), view.chunk_about(0..20, &[1e7, 1e7].into()).unwrap());
+    let (plain, differences) = (view.chunk(0..20).unwrap(), view.chunk_about(0..20, &[1e7, 1e7].into()).unwrap());
     for spec in ["linear", "polynomial:degree=2,gamma=1e-14", "chi2"] {
         let similarity = AnySimilarity::new(&[spec]).unwrap();
         assert_eq!(
-            pairwise(&similarity, &held, &held).unwrap(),
+            pairwise(&similarity, &differences, &differences).unwrap(),
             pairwise(&similarity, &plain, &plain).unwrap(),
             "{spec}"
         );

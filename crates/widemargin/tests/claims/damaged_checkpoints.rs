@@ -1,4 +1,4 @@
-//! A checkpoint with a flipped bit is refused, or makes no difference: it never leads to another model.
+//! A checkpoint with a flipped bit is rejected, or makes no difference: it never leads to another model.
 
 use crate::common::histograms;
 use crate::resources_common::{Disk, MemoryCheckpoint};
@@ -13,20 +13,20 @@ const PLENTY: u64 = 1 << 30;
 
 /// Every file in turn, at `flips` places each; `fit` gives all numbers of the model. How many files there were.
 fn check(flips: usize, memory: u64, fit: impl Fn(&Resources<'_>) -> Result<Vec<u64>>) -> usize {
-    let (disk, kept) = (Disk::new(None), MemoryCheckpoint::default());
-    let resources = Resources { checkpoint: Some(&kept), ..disk.resources(memory) };
+    let (disk, checkpoint) = (Disk::new(None), MemoryCheckpoint::default());
+    let resources = Resources { checkpoint: Some(&checkpoint), ..disk.resources(memory) };
     let truth = fit(&resources).unwrap();
     assert_eq!(fit(&resources).unwrap(), truth);
-    let whole = kept.saved.lock().unwrap().clone();
+    let whole = checkpoint.saved.lock().unwrap().clone();
     let mut n_refused = 0;
     for (name, bytes) in &whole {
         let n_bits = 8 * bytes.len();
         for at in (0..n_bits).step_by((n_bits / flips) | 1) {
             let mut damaged = bytes.clone();
             damaged[at / 8] ^= 1 << (at % 8);
-            // What a fit that goes on has saved is taken back.
-            *kept.saved.lock().unwrap() = whole.clone();
-            kept.saved.lock().unwrap().insert(name.clone(), damaged);
+            // Undo the saves of a resumed fit.
+            *checkpoint.saved.lock().unwrap() = whole.clone();
+            checkpoint.saved.lock().unwrap().insert(name.clone(), damaged);
             match fit(&resources) {
                 Err(Error::Checkpoint { problem }) => {
                     assert!(problem.contains(&format!("{name} is damaged")), "{name}: {at}: {problem}");
@@ -42,8 +42,8 @@ fn check(flips: usize, memory: u64, fit: impl Fn(&Resources<'_>) -> Result<Vec<u
         let another =
             whole.iter().find(|(known, other)| *known != name && *other != bytes).map(|(_, other)| &other[..]);
         for damaged in [&bytes[line..], &bytes[..bytes.len() - 1], &b""[..]].into_iter().chain(another) {
-            *kept.saved.lock().unwrap() = whole.clone();
-            kept.saved.lock().unwrap().insert(name.clone(), damaged.to_vec());
+            *checkpoint.saved.lock().unwrap() = whole.clone();
+            checkpoint.saved.lock().unwrap().insert(name.clone(), damaged.to_vec());
             match fit(&resources) {
                 Err(error) => assert!(matches!(error, Error::Checkpoint { .. }), "{name}: {error}"),
                 Ok(model) => assert_eq!(model, truth, "{name}"),
@@ -84,7 +84,7 @@ fn of_the_basis_expansion_svm() {
         let model = params.fit_blocks(&samples, &labels, None, resources, &Monitor::none())?;
         Ok(bits(model.weights()).chain(bits(model.intercepts())).chain(bits(&model.report().gaps)).collect())
     });
-    assert_eq!(n_files, 4, "the manifest, the normalization, the answers of the solver and of the samples held out");
+    assert_eq!(n_files, 4, "the manifest, the normalization, the answers of the solver and of the held-out samples");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Samples that are all equal, or copies of a few, are fitted by every method and predicted by the constant that is best
-//! for them: a fold or a leaf of a tree may hold nothing else.
+//! Samples that are all equal, or copies of a few, are fitted by every method and predicted by the constant that is
+//! best for them: a fold or a leaf of a tree may hold nothing else.
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,14 +63,14 @@ fn kinds() -> Vec<(&'static str, AnySamples, Vec<&'static str>)> {
     ]
 }
 
-/// Samples that are all the first of two, and a few times the second beside many times the first.
+/// Samples that are all the first of two, and a few times the second with many times the first.
 fn copies(two: &AnySamples) -> [(&'static str, AnySamples); 2] {
     let few: Vec<usize> = (0..N).map(|at| usize::from(at % 5 == 3)).collect();
     [("equal", two.select(&[0; N])), ("of two", two.select(&few))]
 }
 
-/// What went wrong in a fit, if anything did: a panic, an error, or a value that is not finite.
-fn problem<T: Copy + Into<f64>>(name: &str, fit: impl FnOnce() -> widemargin::Result<Vec<T>>, told: &mut String) {
+/// Adds the problem of a fit, if there is one: a panic, an error, or a value that is not finite.
+fn problem<T: Copy + Into<f64>>(name: &str, fit: impl FnOnce() -> widemargin::Result<Vec<T>>, problems: &mut String) {
     let found = match catch_unwind(AssertUnwindSafe(fit)) {
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
@@ -80,7 +80,7 @@ fn problem<T: Copy + Into<f64>>(name: &str, fit: impl FnOnce() -> widemargin::Re
         Ok(Ok(values)) if values.iter().all(|value| (*value).into().is_finite()) => return,
         Ok(Ok(_)) => "a value that is not finite".to_owned(),
     };
-    writeln!(told, "{name}: {found}").unwrap();
+    writeln!(problems, "{name}: {found}").unwrap();
 }
 
 fn labels() -> Labels {
@@ -101,7 +101,7 @@ fn normalizations(spec: &str) -> Vec<Normalization> {
 
 #[test]
 fn basis_expansion_classifies_equal_samples() {
-    let mut told = String::new();
+    let mut problems = String::new();
     for (kind, two, specs) in kinds() {
         for (which, samples) in copies(&two) {
             for spec in specs.iter() {
@@ -114,20 +114,20 @@ fn basis_expansion_classifies_equal_samples() {
                             let model = params.fit(&samples, &labels())?;
                             Ok(model.decision_function(&samples, 1)?.values().to_vec())
                         };
-                        problem(&name, fit, &mut told);
+                        problem(&name, fit, &mut problems);
                     }
                 }
             }
         }
     }
-    assert!(told.is_empty(), "{} problems:\n{told}", told.lines().count());
+    assert!(problems.is_empty(), "{} problems:\n{problems}", problems.lines().count());
 }
 
 #[test]
 fn basis_expansion_regresses_equal_samples_on_their_mean() {
     let values: Vec<f64> = (0..N).map(|at| 3.0 + (at % 3) as f64).collect();
     let targets = Targets::single(values).unwrap();
-    let mut told = String::new();
+    let mut problems = String::new();
     for (kind, two, specs) in kinds() {
         for (which, samples) in copies(&two) {
             for spec in specs.iter() {
@@ -146,18 +146,18 @@ fn basis_expansion_regresses_equal_samples_on_their_mean() {
                             assert!(is_mean || found.iter().all(|value| (value - 4.0).abs() < 1e-3), "{found:?}");
                             Ok(found)
                         };
-                        problem(&name, fit, &mut told);
+                        problem(&name, fit, &mut problems);
                     }
                 }
             }
         }
     }
-    assert!(told.is_empty(), "{} problems:\n{told}", told.lines().count());
+    assert!(problems.is_empty(), "{} problems:\n{problems}", problems.lines().count());
 }
 
 #[test]
 fn one_class_models_know_equal_samples() {
-    let mut told = String::new();
+    let mut problems = String::new();
     for (kind, two, specs) in kinds() {
         for (which, samples) in copies(&two) {
             for spec in specs.iter().filter(|spec| !spec.ends_with("features")) {
@@ -165,16 +165,16 @@ fn one_class_models_know_equal_samples() {
                     let params = BasisExpansionOneClassParams::new(AnySimilarity::new(&[spec])?);
                     params.fit(&samples)?.score_samples(&samples, 1)
                 };
-                problem(&format!("{kind} {which} {spec}"), fit, &mut told);
+                problem(&format!("{kind} {which} {spec}"), fit, &mut problems);
             }
         }
     }
-    assert!(told.is_empty(), "{} problems:\n{told}", told.lines().count());
+    assert!(problems.is_empty(), "{} problems:\n{problems}", problems.lines().count());
 }
 
 #[test]
 fn searches_end_on_equal_samples() {
-    let (monitor, mut told) = (Monitor::none(), String::new());
+    let (monitor, mut problems) = (Monitor::none(), String::new());
     let targets = Targets::single((0..N).map(|at| (at % 3) as f64).collect()).unwrap();
     for (kind, two, _) in kinds() {
         for (which, samples) in copies(&two) {
@@ -183,26 +183,26 @@ fn searches_end_on_equal_samples() {
                 let params = found.apply(BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).c(CChoice::Auto))?;
                 Ok(params.fit(&samples, &labels())?.decision_function(&samples, 1)?.values().to_vec())
             };
-            problem(&format!("{kind} {which} classes"), search, &mut told);
+            problem(&format!("{kind} {which} classes"), search, &mut problems);
             let search = || {
                 let found = RegressionSearch::default().choose(&samples, &targets, None, &monitor)?;
                 let params = found.apply(BasisExpansionRegressorParams::new(AnySimilarity::new(&["rbf"])?))?;
                 Ok(params.fit(&samples, &targets)?.predict(&samples, 1)?.values)
             };
-            problem(&format!("{kind} {which} numbers"), search, &mut told);
+            problem(&format!("{kind} {which} numbers"), search, &mut problems);
             let auto = || {
                 let found = AutoParams::default().fit(&SamplesView::Other(&samples), &labels())?;
                 Ok(found.model.decision_function(&SamplesView::Other(&samples), 1, &monitor)?.values().to_vec())
             };
-            problem(&format!("{kind} {which} methods"), auto, &mut told);
+            problem(&format!("{kind} {which} methods"), auto, &mut problems);
         }
     }
-    assert!(told.is_empty(), "{} problems:\n{told}", told.lines().count());
+    assert!(problems.is_empty(), "{} problems:\n{problems}", problems.lines().count());
 }
 
 #[test]
 fn vector_methods_fit_equal_samples() {
-    let mut told = String::new();
+    let mut problems = String::new();
     let targets = Targets::single((0..N).map(|at| (at % 3) as f64).collect()).unwrap();
     for row in [[0.3, 2.0], [0.0, 0.0], [1e-30, 5.0], [1e8, 3.0]] {
         for (which, odd) in [("equal", 1.0), ("of two", 2.0)] {
@@ -214,44 +214,44 @@ fn vector_methods_fit_equal_samples() {
                     let model = PowerMeanParams::new(AdditiveKernel::Chi2).c(c).threads(1).fit(&rows, &labels())?;
                     Ok(model.decision_function(&rows, 1)?.values().to_vec())
                 };
-                problem(&format!("power mean {name}"), chi2, &mut told);
+                problem(&format!("power mean {name}"), chi2, &mut problems);
                 let auto = || {
                     let model = PowerMeanParams::auto().c(c).threads(1).fit(&rows, &labels())?;
                     Ok(model.decision_function(&rows, 1)?.values().to_vec())
                 };
-                problem(&format!("power mean of any kernel {name}"), auto, &mut told);
+                problem(&format!("power mean of any kernel {name}"), auto, &mut problems);
                 for kernel in ["thin-plate", "distance", "cityblock"] {
                     let kernel: ConditionalKernel = kernel.parse().unwrap();
                     let fit = || {
                         let model = ThinPlateParams::new(kernel).c(c).threads(1).fit(&rows, &labels())?;
                         Ok(model.decision_function(&rows, 1)?.values().to_vec())
                     };
-                    problem(&format!("{kernel} SVM {name}"), fit, &mut told);
+                    problem(&format!("{kernel} SVM {name}"), fit, &mut problems);
                     let fit = || {
                         let model = ThinPlateRegressorParams::new(kernel).c(c).threads(1).fit(&rows, &targets)?;
                         Ok(model.predict(&rows, 1)?.values)
                     };
-                    problem(&format!("{kernel} regression {name}"), fit, &mut told);
+                    problem(&format!("{kernel} regression {name}"), fit, &mut problems);
                 }
                 let open = || {
                     let params = ThinPlateParams::new("distance".parse()?).kernel_auto().c(c).threads(1);
                     Ok(params.fit(&rows, &labels())?.decision_function(&rows, 1)?.values().to_vec())
                 };
-                problem(&format!("thin plate of any kernel {name}"), open, &mut told);
+                problem(&format!("thin plate of any kernel {name}"), open, &mut problems);
                 let open = || {
                     let params = ThinPlateRegressorParams::new("distance".parse()?).kernel_auto().c(c).threads(1);
                     Ok(params.fit(&rows, &targets)?.predict(&rows, 1)?.values)
                 };
-                problem(&format!("thin plate regression of any kernel {name}"), open, &mut told);
+                problem(&format!("thin plate regression of any kernel {name}"), open, &mut problems);
             }
         }
     }
-    assert!(told.is_empty(), "{} problems:\n{told}", told.lines().count());
+    assert!(problems.is_empty(), "{} problems:\n{problems}", problems.lines().count());
 }
 
 #[test]
 fn intercepts_of_any_kind_fit_equal_samples() {
-    let mut told = String::new();
+    let mut problems = String::new();
     let (_, two, _) = kinds().remove(0);
     for (which, samples) in copies(&two) {
         for intercept in [Intercept::Free, Intercept::Penalized, Intercept::None] {
@@ -262,10 +262,10 @@ fn intercepts_of_any_kind_fit_equal_samples() {
                         let model = params.loss(loss).intercept(intercept).fit(&samples, &labels())?;
                         Ok(model.decision_function(&samples, 1)?.values().to_vec())
                     };
-                    problem(&format!("{which} {spec} {intercept} {loss}"), fit, &mut told);
+                    problem(&format!("{which} {spec} {intercept} {loss}"), fit, &mut problems);
                 }
             }
         }
     }
-    assert!(told.is_empty(), "{} problems:\n{told}", told.lines().count());
+    assert!(problems.is_empty(), "{} problems:\n{problems}", problems.lines().count());
 }

@@ -1,5 +1,5 @@
-//! What every similarity must do, by its row: agree with its definition, on dense and sparse samples; be symmetric and
-//! definite where it says so; score a sample alone as among others; and come back from a file.
+//! The claims of every similarity, by its row: it agrees with its definition, on dense and sparse samples; is symmetric
+//! and definite where its row says so; score a sample alone as among others; and come back from a file.
 
 use std::collections::BTreeSet;
 
@@ -93,7 +93,7 @@ pub fn for_every_similarity(mut test: impl FnMut(&SimilarityRow, &str, &AnySampl
     }
 }
 
-/// The similarity, and its step with what it has learned.
+/// The similarity, and its step with learned parameters.
 pub fn fitted(spec: &str, samples: &AnySamples) -> (AnySimilarity, Spec) {
     let mut similarity = AnySimilarity::new(&[spec]).unwrap();
     let weights = vec![1.0; samples.len()];
@@ -137,7 +137,7 @@ fn by_definition(
 }
 
 #[test]
-fn agrees_with_its_definition_and_is_symmetric_where_it_says_so() {
+fn agrees_with_its_definition_and_is_symmetric_if_declared() {
     for_every_similarity(|row, spec, samples| {
         let (similarity, learned) = fitted(spec, samples);
         if similarity.brings_columns() {
@@ -160,7 +160,7 @@ fn agrees_with_its_definition_and_is_symmetric_where_it_says_so() {
 }
 
 #[test]
-fn has_no_negative_eigenvalues_where_it_is_definite() {
+fn has_no_negative_eigenvalues_if_definite() {
     for_every_similarity(|row, spec, samples| {
         if row.definite == Definite::Positive {
             let (similarity, _) = fitted(spec, samples);
@@ -168,7 +168,7 @@ fn has_no_negative_eigenvalues_where_it_is_definite() {
             let values = &spectra[0].symmetric;
             let (least, most) =
                 values.iter().fold((0.0, 0.0f64), |(least, most), &value| (value.min(least), value.max(most)));
-            assert!(least >= -1e-5 * most, "{spec}, {}: {least} beside {most}", samples.kind());
+            assert!(least >= -1e-5 * most, "{spec}, {}: {least} against {most}", samples.kind());
         }
     });
 }
@@ -216,9 +216,9 @@ fn a_model_scores_a_sample_alone_as_among_others_and_comes_back_from_its_file() 
 
 #[test]
 fn rows_are_sound() {
-    let mut seen = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for row in similarity_rows() {
-        assert!(seen.insert(row.name) && seen.insert(row.class), "{} or {} is there twice", row.name, row.class);
+        assert!(names.insert(row.name) && names.insert(row.class), "{} or {} is there twice", row.name, row.class);
         let known = AnySimilarity::new(&row.examples[..1]).unwrap().takes();
         assert_eq!(row.samples, &known[..row.samples.len()], "{}", row.name);
         let example: Spec = row.examples[0].parse().unwrap();
@@ -239,7 +239,7 @@ fn rows_are_sound() {
         assert!(message.contains("'nonsense' is not known"), "{message}");
     }
     for row in descriptor_rows() {
-        assert!(seen.insert(row.name) && seen.insert(row.class), "{} or {} is there twice", row.name, row.class);
+        assert!(names.insert(row.name) && names.insert(row.class), "{} or {} is there twice", row.name, row.class);
         let known = AnySimilarity::new(&[format!("{}/{}", row.name, row.usual)]).unwrap().takes();
         assert_eq!(row.samples, &known[..row.samples.len()], "{}", row.name);
         let message = AnySimilarity::new(&[row.name]).unwrap_err().to_string();

@@ -45,8 +45,8 @@ fn without_labels_all_samples_are_one_class() {
     assert_eq!(sorted, [0, 10, 20, 30, 40, 50, 60, 70]);
     // Rows that the caller names keep their order.
     let rows = alone.basis_rows.clone();
-    let given = params(&["rbf"]).basis(BasisChoice::Given(rows)).expand(&samples, Some(&labels), &Monitor::none());
-    assert_eq!(given.unwrap().features, alone.features);
+    let fixed = params(&["rbf"]).basis(BasisChoice::Rows(rows)).expand(&samples, Some(&labels), &Monitor::none());
+    assert_eq!(fixed.unwrap().features, alone.features);
     let one = Labels::new(vec!["a"; 80]);
     let one = params(&["rbf"]).n_basis(8).expand(&samples, Some(&one), &Monitor::none()).unwrap();
     assert_eq!(one.features, alone.features);
@@ -54,11 +54,11 @@ fn without_labels_all_samples_are_one_class() {
     let own = params(&["rbf"]).bases(Samples::select(&samples, &[3, 5])).expand(&samples, None, &Monitor::none());
     assert_eq!(own.unwrap().basis_rows, [0usize; 0]);
     let all = params(&["rbf"]).n_basis(1000).expand(&samples, None, &Monitor::none()).unwrap();
-    assert!(all.warnings[0].contains("1000 bases were asked for"), "{:?}", all.warnings);
+    assert!(all.warnings[0].contains("1000 bases were requested"), "{:?}", all.warnings);
 }
 
 #[test]
-fn it_tells_what_is_wrong() {
+fn rejects_wrong_samples_and_labels() {
     let (samples, _) = samples(20);
     let none = Samples::select(&samples, &[]);
     let error = params(&["rbf"]).expand(&none, None, &Monitor::none()).unwrap_err();
@@ -115,7 +115,7 @@ impl Similarity for Nearness {
 }
 
 #[test]
-fn a_similarity_of_ones_own_is_kept_by_the_caller() {
+fn user_defined_similarities_are_supplied_by_the_caller() {
     let samples: Vec<f64> = (0..60).map(|i| f64::from(i * 17 % 60)).collect();
     let labels = Labels::new(samples.iter().map(|x| i64::from(*x > 20.0)));
     let own = Nearness { scale: 9.0 };
@@ -149,7 +149,7 @@ fn a_similarity_of_ones_own_is_kept_by_the_caller() {
 }
 
 #[test]
-fn a_known_similarity_may_be_kept_by_the_caller_too() {
+fn known_similarities_may_be_supplied_by_the_caller_too() {
     let (samples, labels) = samples(40);
     let fit = || params(&["rbf"]).fit(&samples, &labels).unwrap();
     let model = fit();

@@ -1,5 +1,5 @@
 //! An explanation is the decision value: its terms and the intercept add up to it, for every method, similarity and
-//! normalization; and what a similarity says that it is made of adds up to the similarity.
+//! normalization; and the pieces of a similarity add up to it.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,8 @@ fn check_sums(model: &dyn Classifier, samples: &SamplesView<'_>, row: usize, wha
         let found = sum + explanation.intercepts[problem];
         let rounding = 2e-6 * (size + value.abs() + explanation.intercepts[problem].abs() + 1e-3);
         assert!((found - value).abs() <= rounding, "{what}, row {row}: {found}, not {value}, of {size}");
-        let told = explanation.decision_values[problem];
-        assert!((told - value).abs() <= rounding, "{what}, row {row}: {told}, not {value}");
+        let found = explanation.decision_values[problem];
+        assert!((found - value).abs() <= rounding, "{what}, row {row}: {found}, not {value}");
     }
     for term in &explanation.terms {
         for (weight, contribution) in term.weights.iter().zip(&term.contributions) {
@@ -45,8 +45,8 @@ fn check_sums(model: &dyn Classifier, samples: &SamplesView<'_>, row: usize, wha
     }
     let likely = model.predict_proba(samples, 1, &Monitor::none()).unwrap();
     let k = model.classes().len();
-    for (told, expected) in explanation.probabilities.iter().flatten().zip(&likely.values[row * k..][..k]) {
-        assert!((told - expected).abs() < 1e-5, "{what}, row {row}: {told}, not {expected}");
+    for (found, expected) in explanation.probabilities.iter().flatten().zip(&likely.values[row * k..][..k]) {
+        assert!((found - expected).abs() < 1e-5, "{what}, row {row}: {found}, not {expected}");
     }
     explanation
 }
@@ -71,7 +71,7 @@ fn terms_add_up_for_each_of_several_labels() {
     let vectors = &samples_of("vectors")[0];
     for n_labels in [1, 2, 3] {
         let answers: Vec<f64> = noise(N * n_labels).into_iter().map(|x| f64::from(u8::from(x > 0.5))).collect();
-        let labels = Labels::several((0..n_labels as i64).map(Label::Integer).collect(), &answers).unwrap();
+        let labels = Labels::multilabel((0..n_labels as i64).map(Label::Integer).collect(), &answers).unwrap();
         let view = SamplesView::Other(vectors);
         let rows = view.rows("a test").unwrap();
         let similarity = AnySimilarity::new(&["rbf:gamma=1"]).unwrap();
@@ -87,17 +87,21 @@ fn terms_add_up_for_each_of_several_labels() {
             let largest = own.decision_values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(own.decision_values[own.explained], largest, "{what}");
             for label in 0..n_labels {
-                let told = model.explain(&view, 5, Some(label), 2).unwrap();
-                assert_eq!((told.explained, told.predicted), (label, own.predicted), "{what}");
+                let explanation = model.explain(&view, 5, Some(label), 2).unwrap();
+                assert_eq!((explanation.explained, explanation.predicted), (label, own.predicted), "{what}");
                 // A label is explained by its own problem, with its sign.
-                assert_eq!(told.decision_value(label), told.decision_values[label], "{what}");
-                assert_eq!(told.contribution(&told.terms[0], label), told.terms[0].contributions[label], "{what}");
+                assert_eq!(explanation.decision_value(label), explanation.decision_values[label], "{what}");
+                assert_eq!(
+                    explanation.contribution(&explanation.terms[0], label),
+                    explanation.terms[0].contributions[label],
+                    "{what}"
+                );
                 if model.method() != "power-mean" {
-                    let compared = |at: &usize| told.terms[*at].comparison.is_some();
-                    let to_bases: Vec<usize> = told
+                    let compared = |at: &usize| explanation.terms[*at].comparison.is_some();
+                    let to_bases: Vec<usize> = explanation
                         .strongest(label)
                         .into_iter()
-                        .filter(|at| matches!(told.terms[*at].source, TermSource::Basis { .. }))
+                        .filter(|at| matches!(explanation.terms[*at].source, TermSource::Basis { .. }))
                         .collect();
                     assert!(to_bases[..2].iter().all(compared) && !to_bases[2..].iter().any(compared), "{what}");
                 }
@@ -197,7 +201,7 @@ fn power_mean_and_thin_plate_models_add_up() {
                 let TermSource::Column { index, name } = &term.source else { panic!("{term:?}") };
                 assert_eq!(name.as_deref(), Some(format!("bin {index}").as_str()));
                 assert_eq!(term.value, values[4 * 12 + index]);
-                // What a column says does not depend on the others.
+                // The share of a column does not depend on the others.
                 let mut alone = vec![0.0; 12];
                 alone[*index] = term.value;
                 let alone = DenseView::new(&alone, 1, 12).unwrap();
@@ -211,9 +215,10 @@ fn power_mean_and_thin_plate_models_add_up() {
             let kernel: ConditionalKernel = kernel.parse().unwrap();
             let model = ThinPlateParams::new(kernel).fit(&view, &labels).unwrap();
             let explanation = check_sums(&model, &view.into(), 4, "thin plate");
-            let told: Vec<&Comparison> = explanation.terms.iter().filter_map(|term| term.comparison.as_ref()).collect();
-            assert_eq!(told.len(), 3);
-            assert!(told.iter().all(|told| (told.total - told.pieces.shares().sum::<f64>()).abs() < 1e-12));
+            let comparisons: Vec<&Comparison> =
+                explanation.terms.iter().filter_map(|term| term.comparison.as_ref()).collect();
+            assert_eq!(comparisons.len(), 3);
+            assert!(comparisons.iter().all(|one| (one.total - one.pieces.shares().sum::<f64>()).abs() < 1e-12));
         }
     }
     let model = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).fit(&view, &labels).unwrap();
@@ -221,7 +226,7 @@ fn power_mean_and_thin_plate_models_add_up() {
     assert!(matches!(error, Error::Parameter { name: "row", .. }), "{error}");
 }
 
-/// The similarity as a function of what its pieces add up to; none of those that cannot say.
+/// The similarity as a function of the sum of its pieces; `None` for those without pieces.
 fn similarity_of(row: &SimilarityRow, spec: &Spec, total: f64, sizes: [f64; 2], own: [f64; 2]) -> Option<f64> {
     let arguments = row.arguments(&spec.steps[0]).unwrap();
     let number = |name: &'static str| arguments.get::<f64>(name).unwrap();
@@ -307,15 +312,15 @@ fn pieces_add_up_to_the_similarity() {
         let described = similarity.describe(samples.clone()).unwrap();
         for (sample, basis) in [(0, 0), (1, 5), (3, 9), (12, 4), (29, 17), (8, 8), (0, 7), (7, 0)] {
             let comparison = |a, b| similarity.comparison(0, (&described, a), (&described, b)).unwrap();
-            let Some(told) = comparison(basis, sample) else {
+            let Some(pair) = comparison(basis, sample) else {
                 silent.insert(spec.to_owned());
                 continue;
             };
-            let sum: f64 = told.pieces.shares().sum();
-            assert!((sum - told.total).abs() <= 1e-9 * told.total.abs().max(1.0), "{spec}: {sum}, not {}", told.total);
+            let sum: f64 = pair.pieces.shares().sum();
+            assert!((sum - pair.total).abs() <= 1e-9 * pair.total.abs().max(1.0), "{spec}: {sum}, not {}", pair.total);
             let own = [comparison(basis, basis), comparison(sample, sample)].map(|own| own.unwrap().total);
             let sizes = [size_of(samples, basis), size_of(samples, sample)];
-            let Some(right) = similarity_of(row, &learned, told.total, sizes, own) else { continue };
+            let Some(right) = similarity_of(row, &learned, pair.total, sizes, own) else { continue };
             let found = f64::from(block[sample * N + basis]);
             let close = (found - right).abs() <= 3e-5 * found.abs().max(1.0);
             assert!(close, "{learned}, {}, {basis} and {sample}: {right}, not {found}", samples.kind());
@@ -327,7 +332,7 @@ fn pieces_add_up_to_the_similarity() {
     {
         assert!(checked.contains(spec), "{spec} was not checked: {checked:?}");
     }
-    // What cannot say; one that learns to should leave this list.
+    // The similarities without pieces.
     let names: BTreeSet<&str> = silent.iter().map(|spec| spec.split(':').next().unwrap()).collect();
     let known = ["edit", "gappy", "jitter", "match", "mismatch", "soft-dtw", "subsequence"];
     assert_eq!(names, known.into(), "{silent:?}");
@@ -369,12 +374,12 @@ fn a_warping_path_is_the_cheapest_of_all() {
     let series = Series::new(noise(lengths.iter().sum()), &lengths, 1).unwrap();
     let samples = AnySamples::Series(series.clone());
     for (basis, sample) in (0..12).flat_map(|basis| (0..12).map(move |sample| (basis, sample))) {
-        let told = one_part("dtw", &samples, basis, sample);
-        let Pieces::TimeSteps { path } = &told.pieces else { panic!("{told:?}") };
+        let comparison = one_part("dtw", &samples, basis, sample);
+        let Pieces::TimeSteps { path } = &comparison.pieces else { panic!("{comparison:?}") };
         let (x, y) = (series.series(basis), series.series(sample));
         let cost = cost_of_warping(path, x, y);
         assert!((cost - least_by_trying(x, y)).abs() < 1e-5, "{path:?}");
-        assert!((cost - told.total).abs() < 1e-5);
+        assert!((cost - comparison.total).abs() < 1e-5);
     }
 }
 
@@ -389,8 +394,8 @@ fn a_path_of_edits_turns_one_string_into_the_other() {
     let samples = AnySamples::Strings(words.to_vec());
     for spec in ["edit", "edit:insert=2,delete=3,substitute=4", "edit:metric=indel", "edit:metric=osa"] {
         for (basis, sample) in (0..8).flat_map(|basis| (0..8).map(move |sample| (basis, sample))) {
-            let told = one_part(spec, &samples, basis, sample);
-            let Pieces::Characters { path } = &told.pieces else { panic!("{told:?}") };
+            let comparison = one_part(spec, &samples, basis, sample);
+            let Pieces::Characters { path } = &comparison.pieces else { panic!("{comparison:?}") };
             let (x, y): (Vec<char>, Vec<char>) = (words[basis].chars().collect(), words[sample].chars().collect());
             assert_eq!(characters(path, |step| step.basis).len(), x.len());
             let mut of_y = characters(path, |step| step.sample);
@@ -410,46 +415,46 @@ fn a_path_of_edits_turns_one_string_into_the_other() {
 }
 
 #[test]
-fn a_path_of_an_alignment_scores_what_it_says() {
+fn the_path_of_an_alignment_has_its_score() {
     // Biopython's PairwiseAligner: a gap of two between the halves.
     let samples = AnySamples::Strings(["ACGTTTACG", "ACGTACG", "TTT"].map(str::to_owned).into());
-    let told = one_part("align:mode=global,match=2,mismatch=-3,open=-2,extend=-1", &samples, 0, 1);
-    let Pieces::Characters { path } = &told.pieces else { panic!("{told:?}") };
-    assert_eq!((told.total, path.len()), (11.0, 9));
+    let comparison = one_part("align:mode=global,match=2,mismatch=-3,open=-2,extend=-1", &samples, 0, 1);
+    let Pieces::Characters { path } = &comparison.pieces else { panic!("{comparison:?}") };
+    assert_eq!((comparison.total, path.len()), (11.0, 9));
     let gaps: Vec<f64> = path.iter().filter(|step| step.sample.is_none()).map(|step| step.share).collect();
     assert_eq!(gaps, [-2.0, -1.0]);
-    let told = one_part("align:mode=local", &samples, 0, 2);
-    let Pieces::Characters { path } = &told.pieces else { panic!("{told:?}") };
+    let comparison = one_part("align:mode=local", &samples, 0, 2);
+    let Pieces::Characters { path } = &comparison.pieces else { panic!("{comparison:?}") };
     assert_eq!(characters(path, |step| step.basis), [3, 4, 5]);
 }
 
 #[test]
-fn cells_follow_a_shift_and_pixels_say_where_they_are() {
+fn cells_follow_a_shift_and_pixels_have_their_places() {
     // One bright cell, moved by a row and two columns.
     let (rows, cols) = (5, 6);
     let at = |row: usize, col: usize| (0..rows * cols).map(move |cell| f32::from(u8::from(cell == row * cols + col)));
     let grids = Grids::new(at(1, 1).chain(at(2, 3)).collect(), rows, cols, 1).unwrap();
-    let told = one_part("rigid:radius=2,penalty=0.03", &AnySamples::Grids(grids), 0, 1);
-    let Pieces::Cells { cells, grid } = &told.pieces else { panic!("{told:?}") };
+    let comparison = one_part("rigid:radius=2,penalty=0.03", &AnySamples::Grids(grids), 0, 1);
+    let Pieces::Cells { cells, grid } = &comparison.pieces else { panic!("{comparison:?}") };
     assert_eq!(*grid, [rows, cols]);
     let bright = cells.iter().find(|cell| cell.basis == [1, 1]).unwrap();
     assert_eq!(bright.sample, Some([2, 3]));
-    assert!((told.total - (1.0 - 0.03 * 5.0)).abs() < 1e-6, "{}", told.total);
+    assert!((comparison.total - (1.0 - 0.03 * 5.0)).abs() < 1e-6, "{}", comparison.total);
 
     let pixels: Vec<u8> = noise(6 * 4 * 4).into_iter().map(|x| (255.0 * x) as u8).collect();
     let images = AnySamples::Images(Images::new(pixels.clone(), 4, 4, 1).unwrap());
     let params = BasisExpansionParams::new(AnySimilarity::new(&["pixels/rbf"]).unwrap());
     let model = params.n_basis(6).fit(&images, &labels(6, 2)).unwrap();
     let explanation = check_sums(&model, &SamplesView::Other(&images), 0, "pixels");
-    let (basis, told) = explanation
+    let (basis, comparison) = explanation
         .terms
         .iter()
         .find_map(|term| match (&term.source, &term.comparison) {
-            (TermSource::Basis { row: Some(row), .. }, Some(told)) if *row != 0 => Some((*row, told)),
+            (TermSource::Basis { row: Some(row), .. }, Some(comparison)) if *row != 0 => Some((*row, comparison)),
             _ => None,
         })
         .unwrap();
-    let Pieces::Cells { cells, .. } = &told.pieces else { panic!("{told:?}") };
+    let Pieces::Cells { cells, .. } = &comparison.pieces else { panic!("{comparison:?}") };
     for (pixel, cell) in cells.iter().enumerate() {
         let difference = (f64::from(pixels[pixel]) - f64::from(pixels[basis * 16 + pixel])) / 255.0;
         assert!((cell.share - difference.powi(2)).abs() < 1e-6);

@@ -51,7 +51,7 @@ proptest! {
     }
 
     /// Without the ridge of the squared loss, coordinate descent is slow once C is large for the data: the
-    /// hinge is held to C up to 1 on features up to 1.
+    /// hinge is tested for C up to 1 on features up to 1.
     #[test]
     fn hinge_at_moderate_c(c in (-4.0f64..0.0).prop_map(|e| 10f64.powf(e)), kernel in 0..KERNELS.len(), seed in 0u64..1000) {
         let (values, labels) = histograms(90, 14, 3, seed);
@@ -93,7 +93,7 @@ fn polynomial_ends(c: f64, scale: f64, kernel: AdditiveKernel, seed: u64) {
 
 /// With very many classes even one visit of the rows a problem would be far beyond the limit.
 #[test]
-fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_told() {
+fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_reported() {
     let (values, labels) = histograms(60, 8, 40, 3);
     let samples = DenseView::new(&values, 60, 8).unwrap();
     let all: Vec<usize> = (0..60).collect();
@@ -107,7 +107,7 @@ fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_told() {
     assert_eq!(solution.alphas.len(), targets.n_problems());
     for k in 0..targets.n_problems() {
         assert!(solution.alphas[k].is_empty(), "problem {k} was begun");
-        let told = (solution.status[k], solution.epochs[k], solution.primal[k], solution.dual[k], solution.gap(k));
-        assert_eq!(told, (Status::TimeLimit, 0, 30.0, 0.0, 1.0));
+        let report = (solution.status[k], solution.epochs[k], solution.primal[k], solution.dual[k], solution.gap(k));
+        assert_eq!(report, (Status::TimeLimit, 0, 30.0, 0.0, 1.0));
     }
 }

@@ -1,5 +1,5 @@
 //! Similarities by distance are right to single precision wherever the samples are: of scales from 1e-6 to 1e6, up to
-//! 1e6 from the origin, in one cluster or in two far apart, in all columns or in one.
+//! 1e6 from the origin, in one cluster or in two distant ones, in all columns or in one.
 
 use crate::resources_common::Disk;
 use widemargin::basis::{BasisChoice, choose};
@@ -10,7 +10,7 @@ use widemargin::similarity::{AnySimilarity, pairwise};
 
 const SCALES: [f32; 5] = [1e-6, 1e-3, 1.0, 1e3, 1e6];
 const OFFSETS: [f32; 4] = [0.0, 1.0, 1e3, 1e6];
-/// Below, at and above what is computed by differences alone.
+/// Below, at and above the width up to which differences alone are used.
 const WIDTHS: [usize; 4] = [2, 32, 33, 100];
 const N: usize = 70;
 
@@ -157,7 +157,7 @@ fn functions_of_products() {
 }
 
 #[test]
-fn two_clusters_far_apart() {
+fn two_distant_clusters() {
     let points = [-1e4, 0.0, 1e4, 0.0, 1e4, 1.0, 1e4, 2.0, 1e4, 3.0, -1e4, 1.0];
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: points.to_vec(), n_rows: 6, n_cols: 2 }));
     let found = pairwise(&AnySimilarity::new(&["rbf:gamma=0.5"]).unwrap(), &samples, &samples).unwrap();
@@ -167,7 +167,7 @@ fn two_clusters_far_apart() {
     }
 }
 
-/// The same samples are told apart wherever they are.
+/// The same samples are separated wherever they are.
 #[test]
 fn decision_values_do_not_change_with_the_origin() {
     // Whole numbers, so that shifting them by a power of 2 loses nothing.
@@ -190,9 +190,9 @@ fn decision_values_do_not_change_with_the_origin() {
     }
 }
 
-/// What is learned in each of two clusters far apart is what is there, in memory and out of it.
+/// The model is right in each of two distant clusters, in memory and out of it.
 #[test]
-fn two_clusters_far_apart_out_of_core() {
+fn two_distant_clusters_out_of_core() {
     let n = 3000;
     for d in [4, 40] {
         let noise = noise(n * d);
@@ -222,7 +222,7 @@ fn two_clusters_far_apart_out_of_core() {
 }
 
 #[test]
-fn k_medoids_are_one_a_cluster() {
+fn each_cluster_has_one_medoid() {
     // Three clusters, 1,000 units from each other and 0.5 wide, 2^20 units from the origin.
     let n = 90;
     for unit in [1e-6f32, 1.0, 1e6] {

@@ -1,4 +1,4 @@
-//! Bad input gets an error that names what was wrong and what would be right.
+//! Errors for bad input name the problem and the expected value.
 
 use widemargin::Error;
 use widemargin::data::{ClassWeight, CsrView, DenseView, Label, Labels};
@@ -84,7 +84,7 @@ fn arrays_that_do_not_fit() {
 }
 
 #[test]
-fn empty_rows_and_constant_features_are_no_mistake() {
+fn accepts_empty_rows_and_constant_features() {
     let values = [0.0, 0.0, 1.0, 0.0, 1.0, 5.0, 0.0, 0.0, 1.0, 3.0];
     let samples = DenseView::new(&values, 5, 2).unwrap();
     let labels = Labels::new([0i64, 0, 1, 0, 1]);

@@ -10,7 +10,7 @@ fn takes(specs: &[&str]) -> Vec<&'static str> {
 }
 
 #[test]
-fn what_each_takes() {
+fn each_spec_has_its_kinds_of_samples() {
     let table: [(&[&str], &[&str]); 25] = [
         (&["rbf"], &["vectors", "grids of cells"]),
         (&["chi2"], &["vectors", "grids of cells"]),
@@ -62,23 +62,23 @@ fn dense_rows_are_series() {
         // Another order of the samples, hence rounding, and other pairs that a gamma is learned from.
         let is_learned = spec.contains("auto");
         assert!(is_learned || scores.values().iter().zip(likewise.values()).all(|(a, b)| (a - b).abs() < 1e-5));
-        // Either machine takes either.
+        // Either model accepts either.
         assert_eq!(likewise, of_series.decision_function(&rows, 1).unwrap());
         let read = BasisExpansionSvc::from_bytes(&of_rows.to_bytes().unwrap()).unwrap();
         assert_eq!(scores, read.decision_function(&rows, 1).unwrap());
     }
-    // With vectors beside them, each sees its own.
+    // Together with vectors, each has its own.
     let both = AnySimilarity::new(&["dtw", "rbf"]).unwrap();
     assert!(BasisExpansionParams::new(both).n_basis(6).fit(&rows, &labels).is_ok());
 }
 
 #[test]
-fn rows_that_are_no_series_are_told() {
+fn rejects_rows_that_are_not_series() {
     let dtw = AnySimilarity::new(&["dtw"]).unwrap();
     let sparse = CsrMatrix { indptr: vec![0, 1], indices: vec![2], values: vec![1.0f32], n_cols: 5 };
     let sparse = AnySamples::Vectors(Vectors::Sparse(sparse));
     let error = pairwise(&dtw, &sparse, &sparse).unwrap_err().to_string();
-    assert!(error.contains("was given vectors (rows of a dense array would do)"), "{error}");
+    assert!(error.contains("not vectors (rows of a dense array would do)"), "{error}");
     let empty = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: Vec::new(), n_rows: 3, n_cols: 0 }));
     assert!(pairwise(&dtw, &empty, &empty).is_err());
 }

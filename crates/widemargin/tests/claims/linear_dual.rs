@@ -1,5 +1,5 @@
 //! The hinge on features against a plain solver in double precision, its certificate, weights against copies, threads,
-//! and what it says of bad input.
+//! and errors for bad input.
 
 use crate::linear_common::Case;
 use widemargin::Error;
@@ -92,7 +92,7 @@ fn it_finds_the_minimum_and_certifies_it() {
                 assert!((solution.primal[k] - value).abs() <= 5e-6 * value);
                 assert!(solution.dual[k] <= minimum * (1.0 + 1e-9), "{} {minimum}", solution.dual[k]);
                 assert!(solution.gap(k) <= 1e-6 && solution.gap(k) >= 0.0);
-                // ½‖w − w*‖² is at most what the objective is above the minimum.
+                // ½‖w − w*‖² is at most the objective less its minimum.
                 let own = solution.weights[k * d..(k + 1) * d].iter().map(|&w| f64::from(w));
                 let off: f64 = own.chain([solution.intercepts[k]]).zip(&weights).map(|(a, b)| (a - b).powi(2)).sum();
                 assert!(0.5 * off <= 3e-6 * minimum, "{off}");
@@ -148,7 +148,7 @@ fn rows_of_zeros_and_one_sided_problems_end() {
 }
 
 #[test]
-fn limits_are_told_and_mistakes_named() {
+fn limits_are_reported_and_errors_name_the_problem() {
     let case = Case::new(80, 6, 2, 100.0, 4);
     let short = LinearDualSettings { max_epochs: 2, ..tight() };
     let solution = run(&case, Intercept::None, &short);

@@ -1,4 +1,4 @@
-//! Bad input gets an error that names it; stopping early gives what there is, with a true gap.
+//! Errors for bad input name it; stopping early gives the current solution, with a true gap.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, NewtonStart, Preconditioning, solve};
 
 #[test]
-fn values_that_are_not_finite_are_named() {
+fn errors_name_values_that_are_not_finite() {
     for bad in [f32::NAN, f32::INFINITY, 1e30] {
         let mut case = Case::new(600, 5, 3, 1.0, 1);
         case.phi[417 * 5 + 2] = bad;

@@ -1,4 +1,4 @@
-//! What an objective says of its rows: gradients by finite differences, Hessian products and Gram matrices by
+//! The sums of an objective over its rows: gradients by finite differences, Hessian products and Gram matrices by
 //! their formulas, lines by their definition.
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};

@@ -1,5 +1,5 @@
-//! Steps of a solver that are taken apart, each by an objective that has just been made and recalls what the one before
-//! remembered, and machines put together of what was found so: what several machines do.
+//! Separate steps of a solver, each by a new objective that restores the state of the previous one, and models assembled
+//! from their results, as with several machines.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,21 +18,21 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
 use widemargin::{Error, Result};
 
-/// Rows of a case in several places, of which nothing is kept but what was remembered.
+/// Rows of a case in several places, which store nothing but their remembered state.
 struct Forgetful<'a> {
     case: &'a Case,
     parts: Vec<(Range<usize>, ObjectiveState)>,
     scratch: ObjectiveScratch,
     /// How often each query was put.
-    asked: &'a Counts,
+    requests: &'a Counts,
 }
 
 type Counts = RefCell<HashMap<&'static str, usize>>;
 
 impl<'a> Forgetful<'a> {
-    fn objective(case: &'a Case, parts: &[Range<usize>], asked: &'a Counts) -> RemoteObjective<Self> {
+    fn objective(case: &'a Case, parts: &[Range<usize>], requests: &'a Counts) -> RemoteObjective<Self> {
         let parts = parts.iter().map(|rows| (rows.clone(), ObjectiveState::default())).collect();
-        let workers = Forgetful { case, parts, scratch: ObjectiveScratch::default(), asked };
+        let workers = Forgetful { case, parts, scratch: ObjectiveScratch::default(), requests };
         let objective = RemoteObjective::new(workers, &Monitor::none()).unwrap();
         let whole = Objective::shape(&case.objective(&[case.block()], 1));
         assert_eq!(Objective::shape(&objective), whole, "the sizes of all rows together");
@@ -41,8 +41,8 @@ impl<'a> Forgetful<'a> {
 }
 
 impl Workers for Forgetful<'_> {
-    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        *self.asked.borrow_mut().entry(asked.name).or_default() += 1;
+    fn ask(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
+        *self.requests.borrow_mut().entry(request.name).or_default() += 1;
         let Case { codes, costs, n_classes, n_features, loss, intercept, .. } = self.case;
         let mut answers = Vec::new();
         for (rows, state) in &mut self.parts {
@@ -53,31 +53,31 @@ impl Workers for Forgetful<'_> {
             let (block, costs) = (matrix.view()?.into(), &costs[rows.clone()]);
             let mut objective = BlockObjective::alone_in(scratch, block, targets, costs, (*loss, *intercept), 1)?;
             objective.recall(&state.scores, &state.along)?;
-            answers.push(partition::answer(LINEAR_QUERIES, asked.query, &mut objective, &Monitor::none())?);
-            if asked.changes_state {
+            answers.push(partition::answer(LINEAR_QUERIES, request.query, &mut objective, &Monitor::none())?);
+            if request.changes_state {
                 *state = objective.state();
             }
             self.scratch = objective.into_scratch();
         }
         // As a tree: the last two first.
         let answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
-        let last = partition::merge(LINEAR_QUERIES, asked.query, &answers[1..])?;
-        partition::merge(LINEAR_QUERIES, asked.query, &[answers[0], &last])
+        let last = partition::merge(LINEAR_QUERIES, request.query, &answers[1..])?;
+        partition::merge(LINEAR_QUERIES, request.query, &[answers[0], &last])
     }
 }
 
 #[test]
-fn a_fit_of_steps_apart_is_the_fit() {
+fn a_fit_in_separate_steps_is_the_fit() {
     for (n_classes, intercept) in [(2, INTERCEPTS[0]), (4, INTERCEPTS[1]), (3, Intercept::None)] {
         let mut case = Case::new(700, 12, n_classes, 0.5, 3);
         case.intercept = intercept;
         let settings = NewtonSettings { tol: 1e-6, threads: 1, ..NewtonSettings::default() };
         let whole = case.solve_with(&[case.block()], &settings);
-        let asked = Counts::default();
-        let mut apart = Forgetful::objective(&case, &[0..300, 300..301, 301..700], &asked);
-        let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
+        let requests = Counts::default();
+        let mut remote = Forgetful::objective(&case, &[0..300, 300..301, 301..700], &requests);
+        let separate = newton::solve(&mut remote, &settings, None, &Monitor::none()).unwrap();
         let largest = whole.weights.iter().fold(0.0f32, |largest, w| largest.max(w.abs()));
-        for (a, b) in apart.weights.iter().zip(&whole.weights) {
+        for (a, b) in separate.weights.iter().zip(&whole.weights) {
             assert!((a - b).abs() <= 1e-6 * largest, "{a} instead of {b}");
         }
     }
@@ -90,24 +90,24 @@ fn few_active_rows_make_the_hessian_wherever_they_are() {
         case.intercept = intercept;
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
         let whole = case.solve_with(&[case.block()], &settings);
-        let asked = Counts::default();
-        let mut apart = Forgetful::objective(&case, &[0..300, 300..301, 301..900], &asked);
-        let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
+        let requests = Counts::default();
+        let mut remote = Forgetful::objective(&case, &[0..300, 300..301, 301..900], &requests);
+        let separate = newton::solve(&mut remote, &settings, None, &Monitor::none()).unwrap();
         // Sums in other parts, and on other vectors, round otherwise, which takes or saves a step in four at this C.
-        for (a, b) in apart.iterations.iter().zip(&whole.iterations) {
+        for (a, b) in separate.iterations.iter().zip(&whole.iterations) {
             assert!(a.abs_diff(*b) <= 1 + b / 4, "{a} steps instead of {b}");
         }
         let most = whole.iterations.iter().map(|steps| 1 + steps / 4).sum::<u32>();
-        assert!(apart.n_factors.abs_diff(whole.n_factors) <= most as _);
-        assert!(asked.borrow()["active_rows"] > 0, "{whole:?}");
-        for (a, b) in apart.primal.iter().zip(&whole.primal) {
+        assert!(separate.n_factors.abs_diff(whole.n_factors) <= most as _);
+        assert!(requests.borrow()["active_rows"] > 0, "{whole:?}");
+        for (a, b) in separate.primal.iter().zip(&whole.primal) {
             assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");
         }
     }
 }
 
 #[test]
-fn what_is_of_other_rows_is_refused() {
+fn rejects_the_state_of_other_rows() {
     let case = Case::new(20, 3, 3, 1.0, 1);
     let costs = &case.costs;
     let made = || BlockObjective::alone(case.block(), case.targets(), costs, case.loss, case.intercept, 1);
@@ -120,7 +120,7 @@ fn what_is_of_other_rows_is_refused() {
 }
 
 #[test]
-fn a_machine_of_parts_is_the_machine() {
+fn a_model_of_parts_is_the_model() {
     let values = (0..80).flat_map(|i| [(0.7 * i as f32).sin(), (0.3 * i as f32).cos()]).collect();
     let matrix = DenseMatrix { values, n_rows: 80, n_cols: 2 };
     let samples = AnySamples::Vectors(Vectors::Dense(matrix));

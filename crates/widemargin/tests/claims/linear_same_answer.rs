@@ -1,4 +1,4 @@
-//! What must not change the answer: how rows are cut into blocks, how they are stored, how many threads work,
+//! The answer does not depend on how rows are cut into blocks, how they are stored, how many threads work,
 //! whether a row is weighted or repeated, where the solver starts.
 
 use crate::linear_common::Case;
@@ -72,7 +72,7 @@ fn the_number_of_threads_changes_no_bit() {
 }
 
 #[test]
-fn a_weight_is_so_many_copies() {
+fn a_weight_is_a_number_of_copies() {
     let mut case = Case::new(200, 8, 3, 0.7, 9);
     let copies: Vec<usize> = (0..200).map(|i| (i * 5 + 1) % 4).collect();
     let mut copied = Case { phi: Vec::new(), codes: Vec::new(), costs: Vec::new(), ..case.clone() };

@@ -1,4 +1,4 @@
-//! What the library claims, one file a claim. One program for all of them: linking each apart takes minutes.
+//! The claims of the library, one file per claim. One program for all of them: linking each separately takes minutes.
 
 mod a_sample_at_a_time;
 mod agrees_with_brute_force;
@@ -30,6 +30,7 @@ mod linear_remote;
 mod linear_same_answer;
 mod model_bytes;
 mod model_files;
+mod multilabel;
 mod new_statistic;
 mod no_import_circles;
 mod one_class;
@@ -42,7 +43,6 @@ mod regression_losses;
 mod regression_remote;
 mod resources_common;
 mod same_answer_every_time;
-mod several_labels;
 mod spline_blocks;
 mod thin_plate_bases;
 mod thin_plate_blocks;

@@ -11,7 +11,7 @@ use widemargin::model::{
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::{Error, Result};
 
-/// Holds of every method: bytes are those of the file, and both give back the model; damage is told as such.
+/// Holds of every method: bytes are those of the file, and both give the model; damage is reported as such.
 fn check<M>(
     method: &str,
     model: &M,
@@ -80,7 +80,7 @@ fn bytes_are_the_file() {
 }
 
 #[test]
-fn names_and_parameters_are_kept_and_files_without_them_are_read() {
+fn names_and_parameters_are_stored_and_files_without_them_are_read() {
     let (values, labels) = histograms(30, 4, 2, 3);
     let view = DenseView::new(&values, 30, 4).unwrap();
     let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
@@ -102,7 +102,7 @@ fn names_and_parameters_are_kept_and_files_without_them_are_read() {
 }
 
 #[test]
-fn bytes_of_another_method_are_told() {
+fn rejects_bytes_of_another_method() {
     let (values, labels) = histograms(30, 4, 2, 3);
     let view = DenseView::new(&values, 30, 4).unwrap();
     let bytes = PowerMeanParams::new(AdditiveKernel::Chi2).fit(&view, &labels).unwrap().to_bytes();

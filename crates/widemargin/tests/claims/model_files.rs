@@ -1,4 +1,4 @@
-//! Model files carry a checksum, and no damaged file is taken for a model.
+//! Model files carry a checksum, and no damaged file is accepted as a model.
 
 use serde_json::{Map, Value};
 use widemargin::data::{AnySamples, BitSets, CsrMatrix, DenseMatrix, DenseView, Images, Labels, Series, Vectors};
@@ -132,8 +132,8 @@ fn bits(values: &[f64]) -> Vec<u64> {
 #[test]
 fn a_file_read_and_written_again_is_the_same() {
     for Case { name, method, bytes, samples } in cases() {
-        let facts = FileMetadata::of_bytes(&bytes).unwrap();
-        assert_eq!((facts.format_version, &facts.method), (FORMAT_VERSION, &method));
+        let metadata = FileMetadata::of_bytes(&bytes).unwrap();
+        assert_eq!((metadata.format_version, &metadata.method), (FORMAT_VERSION, &method));
         let (mut header, _) = parts(&bytes);
         assert!(header.remove("checksum").unwrap().as_str().unwrap().starts_with("crc32:"));
         let model = Model::from_bytes(&method, &bytes).unwrap();
@@ -145,7 +145,7 @@ fn a_file_read_and_written_again_is_the_same() {
 
 /// Hundreds of positions spread over every file, all eight bits in turn.
 #[test]
-fn no_flipped_bit_is_taken_for_a_model() {
+fn rejects_files_with_a_flipped_bit() {
     let mut n_flips = 0;
     for Case { name, method, bytes, .. } in cases() {
         let mut bytes = Model::from_bytes(&method, &bytes).unwrap().to_bytes();
@@ -165,7 +165,7 @@ fn no_flipped_bit_is_taken_for_a_model() {
 }
 
 #[test]
-fn a_file_without_its_checksum_is_refused() {
+fn rejects_files_without_their_checksum() {
     let Case { bytes, method, .. } = cases().swap_remove(0);
     let whole = Model::from_bytes(&method, &bytes).unwrap().to_bytes();
     let text = String::from_utf8_lossy(&whole);
@@ -179,7 +179,7 @@ fn a_file_without_its_checksum_is_refused() {
     other[digit] = if other[digit] == b'0' { b'1' } else { b'0' };
     let error = PowerMeanSvc::from_bytes(&other).unwrap_err().to_string();
     assert!(error.contains("damaged: it states the checksum 'crc32:"), "{error}");
-    // What comes after the last tensor is covered, too.
+    // Bytes after the last tensor are covered, too.
     let longer = [&whole[..], b"\0"].concat();
     assert!(PowerMeanSvc::from_bytes(&longer).is_err());
 }
@@ -222,7 +222,7 @@ const OPTIONAL: [&str; 8] =
     ["calibration", "checksum", "choice", "format_version", "notes", "path", "penalty", "training"];
 
 #[test]
-fn a_header_is_whole_or_refused() {
+fn rejects_incomplete_headers() {
     for Case { name, method, bytes, .. } in cases() {
         let header: Map<String, Value> = serde_json::from_str(&header_of_bytes(&bytes).unwrap()).unwrap();
         assert_eq!(header["method"], method.as_str());

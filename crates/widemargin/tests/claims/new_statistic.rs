@@ -36,15 +36,15 @@ impl Query for NonZeros {
 struct TwoWorkers<'a>(&'a [f64], &'a [f64]);
 
 impl Workers for TwoWorkers<'_> {
-    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        assert_eq!((asked.name, asked.changes_state, asked.has_answer), ("non_zeros", false, true));
+    fn ask(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
+        assert_eq!((request.name, request.changes_state, request.has_answer), ("non_zeros", false, true));
         let queries = &[Entry::of::<NonZeros>()];
         let answers = [0..4, 4..9].map(|rows| {
             let view = DenseView::new(&self.0[rows.start * 3..rows.end * 3], rows.len(), 3)?;
-            partition::answer(queries, asked.query, &mut SamplePart::new(&view, &self.1[rows]), &Monitor::none())
+            partition::answer(queries, request.query, &mut SamplePart::new(&view, &self.1[rows]), &Monitor::none())
         });
         let [first, second] = answers;
-        partition::merge(queries, asked.query, &[&first?, &second?])
+        partition::merge(queries, request.query, &[&first?, &second?])
     }
 }
 
@@ -70,7 +70,7 @@ fn every_executor_answers_a_new_statistic() {
 }
 
 #[test]
-fn bytes_that_are_no_query_are_refused() {
+fn rejects_bytes_that_are_not_a_query() {
     let values = [1.0; 3];
     let view = DenseView::new(&values, 1, 3).unwrap();
     for bytes in [&b""[..], b"abc", &[200; 40]] {
@@ -83,7 +83,7 @@ fn bytes_that_are_no_query_are_refused() {
 }
 
 #[test]
-fn a_bad_value_is_named_with_its_row_among_all() {
+fn errors_name_a_bad_value_with_its_row_among_all() {
     let mut values = vec![1.0; 12];
     values[9] = -2.0;
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 6, n_cols: 2 }));

@@ -13,7 +13,7 @@ use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
 /// The path of a module, from the root of its crate.
 type ModulePath = Vec<String>;
 
-/// What a module brings into scope by one name.
+/// The path that a module brings into scope by one name.
 struct Import {
     path: Vec<String>,
     passed_on: bool,
@@ -67,8 +67,8 @@ impl Crate {
                     if let Some((_, items)) = &item.content {
                         self.add_module(items, file, &inner, path);
                     } else {
-                        let beside = folder.join(format!("{name}.rs"));
-                        let file = if beside.exists() { beside } else { inner.join("mod.rs") };
+                        let file = folder.join(format!("{name}.rs"));
+                        let file = if file.exists() { file } else { inner.join("mod.rs") };
                         self.add_file(file, &inner, path);
                     }
                 }
@@ -78,7 +78,7 @@ impl Crate {
         self.modules.insert(path, module);
     }
 
-    /// The file that defines what `path` names, seen from the module `from`; none for what is not of this crate.
+    /// The file that defines what `path` names, seen from the module `from`; `None` for paths outside of this crate.
     fn defined_in(&self, from: &[String], path: &[String], depth: usize) -> Option<&Path> {
         let (mut at, mut rest) = match path.first()?.as_str() {
             "crate" => (Vec::new(), &path[1..]),
@@ -115,7 +115,7 @@ impl Crate {
             moved = true;
             rest = after;
         }
-        // A module itself is nothing to depend on: what is taken from it is.
+        // A module itself is not a dependency: its items are.
         None
     }
 
@@ -129,7 +129,7 @@ impl Crate {
     }
 }
 
-/// Collects what the paths of a file lead to.
+/// Collects the items that the paths of a file name.
 struct Paths<'a> {
     krate: &'a Crate,
     file: &'a Path,
@@ -201,21 +201,23 @@ fn leaves(tree: &UseTree, before: &mut Vec<String>, found: &mut dyn FnMut(Option
 /// The edges that lie on circles: those within groups of files that all lead to one another.
 fn circles(edges: &Edges) -> Vec<String> {
     let reached = |from: &PathBuf| {
-        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        let (mut visited, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(file) = open.pop() {
-            open.extend(edges.get(file).into_iter().flat_map(BTreeMap::keys).filter(|to| seen.insert((*to).clone())));
+            open.extend(
+                edges.get(file).into_iter().flat_map(BTreeMap::keys).filter(|to| visited.insert((*to).clone())),
+            );
         }
-        seen
+        visited
     };
     let all: BTreeMap<&PathBuf, BTreeSet<PathBuf>> = edges.keys().map(|file| (file, reached(file))).collect();
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for (from, to) in edges {
         for (to, names) in to.iter().filter(|(to, _)| all.get(to).is_some_and(|reached| reached.contains(from))) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            told.push(format!("{} -> {}: {}", from.display(), to.display(), names.join(", ")));
+            found.push(format!("{} -> {}: {}", from.display(), to.display(), names.join(", ")));
         }
     }
-    told
+    found
 }
 
 #[test]
@@ -230,13 +232,13 @@ fn no_files_import_each_other_in_a_circle() {
             found.extend(circles(&edges));
         }
     }
-    assert!(n_edges > 300, "only {n_edges} imports were seen");
+    assert!(n_edges > 300, "only {n_edges} imports were found");
     let shown = found.join("\n").replace(&format!("{}/", crates.display()), "");
     assert!(found.is_empty(), "files import each other in circles:\n{shown}");
 }
 
 #[test]
-fn a_circle_is_seen_through_names_that_are_passed_on() {
+fn finds_circles_through_reexported_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let file = folder.path().join(name);
@@ -251,7 +253,7 @@ fn a_circle_is_seen_through_names_that_are_passed_on() {
     let root = folder.path().join("lib.rs");
     assert_eq!(circles(&Crate::read(&root).edges()), Vec::<String>::new());
     write("a/inner.rs", "pub struct Inner;\nimpl Inner { fn f() { super::super::c::c() } }\n");
-    let told = circles(&Crate::read(&root).edges());
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told.iter().any(|edge| edge.contains("b.rs") && edge.ends_with("crate::a::Inner")), "{told:?}");
+    let found = circles(&Crate::read(&root).edges());
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found.iter().any(|edge| edge.contains("b.rs") && edge.ends_with("crate::a::Inner")), "{found:?}");
 }

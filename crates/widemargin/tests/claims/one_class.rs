@@ -1,5 +1,5 @@
-//! A model of one class: scores and left-out scores are those of fits by elimination, weights are copies, neither threads nor a
-//! file change anything, and what is wrong is said.
+//! Outlier detection: scores and leave-one-out scores are those of fits by elimination, weights are copies, neither
+//! threads nor a file change anything, and errors name the problem.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -129,8 +129,8 @@ proptest! {
         let of_copies: Vec<f64> = weights.iter().enumerate()
             .flat_map(|(row, &k)| vec![weighted.loo_scores()[row]; k]).collect();
         prop_assert_eq!(of_copies, copied.loo_scores());
-        let told = |model: &Model, threads| model.score_samples(&samples(&values), threads).unwrap();
-        prop_assert_eq!(told(&weighted, 1), told(&copied, 2));
+        let scores = |model: &Model, threads| model.score_samples(&samples(&values), threads).unwrap();
+        prop_assert_eq!(scores(&weighted, 1), scores(&copied, 2));
     }
 }
 
@@ -139,7 +139,7 @@ fn the_number_of_bases_is_at_most_half_of_the_samples() {
     assert_eq!(params().fit(&samples(&rows(61, 0))).unwrap().n_bases(), 30);
     assert_eq!(params().fit(&samples(&rows(19, 0))).unwrap().n_bases(), 19);
     assert_eq!(params().fit(&samples(&rows(1200, 0))).unwrap().n_bases(), 500);
-    // All are bases, and set the threshold all the same.
+    // All are bases, and determine the threshold nevertheless.
     let model = params().n_basis(100).quantile(0.3).fit(&samples(&rows(20, 0))).unwrap();
     assert_eq!((model.n_bases(), model.report().warnings.len()), (20, 1));
     let mut scores = model.loo_scores().to_vec();
@@ -148,7 +148,7 @@ fn the_number_of_bases_is_at_most_half_of_the_samples() {
 }
 
 #[test]
-fn outliers_are_told() {
+fn outliers_are_detected() {
     let values = rows(400, 3);
     let model = params().quantile(0.1).fit(&samples(&values)).unwrap();
     let far: Vec<f32> = rows(50, 4).iter().map(|x| x + 4.0).collect();
@@ -187,14 +187,14 @@ fn a_file_gives_the_same_model() {
     assert_eq!((any.n_features(), any.n_weights()), (Some(D), model.weights().len()));
     let named = any.with_feature_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();
     assert_eq!(named.feature_names().unwrap(), ["a", "b", "c"]);
-    let told = OneClass::decision_function(&*named, &SamplesView::from(&samples), 1, &Monitor::none()).unwrap();
-    assert_eq!(told, model.decision_function(&samples, 1).unwrap());
+    let values = OneClass::decision_function(&*named, &SamplesView::from(&samples), 1, &Monitor::none()).unwrap();
+    assert_eq!(values, model.decision_function(&samples, 1).unwrap());
     let refused = widemargin::model::from_bytes(&bytes).unwrap_err().to_string();
     assert!(refused.contains("one class"), "{refused}");
 }
 
 #[test]
-fn no_damaged_file_is_taken_for_a_model() {
+fn rejects_damaged_files() {
     let model = params().fit(&samples(&rows(12, 2))).unwrap();
     let bytes = model.to_bytes().unwrap();
     for cut in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
@@ -209,7 +209,7 @@ fn no_damaged_file_is_taken_for_a_model() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_refused_in_words() {
+fn rejects_wrong_parameters_and_weights() {
     let refused = |params: Params, n: usize| params.fit(&samples(&rows(n, 0))).unwrap_err().to_string();
     for quantile in [0.0, 1.0, -0.1, f64::NAN] {
         assert!(refused(params().quantile(quantile), 9).contains("quantile"));

@@ -83,10 +83,10 @@ fn many_values_are_tabulated_densely_enough() {
     let own = with(chi2().into());
     assert_eq!(own.map().table().map(|table| table.values().len() <= 4096 + 16), Some(true));
     // Between those of training.
-    let unseen: Vec<f64> = values.iter().zip(&values[d..]).map(|(x, y)| 0.5 * (x + y)).collect();
-    let unseen = DenseView::new(&unseen, n - 1, d).unwrap();
-    let (found, expected) = (own.decision_function(&unseen, 1).unwrap(), {
-        with(AdditiveKernel::Chi2.into()).decision_function(&unseen, 1).unwrap()
+    let new_samples: Vec<f64> = values.iter().zip(&values[d..]).map(|(x, y)| 0.5 * (x + y)).collect();
+    let new_samples = DenseView::new(&new_samples, n - 1, d).unwrap();
+    let (found, expected) = (own.decision_function(&new_samples, 1).unwrap(), {
+        with(AdditiveKernel::Chi2.into()).decision_function(&new_samples, 1).unwrap()
     });
     let largest = expected.values().iter().fold(0.0f32, |most, value| most.max(value.abs()));
     for (found, expected) in found.values().iter().zip(expected.values()) {
@@ -95,7 +95,7 @@ fn many_values_are_tabulated_densely_enough() {
 }
 
 #[test]
-fn rejects_functions_that_are_no_kernels() {
+fn rejects_functions_that_are_not_kernels() {
     let (n, d) = (30, 4);
     let (values, labels) = counts(n, d, 1);
     let samples = DenseView::new(&values, n, d).unwrap();

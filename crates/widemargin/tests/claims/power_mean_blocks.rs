@@ -1,5 +1,5 @@
 //! The power mean SVM in blocks is that in memory: to within the gap, whatever the memory, the layout and the order of
-//! the samples; and a fit that was stopped goes on to the same model.
+//! the samples; and a stopped fit is resumed to the same model.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -20,15 +20,15 @@ use widemargin::{Error, Result};
 
 const PLENTY: u64 = 1 << 30;
 
-fn refused(what: &'static str) -> Error {
-    Error::Io { path: "scratch".into(), action: what, source: std::io::ErrorKind::StorageFull.into() }
+fn refused(action: &'static str) -> Error {
+    Error::Io { path: "scratch".into(), action, source: std::io::ErrorKind::StorageFull.into() }
 }
 
 /// A disk of some bytes.
 struct Disk {
     bytes: Mutex<Vec<u8>>,
     size: u64,
-    told: bool,
+    reports_space: bool,
 }
 
 impl Disk {
@@ -37,7 +37,7 @@ impl Disk {
     }
 
     fn of(size: u64) -> Self {
-        Disk { bytes: Mutex::default(), size, told: false }
+        Disk { bytes: Mutex::default(), size, reports_space: false }
     }
 
     fn len(&self) -> usize {
@@ -65,14 +65,14 @@ impl Scratch for Disk {
     }
 
     fn room(&self) -> Option<u64> {
-        self.told.then_some(self.size)
+        self.reports_space.then_some(self.size)
     }
 }
 
-/// What outlives a fit, which fails after some saves.
+/// A checkpoint that outlives a fit, which fails after some saves.
 #[derive(Default)]
 struct Shelf {
-    kept: Mutex<HashMap<String, Vec<u8>>>,
+    saved: Mutex<HashMap<String, Vec<u8>>>,
     saves_left: AtomicUsize,
 }
 
@@ -84,7 +84,7 @@ impl Shelf {
 
 impl Checkpoint for Shelf {
     fn load(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.kept.lock().unwrap().get(name).cloned())
+        Ok(self.saved.lock().unwrap().get(name).cloned())
     }
 
     fn save(&self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -92,7 +92,7 @@ impl Checkpoint for Shelf {
             return Err(refused("saving"));
         }
         self.saves_left.fetch_sub(1, Ordering::Relaxed);
-        self.kept.lock().unwrap().insert(name.into(), bytes.into());
+        self.saved.lock().unwrap().insert(name.into(), bytes.into());
         Ok(())
     }
 }
@@ -101,17 +101,17 @@ fn fit(params: &PowerMeanParams, samples: &impl Rows, labels: &Labels, memory: u
     let disk = Disk::new();
     let resources = Resources { memory, scratch: &disk, checkpoint: None };
     let model = params.fit_blocks(&VectorSource(samples), labels, None, &resources, &Monitor::none())?;
-    assert_eq!(disk.len() > 0, model.report().notes.iter().any(|told| told.contains("on scratch")));
+    assert_eq!(disk.len() > 0, model.report().notes.iter().any(|note| note.contains("on scratch")));
     Ok(model)
 }
 
-/// How many blocks the report speaks of.
+/// The number of blocks in the report.
 fn n_blocks(model: &PowerMeanSvc) -> usize {
-    let told = model.report().notes.iter().find_map(|told| told.strip_prefix("the samples were in "));
-    told.unwrap().split(' ').next().unwrap().parse().unwrap()
+    let note = model.report().notes.iter().find_map(|note| note.strip_prefix("the samples were in "));
+    note.unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-/// The most memory with which there are at least so many blocks.
+/// The most memory with which there are at least this number of blocks.
 fn memory_for(blocks: usize, samples: &impl Rows, labels: &Labels) -> u64 {
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).max_epochs(1).threads(1);
     let (mut enough, mut too_much) = (0, PLENTY);
@@ -288,7 +288,7 @@ fn the_polynomial_goes_the_same_way() {
 }
 
 #[test]
-fn more_values_than_a_book_holds_are_rounded() {
+fn rounds_values_beyond_the_size_of_a_codebook() {
     let (n, d) = (1500, 100);
     let (values, labels) = histograms(n, d, 2, 8);
     let samples = DenseView::new(&values, n, d).unwrap();
@@ -296,7 +296,7 @@ fn more_values_than_a_book_holds_are_rounded() {
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).tol(1e-3).threads(1);
     let whole = params.fit(&samples, &labels).unwrap();
     let model = fit(&params, &samples, &labels, 10 << 20).unwrap();
-    assert!(model.report().warnings.iter().any(|told| told.contains("rounded")));
+    assert!(model.report().warnings.iter().any(|note| note.contains("rounded")));
     let (a, b) = (model.report(), whole.report());
     assert!((a.objective - b.objective).abs() <= 2e-3 * b.objective, "{} {}", a.objective, b.objective);
     // The gap is that of the samples as they are, too: rounding moves the objective less than the fifth digit.
@@ -353,7 +353,8 @@ fn a_stopped_fit_goes_on_to_the_same_model() {
         assert_same(fit(&shelf, &Monitor::none().with_progress(&count)).unwrap(), &format!("round {round}"));
         assert_eq!(rounds.into_inner() + 1, all_rounds, "the first round is in the checkpoint");
     }
-    // Killed before each thing that is saved; then again, so that a good checkpoint and a part of a newer one are there.
+    // Killed before each thing that is saved; then again, so that a good checkpoint and a part of a newer one are
+    // there.
     let saves = {
         let shelf = Shelf::new();
         fit(&shelf, &Monitor::none()).unwrap();
@@ -373,7 +374,7 @@ fn a_stopped_fit_goes_on_to_the_same_model() {
 }
 
 #[test]
-fn a_checkpoint_of_something_else_is_refused() {
+fn rejects_checkpoints_of_other_fits() {
     let (values, labels, params, memory) = slow();
     let shelf = Shelf::new();
     let fit = |params: &PowerMeanParams, values: &[f64], labels: &Labels, memory: u64| {
@@ -398,15 +399,15 @@ fn a_checkpoint_of_something_else_is_refused() {
         let error = ended.unwrap_err();
         assert!(error.is_input() && error.to_string().contains(name), "{error}");
     }
-    // More memory than needed goes on with the blocks that were.
+    // With more memory than needed the fit is resumed with the same blocks.
     assert!(n_blocks(&fit(&params, &values, &labels, PLENTY).unwrap()) >= 10);
-    let broken: Vec<u8> = shelf.kept.lock().unwrap()["power-mean"][..40].to_vec();
-    shelf.kept.lock().unwrap().insert("power-mean".into(), broken);
+    let broken: Vec<u8> = shelf.saved.lock().unwrap()["power-mean"][..40].to_vec();
+    shelf.saved.lock().unwrap().insert("power-mean".into(), broken);
     assert!(fit(&params, &values, &labels, memory).unwrap_err().to_string().contains("checkpoint"));
 }
 
 #[test]
-fn it_stops_when_told() {
+fn it_stops_when_cancelled() {
     let (values, labels, params, memory) = slow();
     let samples = DenseView::new(&values, 200, 12).unwrap();
     let disk = Disk::new();
@@ -435,12 +436,12 @@ fn kind_to_mistakes() {
         params.fit_blocks(&VectorSource(&samples), &labels, None, &resources, &Monitor::none())
     };
     assert!(matches!(fit(&values, &Disk::of(5000), memory), Err(Error::Io { .. })));
-    let told = fit(&values, &Disk { told: true, ..Disk::of(5000) }, memory).unwrap_err().to_string();
-    assert!(told.contains("scratch, 200 rows"), "{told}");
+    let message = fit(&values, &Disk { reports_space: true, ..Disk::of(5000) }, memory).unwrap_err().to_string();
+    assert!(message.contains("scratch, 200 rows"), "{message}");
     assert!(matches!(fit(&values, &Disk::new(), 1000), Err(Error::Memory { .. })));
     values[150 * 12 + 7] = -1.0;
-    let told = fit(&values, &Disk::new(), memory).unwrap_err().to_string();
-    assert!(told.starts_with("row 150, column 7: -1 is negative"), "{told}");
+    let message = fit(&values, &Disk::new(), memory).unwrap_err().to_string();
+    assert!(message.starts_with("row 150, column 7: -1 is negative"), "{message}");
 
     struct Words;
     impl Source for Words {
@@ -457,6 +458,6 @@ fn kind_to_mistakes() {
     }
     let (disk, labels) = (Disk::new(), Labels::new([0i64, 1]));
     let resources = Resources { memory, scratch: &disk, checkpoint: None };
-    let told = params.fit_blocks(&Words, &labels, None, &resources, &Monitor::none()).unwrap_err().to_string();
-    assert_eq!(told, "the samples are strings, and the power mean SVM takes vectors");
+    let message = params.fit_blocks(&Words, &labels, None, &resources, &Monitor::none()).unwrap_err().to_string();
+    assert_eq!(message, "the samples are strings, and the power mean SVM takes vectors");
 }

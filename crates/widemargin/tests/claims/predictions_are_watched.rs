@@ -1,4 +1,4 @@
-//! Every long prediction tells how far it is, and stops soon after it is cancelled.
+//! Every long prediction reports its progress, and stops soon after it is cancelled.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,26 +20,26 @@ fn check<T: PartialEq + std::fmt::Debug>(
     plain: T,
     work: impl Fn(usize, &Monitor<'_>) -> Result<T>,
 ) {
-    let seen: Mutex<Vec<Progress>> = Mutex::default();
-    let sink = |progress| seen.lock().unwrap().push(progress);
+    let reports: Mutex<Vec<Progress>> = Mutex::default();
+    let sink = |progress| reports.lock().unwrap().push(progress);
     let monitor = Monitor::none().with_progress(&sink).with_time_limit(Duration::ZERO);
     assert_eq!(work(2, &monitor).unwrap(), plain, "{stage}");
-    let told = std::mem::take(&mut *seen.lock().unwrap());
-    assert!(told.iter().filter(|progress| progress.stage == stage).any(|p| (p.done, p.total) == (n, n)), "{told:?}");
+    let all = std::mem::take(&mut *reports.lock().unwrap());
+    assert!(all.iter().filter(|progress| progress.stage == stage).any(|p| (p.done, p.total) == (n, n)), "{all:?}");
 
     let cancel = AtomicBool::new(false);
     let sink = |progress| {
         cancel.store(true, Ordering::Relaxed);
-        seen.lock().unwrap().push(progress);
+        reports.lock().unwrap().push(progress);
     };
     let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
     let cancelled = work(1, &monitor).unwrap_err();
     assert!(matches!(cancelled, Error::Cancelled { .. }), "{cancelled}");
-    assert_eq!(seen.into_inner().unwrap().len(), 1);
+    assert_eq!(reports.into_inner().unwrap().len(), 1);
 }
 
 #[test]
-fn predictions_tell_and_stop() {
+fn predictions_report_their_progress_and_stop() {
     let (n, d) = (3000, 4);
     let (values, labels) = histograms(n, d, 3, 5);
     let view = DenseView::new(&values, n, d).unwrap();

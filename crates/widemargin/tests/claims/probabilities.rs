@@ -1,5 +1,5 @@
-//! Probabilities are calibrated on what a fit did not see: on new samples no other temperature is much better, however and
-//! wherever the model was fitted; and they agree with predictions.
+//! Probabilities are calibrated on held-out samples: on new samples no other temperature is much better, for every kind
+//! of fit; and they agree with predictions.
 
 use crate::common::histograms;
 use crate::resources_common::Disk;
@@ -72,22 +72,22 @@ fn new_samples_have_next_to_the_least_log_loss() {
         let (train, labels) = samples(400, classes, 5);
         let AnySamples::Vectors(Vectors::Dense(matrix)) = &train else { unreachable!() };
         let view = matrix.view().unwrap();
-        let told = |what: &str| format!("{what}, {classes} classes");
+        let case = |what: &str| format!("{what}, {classes} classes");
         let thin_plate = ThinPlateParams::new(ConditionalKernel::THIN_PLATE);
-        check(&thin_plate.fit(&view, &labels).unwrap(), classes, LeaveOneOut, &told("thin plate"));
-        check(&thin_plate.c_auto_per_class().fit(&view, &labels).unwrap(), classes, LeaveOneOut, &told("C per class"));
-        let chosen = rbf().c(CChoice::Auto);
-        check(&chosen.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &told("basis expansion, C chosen"));
-        // All are left out in closed form, whether C is chosen or not.
+        check(&thin_plate.fit(&view, &labels).unwrap(), classes, LeaveOneOut, &case("thin plate"));
+        check(&thin_plate.c_auto_per_class().fit(&view, &labels).unwrap(), classes, LeaveOneOut, &case("C per class"));
+        let auto = rbf().c(CChoice::Auto);
+        check(&auto.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &case("basis expansion, automatic C"));
+        // All are left out in closed form, whether C is automatic or not.
         for c in [CChoice::Auto, CChoice::Value(0.1)] {
             let squared = rbf().loss(SmoothLoss::Squared).c(c);
-            check(&squared.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &told("the squared loss"));
+            check(&squared.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &case("the squared loss"));
         }
         for c in [0.1, 10.0] {
-            check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &told(&format!("C = {c}")));
+            check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &case(&format!("C = {c}")));
         }
         for loss in [AnyLoss::from(SmoothLoss::Logistic), Loss::Hinge.into()] {
-            check(&rbf().loss(loss).fit(&train, &labels).unwrap(), classes, HeldOut, &told(&format!("{loss}")));
+            check(&rbf().loss(loss).fit(&train, &labels).unwrap(), classes, HeldOut, &case(&format!("{loss}")));
         }
         for (c, loss) in [(0.05, Loss::SquaredHinge), (1.0, Loss::SquaredHinge), (0.1, Loss::Hinge)] {
             let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(c).loss(loss);
@@ -95,7 +95,7 @@ fn new_samples_have_next_to_the_least_log_loss() {
                 &params.fit(&view, &labels).unwrap(),
                 classes,
                 HeldOut,
-                &told(&format!("power mean, {loss}, C = {c}")),
+                &case(&format!("power mean, {loss}, C = {c}")),
             );
         }
     }
@@ -107,7 +107,7 @@ fn fits_in_blocks_have_the_probabilities_of_fits_in_memory() {
     let AnySamples::Vectors(Vectors::Dense(matrix)) = &train else { unreachable!() };
     let view = matrix.view().unwrap();
     let (disk, monitor) = (Disk::new(None), Monitor::none());
-    // The same probabilities where decision values are usual: beyond a margin few samples say what the slope is.
+    // The same probabilities where decision values are usual: beyond a margin few samples determine the slope.
     let near = |one: &Calibration, other: &Calibration, what: &str| {
         let steps = [-1.5, -1.0, -0.5, 0.0, 0.5, 1.0];
         let values: Vec<f64> =

@@ -1,5 +1,5 @@
-//! Regression on samples that memory does not hold is the model that memory gives, with its leave-one-out errors; it goes on
-//! from where it was killed; and it says what is wrong.
+//! Regression on samples larger than memory is the model of a fit in memory, with its leave-one-out errors; a killed
+//! fit is resumed; and errors name the problem.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,7 +16,7 @@ use widemargin::similarity::AnySimilarity;
 /// Less than the features of 5,000 samples take.
 const MEMORY: u64 = 400_000;
 
-/// The same of 3,000 samples, with what the solvers of other losses keep of them.
+/// The same of 3,000 samples, with the values that the solvers of other losses store for them.
 const MEMORY_OF_LOSSES: u64 = 1_100_000;
 const MEMORY_OF_QUANTILES: u64 = 1_900_000;
 
@@ -63,12 +63,12 @@ fn assert_same(ours: &Model, truth: &Model, (samples, _): &(AnySamples, Targets)
             close(*a, *b, *b);
         }
     }
-    let told = |model: &Model| model.predict(samples, 1).unwrap().values;
-    told(ours).iter().zip(told(truth)).for_each(|(a, b)| close(*a, b, 100.0));
+    let predicted = |model: &Model| model.predict(samples, 1).unwrap().values;
+    predicted(ours).iter().zip(predicted(truth)).for_each(|(a, b)| close(*a, b, 100.0));
 }
 
 #[test]
-fn it_is_the_model_that_memory_gives() {
+fn it_is_the_model_of_a_fit_in_memory() {
     let case = case(5000);
     let normalizations = [
         Normalization::MeanNorm,
@@ -80,14 +80,14 @@ fn it_is_the_model_that_memory_gives() {
     for (at, normalization) in normalizations.into_iter().enumerate() {
         let c = if at % 2 == 0 { CChoice::Auto } else { CChoice::Value(2.0) };
         let of = || params().normalization(normalization).intercept(at != 1).c(c);
-        // No samples are equal, so the same bases are chosen.
+        // No samples are equal, so the same bases are selected.
         let truth = of().fit(&case.0, &case.1).unwrap();
         for room in [None, Some(1 << 30)] {
             let disk = Disk::new(room);
             let ours = in_blocks(of(), &case, &disk.resources(MEMORY));
             assert_same(&ours, &truth, &case, &format!("{normalization} {room:?}"));
         }
-        // Where all features fit they are held.
+        // Features that fit stay in memory.
         let disk = Disk::new(Some(1 << 30));
         assert_same(&in_blocks(of(), &case, &disk.resources(1 << 26)), &truth, &case, &normalization.to_string());
         assert_eq!(disk.len(), 0);
@@ -98,7 +98,7 @@ fn it_is_the_model_that_memory_gives() {
 fn weights_are_copies() {
     let (samples, targets) = case(3000);
     let weights: Vec<f64> = (0..3000).map(|row| [1.0, 0.0, 2.0][row % 3]).collect();
-    let of = || params().basis(BasisChoice::Given((0..40).map(|at| at * 75).collect()));
+    let of = || params().basis(BasisChoice::Rows((0..40).map(|at| at * 75).collect()));
     let truth = of().fit_with(&samples, &targets, Some(&weights), &Monitor::none()).unwrap();
     for memory in [MEMORY, 1 << 26] {
         let disk = Disk::new(None);
@@ -124,15 +124,15 @@ fn other_losses_are_those_of_memory() {
         (RegressionLoss::Quantile { quantile: 0.3 }, CChoice::Value(2.0), false, MEMORY_OF_QUANTILES),
     ];
     for (loss, c, has_intercept, memory) in cases {
-        let given = BasisChoice::Given((0..40).map(|at| at * 75).collect());
-        let of = || params().basis(given.clone()).loss(loss).c(c).intercept(has_intercept);
+        let bases = BasisChoice::Rows((0..40).map(|at| at * 75).collect());
+        let of = || params().basis(bases.clone()).loss(loss).c(c).intercept(has_intercept);
         let truth = of().fit_with(&samples, &targets, Some(&weights), &Monitor::none()).unwrap();
         for (room, memory) in [(None, memory), (Some(1 << 30), memory), (Some(1 << 30), 1 << 26)] {
             let what = format!("{loss:?} {c} {has_intercept} {room:?} {memory}");
             let disk = Disk::new(room);
             let resources = disk.resources(memory);
             let ours = of().fit_blocks(&samples, &targets, Some(&weights), &resources, &Monitor::none()).unwrap();
-            // Not all features are held, but where memory is plenty.
+            // Not all features stay in memory, unless there is plenty.
             assert_eq!(disk.len() > 0, room.is_some() && memory < 1 << 26, "{what}");
             assert_eq!(ours.loss(), loss, "{what}");
             // A path ends at a hundred times the best C, which rounding may pass.
@@ -149,11 +149,11 @@ fn other_losses_are_those_of_memory() {
             close(ours.epsilons(), truth.epsilons(), 1e-6);
             close(ours.weights(), truth.weights(), 1e-6);
             for output in 0..2 {
-                let told = |model: &Model| {
+                let predicted = |model: &Model| {
                     let values = model.predict(&samples, 1).unwrap().values;
                     values.into_iter().skip(output).step_by(2).collect::<Vec<f64>>()
                 };
-                close(&told(&ours), &told(&truth), 1e-6);
+                close(&predicted(&ours), &predicted(&truth), 1e-6);
                 let losses = |model: &Model| {
                     model.loss_path()[..n_points].iter().map(|at| at.loss[output]).collect::<Vec<f64>>()
                 };
@@ -182,72 +182,76 @@ fn threads_and_room_change_nothing_but_time() {
 #[test]
 fn a_fit_by_another_loss_goes_on_to_the_same_bits() {
     let case = case(3000);
-    let fit = |loss: RegressionLoss, kept: &MemoryCheckpoint, monitor: &Monitor<'_>| {
+    let fit = |loss: RegressionLoss, checkpoint: &MemoryCheckpoint, monitor: &Monitor<'_>| {
         let disk = Disk::new(None);
-        let resources = Resources { memory: MEMORY_OF_LOSSES, scratch: &disk, checkpoint: Some(kept) };
+        let resources = Resources { memory: MEMORY_OF_LOSSES, scratch: &disk, checkpoint: Some(checkpoint) };
         params().loss(loss).fit_blocks(&case.0, &case.1, None, &resources, monitor)
     };
-    let kept = MemoryCheckpoint::default();
-    let truth = bits(&fit(HUBER, &kept, &Monitor::none()).unwrap());
-    for dies_at in 0..kept.n_saves() {
-        let kept = MemoryCheckpoint::that_dies_at(dies_at);
-        assert!(fit(HUBER, &kept, &Monitor::none()).unwrap_err().to_string().contains("killed"));
-        assert_eq!(bits(&fit(HUBER, &kept.revived(), &Monitor::none()).unwrap()), truth, "killed at save {dies_at}");
+    let checkpoint = MemoryCheckpoint::default();
+    let truth = bits(&fit(HUBER, &checkpoint, &Monitor::none()).unwrap());
+    for dies_at in 0..checkpoint.n_saves() {
+        let checkpoint = MemoryCheckpoint::that_dies_at(dies_at);
+        assert!(fit(HUBER, &checkpoint, &Monitor::none()).unwrap_err().to_string().contains("killed"));
+        assert_eq!(
+            bits(&fit(HUBER, &checkpoint.revived(), &Monitor::none()).unwrap()),
+            truth,
+            "killed at save {dies_at}"
+        );
     }
-    // Ended on the path, when there are passes that no checkpoint keeps.
-    let (kept, cancel) = (MemoryCheckpoint::default(), AtomicBool::new(false));
+    // Ended on the path, when there are passes that no checkpoint stores.
+    let (checkpoint, cancel) = (MemoryCheckpoint::default(), AtomicBool::new(false));
     let sink = |progress: Progress| {
         if progress.stage == "path" && progress.done == 5 {
             cancel.store(true, Ordering::Relaxed);
         }
     };
     let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
-    assert!(matches!(fit(HUBER, &kept, &monitor), Err(Error::Cancelled { .. })));
-    assert!(kept.n_saves() > 0);
-    let refused = |loss: RegressionLoss| fit(loss, &kept, &Monitor::none()).unwrap_err().to_string();
+    assert!(matches!(fit(HUBER, &checkpoint, &monitor), Err(Error::Cancelled { .. })));
+    assert!(checkpoint.n_saves() > 0);
+    let refused = |loss: RegressionLoss| fit(loss, &checkpoint, &Monitor::none()).unwrap_err().to_string();
     assert!(refused(RegressionLoss::Squared).contains("loss = huber, now loss is squared"));
     assert!(refused(RegressionLoss::Huber { epsilon: Some(0.5) }).contains("epsilon = auto, now epsilon is 0.5"));
-    assert_eq!(bits(&fit(HUBER, &kept, &Monitor::none()).unwrap()), truth);
+    assert_eq!(bits(&fit(HUBER, &checkpoint, &Monitor::none()).unwrap()), truth);
 }
 
 /// Whatever the save in which it is killed.
 #[test]
 fn a_killed_fit_goes_on_to_the_same_bits() {
     let case = case(5000);
-    let fit = |kept: &MemoryCheckpoint| {
+    let fit = |checkpoint: &MemoryCheckpoint| {
         let disk = Disk::new(None);
-        let resources = Resources { memory: MEMORY, scratch: &disk, checkpoint: Some(kept) };
+        let resources = Resources { memory: MEMORY, scratch: &disk, checkpoint: Some(checkpoint) };
         params().fit_blocks(&case.0, &case.1, None, &resources, &Monitor::none())
     };
-    let kept = MemoryCheckpoint::default();
-    let truth = bits(&fit(&kept).unwrap());
-    let n_saves = kept.n_saves();
+    let checkpoint = MemoryCheckpoint::default();
+    let truth = bits(&fit(&checkpoint).unwrap());
+    let n_saves = checkpoint.n_saves();
     assert!(n_saves >= 4, "{n_saves}");
     for dies_at in 0..n_saves {
-        let kept = MemoryCheckpoint::that_dies_at(dies_at);
-        let error = fit(&kept).unwrap_err();
+        let checkpoint = MemoryCheckpoint::that_dies_at(dies_at);
+        let error = fit(&checkpoint).unwrap_err();
         assert!(error.to_string().contains("killed"), "{error}");
-        assert_eq!(bits(&fit(&kept.revived()).unwrap()), truth, "killed at save {dies_at}");
+        assert_eq!(bits(&fit(&checkpoint.revived()).unwrap()), truth, "killed at save {dies_at}");
     }
-    // From its end nothing is asked anew.
-    assert_eq!((bits(&fit(&kept).unwrap()), kept.n_saves()), (truth, n_saves));
+    // A finished fit makes no requests.
+    assert_eq!((bits(&fit(&checkpoint).unwrap()), checkpoint.n_saves()), (truth, n_saves));
     let disk = Disk::new(None);
-    let resources = Resources { memory: MEMORY, scratch: &disk, checkpoint: Some(&kept) };
+    let resources = Resources { memory: MEMORY, scratch: &disk, checkpoint: Some(&checkpoint) };
     let other = Targets::single((0..5000).map(f64::from).collect()).unwrap();
     let refused = params().fit_blocks(&case.0, &other, None, &resources, &Monitor::none()).unwrap_err().to_string();
     assert!(refused.contains("targets"), "{refused}");
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn rejects_too_little_memory_and_no_bases() {
     let case = case(5000);
     let disk = Disk::new(None);
-    let told = |params: Params, memory: u64| {
+    let message = |params: Params, memory: u64| {
         let fit = params.fit_blocks(&case.0, &case.1, None, &disk.resources(memory), &Monitor::none());
         fit.unwrap_err().to_string()
     };
-    // What the solver of another loss keeps of each sample is more.
-    assert!(told(params().loss(HUBER), MEMORY).contains("--memory"));
-    assert!(told(params(), 1000).contains("--memory"));
-    assert!(told(params().n_basis(0), MEMORY).contains("n_basis"));
+    // The solver of another loss stores more of each sample.
+    assert!(message(params().loss(HUBER), MEMORY).contains("--memory"));
+    assert!(message(params(), 1000).contains("--memory"));
+    assert!(message(params().n_basis(0), MEMORY).contains("n_basis"));
 }

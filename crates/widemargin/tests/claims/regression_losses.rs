@@ -1,5 +1,5 @@
-//! Regression on a basis expansion by losses that are not squared: copies and weights, threads, files, monitors, several
-//! outputs and what is refused.
+//! Regression on a basis expansion by losses that are not squared: copies and weights, threads, files, monitors,
+//! several outputs and errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -138,7 +138,7 @@ fn all_samples_and_features_without_a_bound_are_fitted_too() {
 }
 
 #[test]
-fn files_keep_the_loss() {
+fn files_store_the_loss() {
     let rows: Vec<usize> = (0..60).collect();
     for loss in losses() {
         let model = params(loss).normalization(Normalization::ZScore).fit(&samples(&rows), &targets(&rows)).unwrap();
@@ -148,7 +148,7 @@ fn files_keep_the_loss() {
         assert_eq!((model.epsilons(), model.loss_path()), (read.epsilons(), read.loss_path()));
         assert_eq!((read.loss().name(), read.to_bytes().unwrap()), (loss.name(), bytes));
         assert!(Regressor::chosen_loss(&read).is_some() && read.path().is_empty());
-        // The same C, given.
+        // The same fixed C.
         let again =
             params(loss).normalization(Normalization::ZScore).c(model.c()).fit(&samples(&rows), &targets(&rows));
         let again = again.unwrap();
@@ -185,7 +185,7 @@ fn a_fit_can_be_cancelled_and_ends_in_time() {
 }
 
 #[test]
-fn constant_targets_and_single_samples_are_told() {
+fn constant_targets_are_warned_of_and_single_samples_rejected() {
     let rows: Vec<usize> = (0..20).collect();
     let constant = Targets::single(vec![2.5; 20]).unwrap();
     for loss in losses() {
@@ -201,7 +201,7 @@ fn constant_targets_and_single_samples_are_told() {
 }
 
 #[test]
-fn invalid_parameters_are_refused() {
+fn rejects_invalid_parameters() {
     let refused = |loss| params(loss).check().unwrap_err().to_string();
     assert!(refused(RegressionLoss::Huber { epsilon: Some(0.0) }).contains("epsilon = 0"));
     assert!(refused(RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(-1.0) }).contains("at least 0"));

@@ -1,5 +1,5 @@
-//! Regression of samples in several places: sums that are asked for by bytes give the model of the fit in memory, with its
-//! leave-one-out errors.
+//! Regression of samples in several places: sums requested by bytes give the model of the fit in memory, with
+//! its leave-one-out errors.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +22,8 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use widemargin::solve::thin_plate::{FirstSums, Polynomials};
 
-/// Features as they are, with an intercept or without; or features times the roots of weights, and how many are penalized.
+/// Features as they are, with an intercept or without; or features times the roots of weights, and how many are
+/// penalized.
 enum Features {
     Plain(Vec<f32>, bool),
     Lifted(Vec<f64>, usize),
@@ -38,11 +39,11 @@ struct Place {
     units: Vec<f64>,
 }
 
-/// Places that are asked one after another, by bytes, and how often they were.
+/// Places that answer one after another, by bytes, and the number of requests.
 struct Places(Vec<Place>, Rc<Cell<usize>>);
 
 impl Workers for Places {
-    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
+    fn ask(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
         self.1.set(self.1.get() + 1);
         let one = |place: &Place| {
             let features = match &place.features {
@@ -53,10 +54,10 @@ impl Workers for Places {
             };
             let Place { width, targets, weights, units, .. } = place;
             let mut part = RidgePart { features, width: *width, targets, weights, units };
-            partition::answer(RIDGE_QUERIES, asked.query, &mut part, &Monitor::none())
+            partition::answer(RIDGE_QUERIES, request.query, &mut part, &Monitor::none())
         };
         let answers = self.0.iter().map(one).collect::<Result<Vec<_>>>()?;
-        partition::merge(RIDGE_QUERIES, asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        partition::merge(RIDGE_QUERIES, request.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
@@ -93,13 +94,13 @@ fn noise(n: usize, seed: u64) -> Vec<f64> {
     (0..n as u64).map(one).collect()
 }
 
-fn facts(c: CChoice, loss: RegressionLoss) -> RegressorMetadata {
+fn metadata(c: CChoice, loss: RegressionLoss) -> RegressorMetadata {
     RegressorMetadata { basis: "explicit".into(), basis_rows: Vec::new(), c, loss, seed: 0, stages: Vec::new() }
 }
 
 const D: usize = 3;
 
-/// Samples of which some are equal, two targets of each, and weights of which some are 0.
+/// Samples, some of them equal, with two targets each and weights, some of them 0.
 fn case(n: usize, seed: u64) -> (Vec<f64>, Targets, Vec<f64>) {
     let mut values = noise(n * D, seed);
     values.copy_within(..2 * D, (n - 2) * D);
@@ -129,7 +130,7 @@ fn same_path(found: &[RegressionPoint], expected: &[RegressionPoint]) {
     // The largest λ of a path may round to its neighbor.
     assert!(found.len().abs_diff(expected.len()) <= 1, "{} points instead of {}", found.len(), expected.len());
     for (found, expected) in found.iter().rev().zip(expected.iter().rev()) {
-        close(&found.loo_rmse, &expected.loo_rmse, "the left-out error");
+        close(&found.loo_rmse, &expected.loo_rmse, "the leave-one-out error");
         close(&[found.c, found.loo_r2], &[expected.c, expected.loo_r2], "C and R²");
     }
 }
@@ -154,11 +155,11 @@ proptest! {
 
     #[test]
     fn a_regression_in_parts_is_that_of_one_machine(
-        n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, given: bool,
+        n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, is_fixed: bool,
     ) {
         let (values, targets, weights) = case(n, seed);
         let (all, bases) = (samples(&values), samples(&values[..12 * D]));
-        let c = if given { CChoice::Value(3.0) } else { CChoice::Auto };
+        let c = if is_fixed { CChoice::Value(3.0) } else { CChoice::Auto };
         let whole = regression(bases.clone(), c, has_intercept).fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
 
         let params = BasisExpansionParams::new(similarity()).bases(bases).normalization(Normalization::None).threads(1);
@@ -168,17 +169,17 @@ proptest! {
         let features = parted(&made.features.values, width, &ends).into_iter();
         let mut rows =
             places(features.map(|part| Features::Plain(part, has_intercept)).collect(), width, &targets, &ends);
-        let facts = facts(c, RegressionLoss::Squared);
+        let metadata = metadata(c, RegressionLoss::Squared);
         let found =
-            BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, facts, &Monitor::none()).unwrap();
+            BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, metadata, &Monitor::none()).unwrap();
         same_path(found.path(), whole.path());
-        let told = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
-        close(&told(&found), &told(&whole), "a prediction");
+        let predicted = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
+        close(&predicted(&found), &predicted(&whole), "a prediction");
     }
 
     #[test]
     fn another_loss_in_parts_is_that_of_one_machine(
-        n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, given: bool, at in 0usize..4,
+        n in 30usize..90, cut in 1usize..29, seed in 0u64..50, has_intercept: bool, is_fixed: bool, at in 0usize..4,
     ) {
         let (values, targets, weights) = case(n, seed);
         let loss = [
@@ -189,7 +190,7 @@ proptest! {
         ][at];
         let (all, bases) = (samples(&values), samples(&values[..12 * D]));
         // The folds of the quantile loss are others where equal samples are merged.
-        let c = if given || at == 3 { CChoice::Value(3.0) } else { CChoice::Auto };
+        let c = if is_fixed || at == 3 { CChoice::Value(3.0) } else { CChoice::Auto };
         let whole = regression(bases.clone(), c, has_intercept).loss(loss).fit_with(&all, &targets, Some(&weights), &Monitor::none()).unwrap();
 
         let params = BasisExpansionParams::new(similarity()).bases(bases).normalization(Normalization::None).threads(1);
@@ -203,19 +204,19 @@ proptest! {
         places.rotate_left(1);
         let mut rows = Remote::new(Places(places, Rc::default()));
         let found = BasisExpansionRegressor::of_parts(
-            made.expansion, &targets, &mut rows, facts(c, loss), &Monitor::none(),
+            made.expansion, &targets, &mut rows, metadata(c, loss), &Monitor::none(),
         ).unwrap();
         prop_assert_eq!(found.loss(), loss);
         close(&[found.c()], &[whole.c()], "C");
         close(found.epsilons(), whole.epsilons(), "epsilon");
-        let told = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
-        close_to(&told(&found), &told(&whole), 1e-6, "a prediction");
+        let predicted = |model: &BasisExpansionRegressor<AnySimilarity>| model.predict(&all, 1).unwrap().values;
+        close_to(&predicted(&found), &predicted(&whole), 1e-6, "a prediction");
         if at < 3 {
             let points = |model: &BasisExpansionRegressor<AnySimilarity>| model.loss_path().to_vec();
             // A path ends at a hundred times the best C, which rounding may pass.
             prop_assert!(points(&found).len().abs_diff(points(&whole).len()) <= 1);
             for (found, whole) in points(&found).iter().zip(points(&whole)) {
-                close_to(&found.loss, &whole.loss, 1e-5, "the left-out loss");
+                close_to(&found.loss, &whole.loss, 1e-5, "the leave-one-out loss");
             }
         }
     }
@@ -223,31 +224,31 @@ proptest! {
     #[test]
     fn one_class_in_parts_is_that_of_one_machine(n in 60usize..90, cut in 1usize..29, seed in 0u64..50) {
         let (values, _, weights) = case(n, seed);
-        // No two samples are equal, of which one may be a basis.
+        // No sample is equal to a basis but itself.
         let values = &values[..(n - 2) * D];
         let (n, weights) = (n - 2, &weights[..n - 2]);
         let all = AnySamples::Vectors(Vectors::Dense(DenseMatrix {
             values: values.iter().map(|x| *x as f32).collect(), n_rows: n, n_cols: D,
         }));
-        let chosen: Vec<usize> = (0..12).map(|at| 3 * at).collect();
+        let bases: Vec<usize> = (0..12).map(|at| 3 * at).collect();
         let params = BasisExpansionOneClassParams::new(similarity())
-            .basis(BasisChoice::Given(chosen.clone())).quantile(0.2).shrinkage(0.03).threads(1);
+            .basis(BasisChoice::Rows(bases.clone())).quantile(0.2).shrinkage(0.03).threads(1);
         let whole = params.fit_with(&all, Some(weights), &Monitor::none()).unwrap();
 
         let params = BasisExpansionParams::new(similarity())
-            .basis(BasisChoice::Given(chosen.clone())).normalization("nystroem".parse().unwrap())
+            .basis(BasisChoice::Rows(bases.clone())).normalization("nystroem".parse().unwrap())
             .nystroem_cut(NystroemCut::PreciseMillionth).threads(1);
         let made = params.expand(&all, None, &Monitor::none()).unwrap();
         let (width, ends) = (made.features.n_cols, [cut, cut + 1, n]);
         let ones = PartedTargets::new(&Targets::single(vec![1.0; n]).unwrap(), Some(weights), false).unwrap();
         let features = parted(&made.features.values, width, &ends).into_iter();
         let mut rows = places(features.map(|part| Features::Plain(part, false)).collect(), width, &ones, &ends);
-        let facts = OneClassMetadata {
-            basis: "explicit".into(), basis_rows: chosen, quantile: 0.2, shrinkage: 0.03, seed: 0, stages: Vec::new(),
+        let metadata = OneClassMetadata {
+            basis: "explicit".into(), basis_rows: bases, quantile: 0.2, shrinkage: 0.03, seed: 0, stages: Vec::new(),
         };
         let found =
-            BasisExpansionOneClass::of_parts(made.expansion, &ones, &mut rows, facts, &Monitor::none()).unwrap();
-        close(found.loo_scores(), whole.loo_scores(), "a left-out score");
+            BasisExpansionOneClass::of_parts(made.expansion, &ones, &mut rows, metadata, &Monitor::none()).unwrap();
+        close(found.loo_scores(), whole.loo_scores(), "a leave-one-out score");
         close(&[found.threshold()], &[whole.threshold()], "the threshold");
         close(&found.score_samples(&all, 1).unwrap(), &whole.score_samples(&all, 1).unwrap(), "a score");
     }
@@ -264,8 +265,8 @@ proptest! {
         let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
         let of_present: Vec<f64> = present.iter().flat_map(|&row| values[row * D..][..D].to_vec()).collect();
         let ones = vec![1.0; present.len()];
-        let (bases, chosen) = choose_bases(&view(&of_present, D), &ones, ThinPlateBasis::Index, 15, 0, 1).unwrap();
-        let support: Vec<u64> = chosen.iter().map(|&at| present[at] as u64).collect();
+        let (bases, bases_of) = choose_bases(&view(&of_present, D), &ones, ThinPlateBasis::Index, 15, 0, 1).unwrap();
+        let support: Vec<u64> = bases_of.iter().map(|&at| present[at] as u64).collect();
         // Of equal samples either may be the basis.
         let row = |at: &u64| values[*at as usize * D..][..D].to_vec();
         prop_assert_eq!(support.iter().map(row).collect::<Vec<_>>(), whole.support().iter().map(row).collect::<Vec<_>>());
@@ -291,20 +292,20 @@ proptest! {
         let there: Vec<usize> = ends.iter().map(|&end| present.iter().filter(|&&row| row < end).count()).collect();
         let targets_there = targets.present();
         let mut rows = places(features, n_penalized + settled.n_free(), &targets_there, &there);
-        let facts = SplineMetadata {
+        let metadata = SplineMetadata {
             c: CChoice::Auto, basis: "index".into(), support, seed: 0, stages: Vec::new(),
         };
-        let found = plan.fit_spline(settled, &targets, &mut rows, facts, &Monitor::none()).unwrap();
+        let found = plan.fit_spline(settled, &targets, &mut rows, metadata, &Monitor::none()).unwrap();
         same_path(found.path(), whole.path());
         close(&[found.lambda()], &[whole.lambda()], "λ");
         prop_assert_eq!(found.rank(), whole.rank());
-        let told = |model: &widemargin::model::ThinPlateRegressor| model.predict(&samples, 1).unwrap().values;
-        close(&told(&found), &told(&whole), "a prediction");
+        let predicted = |model: &widemargin::model::ThinPlateRegressor| model.predict(&samples, 1).unwrap().values;
+        close(&predicted(&found), &predicted(&whole), "a prediction");
     }
 }
 
-/// One for the mean, two a step, two before the steps (the first gradient, the leverages) and two after them, whose scores are
-/// fresh; and the same again without leverages for the solution at C.
+/// One for the mean, two a step, two before the steps (the first gradient, the leverages) and two after them, whose
+/// scores are fresh; and the same again without leverages for the solution at C.
 #[test]
 fn a_step_takes_two_queries() {
     let (values, targets, weights) = case(80, 3);
@@ -314,20 +315,20 @@ fn a_step_takes_two_queries() {
     let made = params.expand(&all, None, &Monitor::none()).unwrap();
     let first = Targets::single((0..80).map(|row| targets.row(row)[0]).collect()).unwrap();
     let targets = PartedTargets::new(&first, Some(&weights), true).unwrap();
-    let (asked, width) = (Rc::new(Cell::new(0)), made.features.n_cols);
+    let (requests, width) = (Rc::new(Cell::new(0)), made.features.n_cols);
     let ends = [30, 80];
     let features = parted(&made.features.values, width, &ends).into_iter().map(|part| Features::Plain(part, true));
-    let mut rows = Remote::new(Places(all_places(features.collect(), width, &targets, &ends), asked.clone()));
-    let facts = facts(CChoice::Value(3.0), RegressionLoss::Huber { epsilon: Some(0.1) });
+    let mut rows = Remote::new(Places(all_places(features.collect(), width, &targets, &ends), requests.clone()));
+    let metadata = metadata(CChoice::Value(3.0), RegressionLoss::Huber { epsilon: Some(0.1) });
     let model =
-        BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, facts, &Monitor::none()).unwrap();
+        BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, metadata, &Monitor::none()).unwrap();
     let steps = model.report().max_iterations() as usize;
     assert!(steps > 1);
-    assert_eq!(asked.get(), 1 + (2 * steps + 4) + (2 * steps + 3));
+    assert_eq!(requests.get(), 1 + (2 * steps + 4) + (2 * steps + 3));
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn rejects_features_and_costs_that_do_not_fit() {
     let targets = Targets::single(vec![1.0, 2.0, 3.0]).unwrap();
     let none = PartedTargets::new(&targets, Some(&[0.0; 3]), true).unwrap_err().to_string();
     assert!(none.contains("all weights are zero"), "{none}");
@@ -339,13 +340,13 @@ fn what_does_not_fit_is_told() {
         let all = AnySamples::Vectors(bases);
         params.bases(all.clone()).expand(&all, None, &Monitor::none()).unwrap().expansion
     };
-    let told = |features: Vec<f32>, width: usize, c: f64| {
+    let message = |features: Vec<f32>, width: usize, c: f64| {
         let mut rows = places(vec![Features::Plain(features, true)], width, &targets, &[3]);
-        let facts = facts(CChoice::Value(c), RegressionLoss::Squared);
-        let model = BasisExpansionRegressor::of_parts(made(), &targets, &mut rows, facts, &Monitor::none());
+        let metadata = metadata(CChoice::Value(c), RegressionLoss::Squared);
+        let model = BasisExpansionRegressor::of_parts(made(), &targets, &mut rows, metadata, &Monitor::none());
         model.unwrap_err().to_string()
     };
-    assert!(told(vec![1.0; 5], 2, 1.0).contains("5 features"), "{}", told(vec![1.0; 5], 2, 1.0));
-    assert!(told(vec![1.0; 6], 2, 0.0).contains("C = 0"), "{}", told(vec![1.0; 6], 2, 0.0));
-    assert!(told(vec![f32::NAN; 6], 2, 1.0).contains("a sum of the features"));
+    assert!(message(vec![1.0; 5], 2, 1.0).contains("5 features"), "{}", message(vec![1.0; 5], 2, 1.0));
+    assert!(message(vec![1.0; 6], 2, 0.0).contains("C = 0"), "{}", message(vec![1.0; 6], 2, 0.0));
+    assert!(message(vec![f32::NAN; 6], 2, 1.0).contains("a sum of the features"));
 }

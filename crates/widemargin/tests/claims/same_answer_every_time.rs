@@ -59,7 +59,7 @@ fn sparse_and_dense_single_and_double_precision_are_one_sample() {
 }
 
 #[test]
-fn model_files_keep_every_bit_and_damaged_ones_are_refused() {
+fn model_files_store_every_bit_and_damaged_ones_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let (values, labels) = histograms(50, 6, 3, 9);
     let samples = DenseView::new(&values, 50, 6).unwrap();

@@ -1,5 +1,5 @@
-//! The smoothing spline on samples that are read in passes: the model of the fit in memory on the same bases, whatever the
-//! threads, and taken up again where it was killed.
+//! The smoothing spline on samples that are read in passes: the model of the fit in memory on the same bases, whatever
+//! the threads, and resumed where it was killed.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,10 +14,10 @@ use widemargin::{Error, Result};
 const PLENTY: u64 = 1 << 32;
 const D: usize = 3;
 
-/// Rows that are asked for in chunks of successive ones, of at most some thousand, but for a few that identify them.
+/// Rows that are read in chunks of successive ones, of at most some thousand, but for a few that identify them.
 struct Rows {
     values: Vec<f32>,
-    asked: AtomicUsize,
+    n_reads: AtomicUsize,
 }
 
 impl Source for Rows {
@@ -29,7 +29,7 @@ impl Source for Rows {
 
     fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
         assert!(rows.len() <= 4096, "{rows:?}");
-        self.asked.fetch_add(rows.len(), Ordering::Relaxed);
+        self.n_reads.fetch_add(rows.len(), Ordering::Relaxed);
         let values = self.values[rows.start * D..rows.end * D].to_vec();
         Ok(AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: D })))
     }
@@ -41,7 +41,7 @@ impl Source for Rows {
     }
 }
 
-/// Samples with columns of very different spread, two targets, and weights of which some are 0.
+/// Samples with columns of very different spread, two targets, and weights, some of them 0.
 fn case(n: usize) -> (Rows, Targets, Vec<f64>) {
     let mut state = 5u64;
     let mut uniform = || {
@@ -56,7 +56,7 @@ fn case(n: usize) -> (Rows, Targets, Vec<f64>) {
         weights.push([1.0, 0.0, 3.0, 0.5][row % 4]);
         values.extend([x[0], 30.0 * x[1], x[2]]);
     }
-    (Rows { values, asked: AtomicUsize::new(0) }, Targets::new(targets, 2).unwrap(), weights)
+    (Rows { values, n_reads: AtomicUsize::new(0) }, Targets::new(targets, 2).unwrap(), weights)
 }
 
 fn params(name: &str) -> ThinPlateRegressorParams {
@@ -70,11 +70,12 @@ fn fit(params: &ThinPlateRegressorParams, (rows, targets, weights): &(Rows, Targ
 
 fn bits(model: &ThinPlateRegressor, case: &(Rows, Targets, Vec<f64>)) -> Vec<u64> {
     let values: Vec<f64> = case.0.values.iter().map(|&x| x.into()).collect();
-    let told = model.path().iter().map(|point| point.loo_r2.to_bits());
-    model.predict(&view(&values, D), 1).unwrap().values.iter().map(|x| x.to_bits()).chain(told).collect()
+    let scores = model.path().iter().map(|point| point.loo_r2.to_bits());
+    model.predict(&view(&values, D), 1).unwrap().values.iter().map(|x| x.to_bits()).chain(scores).collect()
 }
 
-/// With polynomials that are free or the constant alone, C chosen or given, columns scaled or not, samples of weight 0.
+/// With polynomials that are free or the constant alone, C automatic or fixed, columns scaled or not, samples of weight
+/// 0.
 #[test]
 fn the_model_is_that_of_memory() {
     let case = case(2500);
@@ -98,20 +99,20 @@ fn the_model_is_that_of_memory() {
         for (mine, theirs) in found.path().iter().zip(memory.path()) {
             assert!((mine.loo_r2 - theirs.loo_r2).abs() <= 1e-8, "{params:?}: {mine:?} {theirs:?}");
         }
-        let told = |model: &ThinPlateRegressor| model.predict(&samples, 2).unwrap().values;
-        assert!(relative(&told(&memory), &told(&found)) <= 1e-8, "{params:?}");
+        let predicted = |model: &ThinPlateRegressor| model.predict(&samples, 2).unwrap().values;
+        assert!(relative(&predicted(&memory), &predicted(&found)) <= 1e-8, "{params:?}");
     }
     // Four passes over the samples, one row more to learn their width, and the first ones for the bases.
-    let before = rows.asked.swap(0, Ordering::Relaxed);
+    let before = rows.n_reads.swap(0, Ordering::Relaxed);
     assert!(before > 0);
     fit(&params("distance"), &case);
-    let asked = rows.asked.load(Ordering::Relaxed);
-    assert!(asked > 4 * 2500 && asked < 6 * 2500, "{asked}");
+    let n_reads = rows.n_reads.load(Ordering::Relaxed);
+    assert!(n_reads > 4 * 2500 && n_reads < 6 * 2500, "{n_reads}");
 }
 
 /// Kernel and scaling are those that memory chooses where one column is much wider: standardized.
 #[test]
-fn kernel_and_scaling_are_chosen_and_told() {
+fn kernel_and_scaling_are_selected_and_reported() {
     let case = case(2500);
     for bases in [ThinPlateBasis::KMeans, ThinPlateBasis::KMedoids, ThinPlateBasis::Random, ThinPlateBasis::Index] {
         let open = params("distance").kernel_auto().standardize(Standardize::Auto).basis(bases);
@@ -139,26 +140,26 @@ fn threads_change_no_bit() {
 fn a_killed_fit_goes_on_to_the_same_bits() {
     let case = case(2500);
     let disk = Disk::new(Some(0));
-    let fit = |params: &ThinPlateRegressorParams, kept: &MemoryCheckpoint| {
-        let resources = Resources { memory: PLENTY, scratch: &disk, checkpoint: Some(kept) };
+    let fit = |params: &ThinPlateRegressorParams, checkpoint: &MemoryCheckpoint| {
+        let resources = Resources { memory: PLENTY, scratch: &disk, checkpoint: Some(checkpoint) };
         params.fit_blocks(&case.0, &case.1, Some(&case.2), &resources, &Monitor::none())
     };
-    let (params, kept) = (params("distance").basis(ThinPlateBasis::KMeans), MemoryCheckpoint::default());
-    let truth = bits(&fit(&params, &kept).unwrap(), &case);
-    let n_saves = kept.n_saves();
+    let (params, checkpoint) = (params("distance").basis(ThinPlateBasis::KMeans), MemoryCheckpoint::default());
+    let truth = bits(&fit(&params, &checkpoint).unwrap(), &case);
+    let n_saves = checkpoint.n_saves();
     assert!(n_saves >= 3, "{n_saves}");
     for dies_at in 0..n_saves {
-        let kept = MemoryCheckpoint::that_dies_at(dies_at);
-        let error = fit(&params, &kept).unwrap_err();
+        let checkpoint = MemoryCheckpoint::that_dies_at(dies_at);
+        let error = fit(&params, &checkpoint).unwrap_err();
         assert!(error.to_string().contains("killed"), "{error}");
-        assert_eq!(bits(&fit(&params, &kept.revived()).unwrap(), &case), truth, "killed at save {dies_at}");
+        assert_eq!(bits(&fit(&params, &checkpoint.revived()).unwrap(), &case), truth, "killed at save {dies_at}");
     }
-    let refused = |params: ThinPlateRegressorParams| fit(&params, &kept).unwrap_err().to_string();
+    let refused = |params: ThinPlateRegressorParams| fit(&params, &checkpoint).unwrap_err().to_string();
     assert!(refused(params.clone().n_basis(Some(31))).contains("n_basis = 30, now n_basis is 31"));
     assert!(refused(params.clone().kernel(kernel("cubic"))).contains("kernel = distance, now kernel is cubic"));
     let mut changed = crate::spline_blocks::case(2500).0;
     changed.values[1000 * D] += 0.01;
-    let resources = Resources { memory: PLENTY, scratch: &disk, checkpoint: Some(&kept) };
+    let resources = Resources { memory: PLENTY, scratch: &disk, checkpoint: Some(&checkpoint) };
     let refused = params.fit_blocks(&changed, &case.1, Some(&case.2), &resources, &Monitor::none()).unwrap_err();
     assert!(refused.to_string().contains("content of the samples"), "{refused}");
     let other = Targets::single((0..2500).map(f64::from).collect()).unwrap();
@@ -167,7 +168,7 @@ fn a_killed_fit_goes_on_to_the_same_bits() {
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn rejects_too_little_memory_and_wrong_parameters() {
     let (rows, targets, weights) = case(2500);
     let disk = Disk::new(Some(0));
     let fit = |params: ThinPlateRegressorParams, memory: u64| {

@@ -26,7 +26,7 @@ fn doubled(n: usize, d: usize, classes: usize) -> (Vec<f64>, Labels) {
 }
 
 #[test]
-fn every_place_a_basis_is_the_exact_solution() {
+fn with_all_places_as_bases_it_is_the_exact_solution() {
     for spec in ["thin-plate", "distance", "cubic", "rbf:gamma=0.4"] {
         for polynomials in [Polynomials::Free, Polynomials::Constant, Polynomials::None] {
             let (n, d) = (70, 3);
@@ -45,7 +45,7 @@ fn every_place_a_basis_is_the_exact_solution() {
             assert!(model.report().gap() <= 1e-7, "{what}");
             let decisions = |model: &ThinPlateSvc| model.decision_values(&view(&values, d), 1).unwrap();
             assert!(relative(&decisions(&exact), &decisions(&model)) <= 1e-6, "{what}");
-            // Where polynomials are dropped, the exact machine loses a function with a sample; a basis stays.
+            // Where polynomials are dropped, the exact model loses a function with a sample; a basis stays.
             if polynomials == Polynomials::Free {
                 assert!(relative(exact.loo_values(), model.loo_values()) <= 1e-6, "{what}");
             }
@@ -55,7 +55,7 @@ fn every_place_a_basis_is_the_exact_solution() {
 }
 
 #[test]
-fn left_out_values_are_those_of_refits() {
+fn leave_one_out_values_are_those_of_refits() {
     let (n, d) = (80, 2);
     let (values, labels) = blobs(n, d, 2, 3);
     let labels = Labels::new(labels);
@@ -111,7 +111,7 @@ fn few_bases_do_nearly_as_well() {
 }
 
 #[test]
-fn features_computed_anew_are_those_held() {
+fn recomputed_features_are_those_in_memory() {
     // More than sixteen blocks, which are summed in parts.
     let (n, d) = (9000, 2);
     let (values, labels) = blobs(n, d, 2, 13);
@@ -119,18 +119,22 @@ fn features_computed_anew_are_those_held() {
     for polynomials in [Polynomials::Free, Polynomials::Constant] {
         let params =
             params("thin-plate").polynomials(polynomials).c(0.1).n_basis(Some(25)).basis(ThinPlateBasis::Random);
-        let held = params.clone().fit(&view(&values, d), &labels).unwrap();
-        assert!(held.report().warnings.is_empty(), "{:?}", held.report().warnings);
-        // Just more than what it cannot do without, and half of the rest.
+        let in_memory = params.clone().fit(&view(&values, d), &labels).unwrap();
+        assert!(in_memory.report().warnings.is_empty(), "{:?}", in_memory.report().warnings);
+        // Just more than the minimum, and half of the rest.
         for bytes in [3_600_000, 4_600_000] {
             let model = params.clone().memory_limit(bytes).fit(&view(&values, d), &labels).unwrap();
             let note = model.report().warnings.concat();
             assert!(note.contains("recomputed at every pass"), "{note}");
-            assert_eq!((model.coefficients(), model.polynomial()), (held.coefficients(), held.polynomial()), "{note}");
-            assert_eq!((model.path(), model.loo_values()), (held.path(), held.loo_values()), "{note}");
+            assert_eq!(
+                (model.coefficients(), model.polynomial()),
+                (in_memory.coefficients(), in_memory.polynomial()),
+                "{note}"
+            );
+            assert_eq!((model.path(), model.loo_values()), (in_memory.path(), in_memory.loo_values()), "{note}");
         }
         let threads = params.threads(3).fit(&view(&values, d), &labels).unwrap();
-        assert_eq!((threads.coefficients(), threads.path()), (held.coefficients(), held.path()));
+        assert_eq!((threads.coefficients(), threads.path()), (in_memory.coefficients(), in_memory.path()));
     }
 }
 

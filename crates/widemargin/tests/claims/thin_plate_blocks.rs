@@ -1,5 +1,5 @@
-//! The thin plate SVM on samples that are read in passes: the machine of the fit in memory on the same bases,
-//! whatever the limit of memory, and taken up again where it was killed.
+//! The thin plate SVM on samples that are read in passes: the model of the fit in memory on the same bases,
+//! whatever the limit of memory, and resumed where it was killed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,16 +16,16 @@ use widemargin::solve::thin_plate::Polynomials;
 use widemargin::solve::{EstimateMethod, Status};
 use widemargin::{Error, Result};
 
-/// Rows that are never asked for but in chunks of successive ones, of at most some thousand.
+/// Rows that are read only in chunks of successive ones, of at most some thousand.
 struct Rows {
     values: Vec<f32>,
     d: usize,
-    asked: AtomicUsize,
+    n_reads: AtomicUsize,
 }
 
 impl Rows {
     fn new(values: &[f64], d: usize) -> Self {
-        Rows { values: values.iter().map(|&x| x as f32).collect(), d, asked: AtomicUsize::new(0) }
+        Rows { values: values.iter().map(|&x| x as f32).collect(), d, n_reads: AtomicUsize::new(0) }
     }
 
     /// The same numbers in double precision.
@@ -43,7 +43,7 @@ impl Source for Rows {
 
     fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
         assert!(rows.len() <= 4096, "{rows:?}");
-        self.asked.fetch_add(rows.len(), Ordering::Relaxed);
+        self.n_reads.fetch_add(rows.len(), Ordering::Relaxed);
         let values = self.values[rows.start * self.d..rows.end * self.d].to_vec();
         Ok(AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: self.d })))
     }
@@ -95,7 +95,7 @@ fn fit(params: &ThinPlateParams, rows: &Rows, labels: &Labels, weights: Option<&
     params.clone().fit_blocks(rows, labels, weights, &resources(PLENTY, None), &Monitor::none()).unwrap()
 }
 
-/// The same machine, to rounding.
+/// The same model, to rounding.
 fn agree(found: &ThinPlateSvc, memory: &ThinPlateSvc, x: &DenseView<'_, f64>, what: &str) {
     assert_eq!((found.report().status, memory.report().status), (Status::Converged, Status::Converged), "{what}");
     assert_eq!(
@@ -127,7 +127,7 @@ fn fold_of(row: usize) -> usize {
 }
 
 #[test]
-fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
+fn the_estimate_is_that_of_refits_without_a_fifth_of_the_samples() {
     for (polynomials, classes) in
         [(Polynomials::Free, 2), (Polynomials::Penalized, 4), (Polynomials::Constant, 2), (Polynomials::None, 2)]
     {
@@ -150,8 +150,8 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
                 let weights: Vec<f64> = (0..150).map(weight).collect();
                 let refit = fit(&params, &rows, &labels, Some(&weights));
                 let wide = rows.wide();
-                let told = refit.predict(&view(&wide, 3), 1).unwrap();
-                let right = |row: usize| *told[row] == labels.classes()[labels.codes()[row] as usize];
+                let predicted = refit.predict(&view(&wide, 3), 1).unwrap();
+                let right = |row: usize| *predicted[row] == labels.classes()[labels.codes()[row] as usize];
                 (0..150).filter(|&row| fold_of(row) == fold && !is_basis(row) && !right(row)).count()
             })
             .sum();
@@ -165,7 +165,7 @@ fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
 }
 
 #[test]
-fn the_machine_is_that_of_the_fit_in_memory() {
+fn the_model_is_that_of_the_fit_in_memory() {
     for (spec, polynomials, classes, n, d) in [
         ("thin-plate", Polynomials::Free, 4, 4700, 3),
         ("thin-plate", Polynomials::Constant, 2, 1100, 2),
@@ -219,12 +219,12 @@ fn memory_and_threads_change_no_bit() {
     let (rows, labels) = (Rows::new(&values, d), Labels::new(labels));
     let params = params(12).c(0.5);
     let all = fit(&params, &rows, &labels, None);
-    let held = rows.asked.swap(0, Ordering::Relaxed);
+    let n_reads = rows.n_reads.swap(0, Ordering::Relaxed);
     let least = match params.clone().fit_blocks(&rows, &labels, None, &resources(1000, None), &Monitor::none()) {
         Err(Error::Memory { needed, free: 1000, .. }) => needed,
         other => panic!("{other:?}"),
     };
-    rows.asked.store(0, Ordering::Relaxed);
+    rows.n_reads.store(0, Ordering::Relaxed);
     // Just enough, which holds nothing, and enough for some blocks.
     for (memory, threads) in [(least, 2), (least + 400_000, 1), (PLENTY, 3)] {
         let params = params.clone().threads(threads);
@@ -232,42 +232,44 @@ fn memory_and_threads_change_no_bit() {
         assert_eq!((found.coefficients(), found.polynomial()), (all.coefficients(), all.polynomial()), "{memory}");
         assert_eq!(found.path(), all.path());
         if memory == least {
-            assert!(rows.asked.load(Ordering::Relaxed) > 2 * held, "it was read anew");
+            assert!(rows.n_reads.load(Ordering::Relaxed) > 2 * n_reads, "it was read again");
         }
     }
 }
 
 #[test]
-fn a_fit_that_is_killed_goes_on_to_the_same_bits() {
+fn a_killed_fit_is_resumed_to_the_same_bits() {
     let (n, d) = (1500, 2);
     let (values, labels) = blobs(n, d, 3, 5);
     let (rows, labels) = (Rows::new(&values, d), Labels::new(labels));
     let params = params(15);
-    let kept = MemoryCheckpoint::default();
+    let checkpoint = MemoryCheckpoint::default();
     let undisturbed = fit(&params, &rows, &labels, None);
-    let whole = rows.asked.swap(0, Ordering::Relaxed);
+    let whole = rows.n_reads.swap(0, Ordering::Relaxed);
     assert!(undisturbed.path().len() > 5);
     // Killed in the third visit, and again in the fifth.
     for at in [2, 4] {
         let cancel = AtomicBool::new(false);
-        let sink = |told: Progress| {
-            if told.stage == "solve" && told.done == at {
+        let sink = |progress: Progress| {
+            if progress.stage == "solve" && progress.done == at {
                 cancel.store(true, Ordering::Relaxed);
             }
         };
         let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
-        let killed = params.clone().fit_blocks(&rows, &labels, None, &resources(PLENTY, Some(&kept)), &monitor);
+        let killed = params.clone().fit_blocks(&rows, &labels, None, &resources(PLENTY, Some(&checkpoint)), &monitor);
         assert!(matches!(killed, Err(Error::Cancelled { .. })), "{killed:?}");
     }
-    rows.asked.store(0, Ordering::Relaxed);
-    let found =
-        params.clone().fit_blocks(&rows, &labels, None, &resources(PLENTY, Some(&kept)), &Monitor::none()).unwrap();
+    rows.n_reads.store(0, Ordering::Relaxed);
+    let found = params
+        .clone()
+        .fit_blocks(&rows, &labels, None, &resources(PLENTY, Some(&checkpoint)), &Monitor::none())
+        .unwrap();
     assert_eq!((found.coefficients(), found.polynomial()), (undisturbed.coefficients(), undisturbed.polynomial()));
     assert_eq!(found.path(), undisturbed.path());
-    assert!(rows.asked.load(Ordering::Relaxed) <= whole);
+    assert!(rows.n_reads.load(Ordering::Relaxed) <= whole);
 
     let refused = |params: &ThinPlateParams, rows: &Rows, labels: &Labels, weights: Option<&[f64]>| {
-        let resources = resources(PLENTY, Some(&kept));
+        let resources = resources(PLENTY, Some(&checkpoint));
         params.clone().fit_blocks(rows, labels, weights, &resources, &Monitor::none()).unwrap_err().to_string()
     };
     let other = "is of a fit with other samples, labels, weights or parameters: remove it";
@@ -276,8 +278,8 @@ fn a_fit_that_is_killed_goes_on_to_the_same_bits() {
     let mut moved = values.clone();
     moved.swap(7, 2999);
     assert!(refused(&params, &Rows::new(&moved, d), &labels, None).contains(other));
-    let bytes = kept.load("thin-plate").unwrap().unwrap();
-    kept.save("thin-plate", &bytes[..bytes.len() - 3]).unwrap();
+    let bytes = checkpoint.load("thin-plate").unwrap().unwrap();
+    checkpoint.save("thin-plate", &bytes[..bytes.len() - 3]).unwrap();
     let damaged = refused(&params, &rows, &labels, None);
     assert!(damaged.starts_with("the checkpoint cannot be used") && damaged.contains("damaged"), "{damaged}");
 }
@@ -297,8 +299,8 @@ fn bases_of_every_choice_do_about_as_well() {
         let memory = wrong(&params.fit(&view(&wide, d), &labels).unwrap());
         let model = fit(&params, &rows, &labels, None);
         assert!(wrong(&model) <= memory + 0.04, "{choice}: {} {memory}", wrong(&model));
-        let means = choice == ThinPlateBasis::KMeans;
-        assert_eq!((model.n_bases(), model.support().len()), (30, if means { 0 } else { 30 }));
+        let is_k_means = choice == ThinPlateBasis::KMeans;
+        assert_eq!((model.n_bases(), model.support().len()), (30, if is_k_means { 0 } else { 30 }));
         for (base, &row) in model.bases().chunks(d).zip(model.support()) {
             assert_eq!(base, &wide[row as usize * d..(row as usize + 1) * d]);
         }
@@ -327,25 +329,25 @@ fn awkward_samples() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_name_the_problem() {
     let (values, labels) = blobs(5000, 2, 2, 5);
     let (rows, labels) = (Rows::new(&values, 2), Labels::new(labels));
     let error = |params: ThinPlateParams, rows: &dyn Source<Samples = AnySamples>, labels: &Labels| {
         params.fit_blocks(rows, labels, None, &resources(PLENTY, None), &Monitor::none()).unwrap_err().to_string()
     };
-    let told = error(params(5).n_basis(None), &rows, &labels);
-    assert!(told.starts_with("n_basis = none is not allowed: a number of bases"), "{told}");
-    let told = error(params(0), &rows, &labels);
-    assert!(told.starts_with("n_basis = 0"), "{told}");
+    let message = error(params(5).n_basis(None), &rows, &labels);
+    assert!(message.starts_with("n_basis = none is not allowed: a number of bases"), "{message}");
+    let message = error(params(0), &rows, &labels);
+    assert!(message.starts_with("n_basis = 0"), "{message}");
     let mut bad = values.clone();
     bad[2 * 4500 + 1] = f64::NAN;
-    let told = error(params(5), &Rows::new(&bad, 2), &labels);
-    assert!(told.starts_with("row 4500, column 1: NaN is not a finite number"), "{told}");
+    let message = error(params(5), &Rows::new(&bad, 2), &labels);
+    assert!(message.starts_with("row 4500, column 1: NaN is not a finite number"), "{message}");
     let strings = AnySamples::Strings(vec!["a".into(); 5000]);
-    let told = error(params(5), &strings, &labels);
-    assert!(told.contains("strings") && told.contains("vectors"), "{told}");
-    let told = error(params(5), &Rows::new(&values[..2000], 2), &labels);
-    assert!(told.contains("5000") && told.contains("1000"), "{told}");
+    let message = error(params(5), &strings, &labels);
+    assert!(message.contains("strings") && message.contains("vectors"), "{message}");
+    let message = error(params(5), &Rows::new(&values[..2000], 2), &labels);
+    assert!(message.contains("5000") && message.contains("1000"), "{message}");
     let memory = params(5).fit_blocks(&rows, &labels, None, &resources(10_000, None), &Monitor::none()).unwrap_err();
     assert!(memory.to_string().contains("5000 samples on 5 bases"), "{memory}");
 }

@@ -38,7 +38,7 @@ fn kernel_values() {
         let kernel = named(case["kernel"].as_str().unwrap());
         let (r, truth) = (case["r"].as_f64().unwrap(), case["value"].as_f64().unwrap());
         close(kernel.value(r), truth, 1e-12);
-        // And as a block between two points that far apart.
+        // And as a block between two points at this distance.
         let mut block = [0.0];
         kernel.block(&[r, 1.0], &[0.0, 1.0], 2, &mut block);
         if truth.abs() > 1e-300 {
@@ -74,7 +74,7 @@ fn solved_problems() {
         close(report.objective, c * case["objective"].as_f64().unwrap(), 1e-8);
 
         let violators: Vec<u64> = case["violators"].as_array().unwrap().iter().map(|x| x.as_u64().unwrap()).collect();
-        // They are held in an order of their content.
+        // They are stored in an order of their content.
         let mut support = model.support().to_vec();
         support.sort_unstable();
         assert_eq!(support, violators);

@@ -1,4 +1,4 @@
-//! What the classifier must not notice: where the data are, how they are turned, and C rescaled, how large.
+//! The classifier is invariant to translation and rotation of the data, and, with C rescaled, to their scale.
 
 use crate::thin_plate_common::{blobs, kernel, relative, rotation, view};
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ fn the_choice_of_c_does_not_notice_either() {
     assert_eq!(model.path().len(), scaled.path().len());
 }
 
-/// Decision values with C selected, and the kernel too unless it is given.
+/// Decision values with automatic C, and an automatic kernel unless it is fixed.
 fn selected(values: &[f64], d: usize, labels: &[i64], spec: Option<&str>, standardize: Standardize) -> Vec<f64> {
     let params = ThinPlateParams::new(kernel(spec.unwrap_or("distance"))).standardize(standardize).threads(1);
     let params = if spec.is_none() { params.kernel_auto() } else { params };

@@ -1,4 +1,4 @@
-//! Awkward data are solved, with a word of warning; mistakes get an error that says what would be right.
+//! Awkward data are solved, with a warning; errors name the expected value.
 
 use std::sync::atomic::AtomicBool;
 
@@ -89,11 +89,11 @@ fn few_samples_many_features() {
         labels[1] = 1;
         let model = fit(&values, 20, &labels);
         // Of two samples, leave-one-out cannot tell the ways to keep polynomials from overfitting.
-        let kept = if n == 2 { model.polynomials() } else { Polynomials::Penalized };
-        assert_ne!(kept, Polynomials::Free);
-        let told = format!("polynomials = {kept}");
-        assert!(model.report().notes.iter().any(|note| note.contains(&told)), "{n}: {:?}", model.report().notes);
-        assert_eq!(model.polynomials(), kept);
+        let expected = if n == 2 { model.polynomials() } else { Polynomials::Penalized };
+        assert_ne!(expected, Polynomials::Free);
+        let line = format!("polynomials = {expected}");
+        assert!(model.report().notes.iter().any(|note| note.contains(&line)), "{n}: {:?}", model.report().notes);
+        assert_eq!(model.polynomials(), expected);
         for polynomials in [Polynomials::Free, Polynomials::Penalized, Polynomials::Constant, Polynomials::None] {
             let params = thin_plate().polynomials(polynomials).c(2.0);
             let model = params.fit(&view(&values, 20), &Labels::new(labels.clone())).unwrap();
@@ -275,7 +275,7 @@ fn a_time_limit_cuts_the_path_from_the_side_of_small_c() {
 }
 
 #[test]
-fn no_fit_is_said_to_have_converged_without_a_gap() {
+fn no_fit_converges_without_a_gap() {
     let (values, labels) = blobs(120, 3, 2, 7);
     let mut fits = 0;
     for (weight, c) in [(1e50, 1.0), (1e30, 1e3), (1e12, 1e9), (1.0, 1e14)] {
@@ -303,7 +303,7 @@ fn no_fit_is_said_to_have_converged_without_a_gap() {
 }
 
 #[test]
-fn an_estimate_no_better_than_the_largest_class_is_said_to_be_so() {
+fn warns_of_an_estimate_no_better_than_the_largest_class() {
     // Labels that have nothing to do with the samples.
     let (values, _) = blobs(80, 3, 2, 5);
     let labels: Vec<i64> = (0..80).map(|i| i64::from((i * 7919) % 10 < 2)).collect();

@@ -1,4 +1,4 @@
-//! What the thin plate SVM says of its own error is what fits without each sample say.
+//! The leave-one-out error of the thin plate SVM is that of fits without each sample.
 
 use crate::thin_plate_common::{blobs, kernel, view};
 use widemargin::data::{ClassWeight, Label, Labels};
@@ -68,8 +68,8 @@ impl Case {
     }
 }
 
-/// What the model says of the C that it took.
-fn told(model: &ThinPlateSvc) -> (f64, f64, bool) {
+/// The leave-one-out losses of the model at its C.
+fn estimate(model: &ThinPlateSvc) -> (f64, f64, bool) {
     let point = model.path().iter().find(|point| point.c == model.c()).unwrap();
     (point.loo_squared_hinge.unwrap(), point.loo_error.unwrap(), point.loo_exact)
 }
@@ -98,10 +98,10 @@ fn the_estimate_is_that_of_refits_for_every_kernel_and_polynomials() {
                 let what = format!("{spec} {polynomials} {classes}");
                 let refits = case.refits(&params, &model, &vec![1.0; classes]);
                 if length {
-                    let (hinge, _, exact) = told(&model);
+                    let (hinge, _, exact) = estimate(&model);
                     assert!(exact && (hinge - refits.0).abs() <= 0.02 * refits.0, "{what}: {hinge} {refits:?}");
                 } else {
-                    same(told(&model), refits, &what);
+                    same(estimate(&model), refits, &what);
                 }
             }
         }
@@ -109,16 +109,16 @@ fn the_estimate_is_that_of_refits_for_every_kernel_and_polynomials() {
 }
 
 #[test]
-fn the_estimate_at_a_chosen_c_is_that_of_refits() {
+fn the_estimate_at_the_selected_c_is_that_of_refits() {
     for (spec, d, n) in [("distance", 5, 70), ("thin-plate", 12, 70), ("thin-plate", 2, 90)] {
         let case = Case::new(n, d, 2, 31);
         let params = ThinPlateParams::new(kernel(spec)).threads(1);
         let model = case.fit(&params, &case.weights);
         let what = format!("{spec} {d}: {}", model.polynomials());
-        same(told(&model), case.refits(&params, &model, &[1.0, 1.0]), &what);
+        same(estimate(&model), case.refits(&params, &model, &[1.0, 1.0]), &what);
         let confirmed = model.path().iter().filter(|point| point.loo_exact);
         let least = confirmed.filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
-        assert_eq!(told(&model).0, least, "{what}");
+        assert_eq!(estimate(&model).0, least, "{what}");
     }
 }
 
@@ -137,23 +137,23 @@ fn weights_are_left_out_whole_and_classes_keep_their_weights() {
         let params =
             ThinPlateParams::new(kernel(spec)).polynomials(polynomials).c(2.0).class_weight(weights).threads(1);
         let model = case.fit(&params, &case.weights);
-        same(told(&model), case.refits(&params, &model, &[1.0, 2.5]), &format!("{spec} {polynomials}"));
+        same(estimate(&model), case.refits(&params, &model, &[1.0, 2.5]), &format!("{spec} {polynomials}"));
     }
 }
 
 #[test]
-fn many_columns_for_few_rows_are_told_as_they_are() {
+fn the_estimate_is_right_for_many_columns_and_few_rows() {
     // A third or a fifth as many columns as rows.
     for (d, n, classes) in [(20, 60, 2), (12, 60, 4)] {
         let case = Case::new(n, d, classes, 9);
         let params = ThinPlateParams::new(kernel("thin-plate")).threads(1);
         let model = case.fit(&params, &case.weights);
         let losses = [Polynomials::Constant, Polynomials::Penalized].map(|polynomials| {
-            (told(&case.fit(&params.clone().polynomials(polynomials), &case.weights)).0, polynomials)
+            (estimate(&case.fit(&params.clone().polynomials(polynomials), &case.weights)).0, polynomials)
         });
         let best = if losses[0].0 < losses[1].0 { losses[0] } else { losses[1] };
-        assert_eq!((told(&model).0, model.polynomials()), best, "{losses:?}");
-        same(told(&model), case.refits(&params, &model, &vec![1.0; classes]), &format!("{d}"));
+        assert_eq!((estimate(&model).0, model.polynomials()), best, "{losses:?}");
+        same(estimate(&model), case.refits(&params, &model, &vec![1.0; classes]), &format!("{d}"));
         assert!(model.report().notes.iter().any(|note| note.contains("100 samples")));
     }
 }
@@ -181,9 +181,12 @@ fn on_bases_the_estimate_is_of_folds_and_near_the_error_of_new_samples() {
     let model = case.fit(&params, &case.weights);
     let ErrorEstimate { method, error, .. } = model.report().estimate.clone().unwrap();
     assert_eq!(method, EstimateMethod::Folds);
-    let told = model.predict(&view(&all.values[few * 3..], 3), 1).unwrap();
-    let wrong =
-        told.iter().zip(&all.labels[few..]).filter(|(told, label)| told.to_string() != label.to_string()).count();
+    let predicted = model.predict(&view(&all.values[few * 3..], 3), 1).unwrap();
+    let wrong = predicted
+        .iter()
+        .zip(&all.labels[few..])
+        .filter(|(found, label)| found.to_string() != label.to_string())
+        .count();
     let truth = wrong as f64 / 2000.0;
     // Three standard errors of 400 samples.
     let spread = 3.0 * (truth * (1.0 - truth) / few as f64).sqrt();

@@ -1,5 +1,5 @@
-//! The smoothing spline against the full system solved by elimination, its leave-one-out errors against refits, and what
-//! is refused.
+//! The smoothing spline against the full system solved by elimination, its leave-one-out errors against refits, and
+//! errors for invalid input.
 
 use crate::thin_plate_common::{eliminate, gram, kernel, view};
 use widemargin::data::Targets;
@@ -10,7 +10,7 @@ use widemargin::monitor::Monitor;
 
 const D: usize = 2;
 
-/// Rows without structure, of which the last has the place of the first, and a target that bends.
+/// Rows without structure, the last at the place of the first, and a target that bends.
 fn case(n: usize) -> (Vec<f64>, Vec<f64>) {
     let noise = |at: usize| ((at as f64 * 12.9898).sin() * 43758.5453).fract();
     let mut values: Vec<f64> = (0..n * D).map(|at| 2.0 * noise(at + 1)).collect();
@@ -49,7 +49,7 @@ fn truth(spec: &str, degree: usize, values: &[f64], y: &[f64], weights: &[f64], 
 }
 
 #[test]
-fn predictions_and_left_out_errors_are_those_of_the_full_system() {
+fn predictions_and_leave_one_out_errors_are_those_of_the_full_system() {
     let (values, y) = case(25);
     let weights: Vec<f64> = (0..25).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
     let targets = Targets::single(y.clone()).unwrap();
@@ -71,8 +71,8 @@ fn predictions_and_left_out_errors_are_those_of_the_full_system() {
                 sum += weights[i] * (y[i] - truth(spec, degree, &values, &y, &fewer, c)[i]).powi(2);
             }
             let rmse = (sum / weights.iter().sum::<f64>()).sqrt();
-            let told = model.path()[0].loo_rmse[0];
-            assert!((told / rmse - 1.0).abs() < 1e-6, "{spec} {c}: {told} {rmse}");
+            let found = model.path()[0].loo_rmse[0];
+            assert!((found / rmse - 1.0).abs() < 1e-6, "{spec} {c}: {found} {rmse}");
         }
     }
 }
@@ -131,7 +131,7 @@ fn files_give_the_same_model() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_refused_in_words() {
+fn rejects_wrong_samples_and_parameters() {
     let (values, y) = case(12);
     let params = ThinPlateRegressorParams::new(kernel("distance"));
     let refused = |params: &ThinPlateRegressorParams, n: usize, y: &[f64]| {

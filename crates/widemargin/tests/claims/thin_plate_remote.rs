@@ -1,5 +1,5 @@
-//! The thin plate SVM of samples in several places: steps that are functions of a place's rows and of what was remembered
-//! there give the machine of the fit in memory.
+//! The thin plate SVM of samples in several places: steps that are functions of a place's rows and of what was
+//! remembered there give the model of the fit in memory.
 
 use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Result;
@@ -22,7 +22,7 @@ struct Place {
     state: RowsState,
 }
 
-/// Places that are asked one after another, by bytes.
+/// Places that answer one after another, by bytes.
 struct Places {
     places: Vec<Place>,
     n_classes: usize,
@@ -42,7 +42,7 @@ impl Places {
 }
 
 impl Workers for Places {
-    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
+    fn ask(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
         let (n_classes, n_penalized) = (self.n_classes, self.n_penalized);
         let mut first = 0;
         let one = |place: &mut Place| {
@@ -53,17 +53,17 @@ impl Workers for Places {
             let targets = OneVsRest::new(&place.codes, n_classes);
             let (features, roots) = (&place.features, &place.roots);
             let rows = PartRows { features, n_penalized, targets, roots, units: &units, threads: 1 };
-            let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, asked.query, rows, &Monitor::none());
+            let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, request.query, rows, &Monitor::none());
             let (answer, state) = rows.with(place.state.clone(), &Monitor::none(), work)?;
-            if asked.changes_state {
+            if request.changes_state {
                 place.state = state;
             } else {
-                assert_eq!(place.state, state, "{}", asked.name);
+                assert_eq!(place.state, state, "{}", request.name);
             }
             Ok(answer)
         };
         let answers = self.places.iter_mut().map(one).collect::<Result<Vec<_>>>()?;
-        partition::merge(BASIS_QUERIES, asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        partition::merge(BASIS_QUERIES, request.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
@@ -87,7 +87,7 @@ fn fit(
     let ones = |part: &[f64]| vec![1.0; part.len() / d];
     let columns = parts.iter().map(|(part, _)| ColumnSums::of(&view(part, d), &ones(part)).unwrap());
     let columns = columns.reduce(|a, b| a.merged(&b)).unwrap();
-    let (bases, chosen) =
+    let (bases, rows_of_bases) =
         choose_bases(&view(&values[..20 * d], d), &[1.0; 20], ThinPlateBasis::Index, 20, 0, 1).unwrap();
     let plan = BasisPlan::new(kernel("thin-plate"), bases, columns).unwrap();
     let sums = parts.iter().map(|(part, _)| plan.first_sums(&view(part, d), &ones(part)).unwrap());
@@ -115,9 +115,9 @@ fn fit(
         plan.features(&view(part, d), &ones(part), penalized, columns, settled.cross()).unwrap()
     };
     let mut rows = places(&features, settled.n_penalized()).sums();
-    let support = chosen.into_iter().map(|row| row as u64).collect();
+    let support = rows_of_bases.into_iter().map(|row| row as u64).collect();
     let (total_weight, ones) = (n as f64, vec![1.0; n]);
-    let facts = ModelMetadata {
+    let metadata = ModelMetadata {
         classes: labels.classes().to_vec(),
         total_weight,
         several: None,
@@ -125,11 +125,11 @@ fn fit(
         support,
         stages: Vec::new(),
     };
-    plan.clone().fit(params, settled.clone(), &mut rows, facts, &Monitor::none()).unwrap()
+    plan.clone().fit(params, settled.clone(), &mut rows, metadata, &Monitor::none()).unwrap()
 }
 
 #[test]
-fn places_give_the_machine_of_one() {
+fn places_give_the_model_of_one() {
     for (classes, polynomials, n) in [
         (3, Polynomials::Auto, 700),
         (2, Polynomials::Constant, 1500),
@@ -165,7 +165,7 @@ fn drawn_rows_are_present_and_repeatable() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_refused() {
+fn rejects_rows_that_do_not_fit() {
     let rows = PartRows {
         features: &[1.0; 7],
         n_penalized: 1,
@@ -174,8 +174,8 @@ fn rows_that_do_not_fit_are_refused() {
         units: &[1.0; 2],
         threads: 1,
     };
-    let told = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
-    assert!(told.to_string().contains("2 rows of features"), "{told}");
+    let error = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
+    assert!(error.to_string().contains("2 rows of features"), "{error}");
     let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
     let rows = PartRows { features: &[1.0; 6], ..rows };
     assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());

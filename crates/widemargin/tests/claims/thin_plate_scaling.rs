@@ -48,7 +48,7 @@ fn standardized_columns_are_those_divided_by_hand() {
 }
 
 #[test]
-fn auto_takes_what_leave_one_out_prefers() {
+fn auto_selects_the_scaling_by_leave_one_out() {
     let d = 4;
     let (values, labels) = blobs(150, d, 2, 21);
     let labels = Labels::new(labels);
@@ -72,15 +72,15 @@ fn auto_takes_what_leave_one_out_prefers() {
         assert!((loss(&auto) - least).abs() < 1e-12 * least, "{} {least}", loss(&auto));
         assert!(warned(&auto, "leave-one-out") && warned(&no, "standardize them"));
         // Losses at one C say nothing of two scalings.
-        let given = params(Standardize::Auto).c(1.0).fit(&view(&rows, d), &labels).unwrap();
-        assert!(given.scale().is_none() && warned(&given, "standardize them"));
+        let fixed = params(Standardize::Auto).c(1.0).fit(&view(&rows, d), &labels).unwrap();
+        assert!(fixed.scale().is_none() && warned(&fixed, "standardize them"));
     }
     let even = params(Standardize::Auto).fit(&view(&values, d), &labels).unwrap();
     assert!(even.scale().is_none() && even.report().warnings.is_empty());
 }
 
 #[test]
-fn constant_columns_are_passed_over() {
+fn ignores_constant_columns() {
     let (values, labels) = blobs(60, 2, 2, 3);
     let labels = Labels::new(labels);
     let rows: Vec<f64> = values.chunks(2).flat_map(|row| [row[0], 5.0, row[1]]).collect();
@@ -92,15 +92,15 @@ fn constant_columns_are_passed_over() {
 }
 
 #[test]
-fn many_samples_go_to_bases_where_asked() {
+fn many_samples_use_bases_on_request() {
     let (values, labels) = blobs(1100, 2, 2, 5);
     let labels = Labels::new(labels);
     let params = params(Standardize::No).c(1.0);
     let model = params.clone().exact_up_to(1050).fit(&view(&values, 2), &labels).unwrap();
     assert_eq!(model.n_bases(), 1000);
     assert!(warned(&model, "1100 samples") && warned(&model, "MB: 1000 bases"), "{:?}", model.report().warnings);
-    let asked = params.clone().exact_up_to(1050).n_basis(Some(20)).fit(&view(&values, 2), &labels).unwrap();
-    assert_eq!((asked.n_bases(), asked.report().warnings.len()), (20, 0));
+    let requested = params.clone().exact_up_to(1050).n_basis(Some(20)).fit(&view(&values, 2), &labels).unwrap();
+    assert_eq!((requested.n_bases(), requested.report().warnings.len()), (20, 0));
     assert!(!warned(&params.exact_up_to(1100).fit(&view(&values, 2), &labels).unwrap(), "bases"));
 }
 

@@ -118,7 +118,7 @@ fn free_polynomials_solve_the_bordered_system() {
 }
 
 #[test]
-fn without_polynomials_it_is_a_machine_on_the_reduced_kernel() {
+fn without_polynomials_it_is_an_svm_on_the_reduced_kernel() {
     for (spec, degree) in KERNELS {
         for (polynomials, d) in
             [(Polynomials::None, 2), (Polynomials::Constant, 2), (Polynomials::None, 5), (Polynomials::Constant, 5)]
@@ -184,7 +184,7 @@ fn without_polynomials_it_is_a_machine_on_the_reduced_kernel() {
 }
 
 #[test]
-fn left_out_values_are_those_of_refits() {
+fn leave_one_out_values_are_those_of_refits() {
     for (spec, polynomials, c) in [
         ("thin-plate", Polynomials::Free, 10.0),
         ("distance", Polynomials::Free, 1.0),

@@ -102,7 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn the_same_power_mean_machine(seed in 0u64..1000, kernel in 0..KERNELS.len(), classes in 2usize..5) {
+    fn the_same_power_mean_svm(seed in 0u64..1000, kernel in 0..KERNELS.len(), classes in 2usize..5) {
         let ways = Ways::new(seed, classes);
         prop_assume!(ways.is_whole());
         let test = DenseView::new(&ways.values, N, D).unwrap();
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn the_same_basis_expansion_machine(seed in 0u64..1000, spec in 0usize..5, classes in 2usize..5) {
+    fn the_same_basis_expansion_svm(seed in 0u64..1000, spec in 0usize..5, classes in 2usize..5) {
         let ways = Ways::new(seed, classes);
         prop_assume!(ways.is_whole());
         let test: AnySamples = AnySamples::Vectors(Vectors::of(&DenseView::new(&ways.values, N, D).unwrap(), 0..N).unwrap());
@@ -161,17 +161,17 @@ proptest! {
                 prop_assert_eq!(first.get_or_insert_with(|| found.clone()), &found);
                 // The bases are rows of the caller's.
                 for (basis, &row) in model.basis_rows().iter().enumerate() {
-                    let held = Samples::select(model.expansion().bases(), &[basis]);
-                    let given = Vectors::of(&dense, std::iter::once(row)).unwrap().dense().unwrap().into_owned();
-                    let AnySamples::Vectors(held) = held else { panic!("no vectors") };
-                    prop_assert_eq!(held.dense().unwrap().into_owned(), given);
+                    let stored = Samples::select(model.expansion().bases(), &[basis]);
+                    let original = Vectors::of(&dense, std::iter::once(row)).unwrap().dense().unwrap().into_owned();
+                    let AnySamples::Vectors(stored) = stored else { panic!("no vectors") };
+                    prop_assert_eq!(stored.dense().unwrap().into_owned(), original);
                 }
             }
         }
     }
 
     #[test]
-    fn the_same_thin_plate_machine(seed in 0u64..1000, kernel in 0usize..3, classes in 2usize..4, n_basis in 0usize..4) {
+    fn the_same_thin_plate_svm(seed in 0u64..1000, kernel in 0usize..3, classes in 2usize..4, n_basis in 0usize..4) {
         let ways = Ways::new(seed, classes);
         prop_assume!(ways.is_whole());
         let test = DenseView::new(&ways.values, N, D).unwrap();
@@ -196,7 +196,7 @@ proptest! {
                 prop_assert_eq!((model.c(), model.polynomials(), model.n_bases()), (first.c(), first.polynomials(), first.n_bases()));
                 let losses = |model: &ThinPlateSvc| model.path().iter().map(|at| at.loo_squared_hinge).collect::<Vec<_>>();
                 prop_assert_eq!(losses(&model), losses(first));
-                // Every row has its left-out value, a copy that of the sample it is of.
+                // Every row has its leave-one-out value, a copy that of its sample.
                 let is_there = |row: &usize| weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
                 let there: Vec<usize> = (0..rows.len()).filter(is_there).map(|at| rows[at]).collect();
                 let all: Vec<usize> = (0..N).filter(|&row| ways.weights[row] > 0.0).collect();
@@ -264,15 +264,15 @@ fn equal_samples_are_one_basis() {
     let model = params().fit(&samples, &labels).unwrap();
     assert_eq!(model.n_bases(), 10);
     let warnings = &model.report().warnings;
-    let told = "all 20 samples are used (equal samples are one)";
-    assert!(warnings.iter().any(|warning| warning.contains(told)), "{warnings:?}");
+    let expected = "all 20 samples are used (equal samples are one)";
+    assert!(warnings.iter().any(|warning| warning.contains(expected)), "{warnings:?}");
     // Unless the caller wants it otherwise.
-    let given = params().basis(BasisChoice::Given(vec![3, 13, 2])).fit(&samples, &labels).unwrap();
-    assert_eq!((given.n_bases(), given.basis_rows()), (3, &[3, 13, 2][..]));
+    let fixed = params().basis(BasisChoice::Rows(vec![3, 13, 2])).fit(&samples, &labels).unwrap();
+    assert_eq!((fixed.n_bases(), fixed.basis_rows()), (3, &[3, 13, 2][..]));
 }
 
 #[test]
-fn bad_samples_are_named_by_the_callers_rows() {
+fn errors_name_bad_samples_by_the_callers_rows() {
     let mut values: Vec<f32> = (0..600).map(|i| (i * 37 % 101) as f32).collect();
     values[2 * 177] = -3.0;
     let labels = Labels::new((0..300).map(|i| i64::from(i % 2 == 0)));

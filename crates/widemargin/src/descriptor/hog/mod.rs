@@ -8,8 +8,8 @@
 //! image gives the same bits on every machine.
 //!
 //! A color image of 32 × 32 pixels with cells of 4 has 900 gradients of some 65 operations, 1,800 scattered
-//! additions, 16 · 640 sums of votes and 64 cells of some 400 operations: in vectors of 16 that is 3 µs at best, of
-//! which the scattered additions, one after another, are half. It takes 9 µs.
+//! additions, 16 · 640 sums of votes and 64 cells of some 400 operations: in vectors of 16 that is 3 µs at best;
+//! half of it is the scattered additions, one after another. It takes 9 µs.
 
 mod blocks;
 mod gradients;
@@ -163,9 +163,7 @@ impl Descriptor for Hog {
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         match samples {
             AnySamples::Images(images) => Ok(AnySamples::Grids(Hog::describe(self, &images)?)),
-            other => {
-                Err(Error::similarity(self.to_string(), format!("it describes images, and was given {}", other.kind())))
-            }
+            other => Err(Error::similarity(self.to_string(), format!("it describes images, not {}", other.kind()))),
         }
     }
 }

@@ -121,7 +121,7 @@ fn agrees_with_the_definition_for_every_shape_and_instruction_set() {
 }
 
 #[test]
-fn images_that_do_not_fit_are_refused() {
+fn rejects_images_of_other_sizes() {
     let hog = Hog::new(8).unwrap();
     let message = hog.describe(&images(1, 28, 32, 1)).unwrap_err().to_string();
     assert!(message.contains("28 × 32") && message.contains("cell size 8"), "{message}");

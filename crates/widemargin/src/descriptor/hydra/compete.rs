@@ -1,8 +1,9 @@
 //! The kernels of a group compete at each time step: the hot loop.
 //!
-//! A vector of time steps takes 72 multiply-adds for the eight convolutions, 14 operations for the largest and the least,
-//! and 64 to give the step to the kernels that have them: some 150. At 150 steps, 16 lanes, 64 groups and 5 dilations that
-//! are 480,000 operations a series. The nine vectors of the series are loaded once for the eight kernels.
+//! A vector of time steps takes 72 multiply-adds for the eight convolutions, 14 operations for the largest and the
+//! least, and 64 to give the step to the kernels that have them: some 150. At 150 steps, 16 lanes, 64 groups and 5
+//! dilations that are 480,000 operations a series. The nine vectors of the series are loaded once for the eight
+//! kernels.
 
 use crate::isa::{Isa, dispatch};
 use crate::simd::Simd;
@@ -77,7 +78,7 @@ fn compete_inlined<S: Simd>(
         // Zero beyond the series.
         let share = simd.multiply(high, inside);
         for ((sum, count), &response) in sums.iter_mut().zip(&mut counts).zip(&responses) {
-            // What has been given away is given no second time.
+            // Each share counts for one kernel only.
             *sum = simd.add(*sum, simd.where_at_most(high, response, share, zero));
             high = simd.where_at_most(high, response, never.0, high);
             *count = simd.add(*count, simd.where_at_most(response, low, inside, zero));

@@ -1,13 +1,15 @@
 //! Hydra: series as how often, and how strongly, random kernels win against others, `hydra:groups=64`.
 //!
-//! Dempster, Schmidt and Webb, *Hydra: Competing convolutional kernels for fast and accurate time series classification*,
+//! Dempster, Schmidt and Webb, *Hydra: Competing convolutional kernels for fast and accurate time series
+//! classification*,
 //! 2023. The kernels have nine normal weights, less their mean and divided by the sum of their sizes, and come in groups of
-//! eight. Each group is applied at one dilation, 2^e for each e up to where the kernel spans the longest training series, to
-//! the series or to its differences, with zeros before and after. At each time step the kernel with the largest response
-//! gets that response, and the kernel with the least response is counted. A feature is the square root of such a sum.
+//! eight. Each group is applied at one dilation, 2^e for each e up to where the kernel spans the longest training
+//! series, to the series or to its differences, with zeros before and after. At each time step the kernel with the
+//! largest response gets that response, and the kernel with the least response is counted. A feature is the square root
+//! of such a sum.
 //!
-//! Here a sum is divided by the number of time steps, so that series of any length can be compared; in series of one length
-//! that is a common factor. Several channels: each dilation and group has a random set of channels, as in
+//! Here a sum is divided by the number of time steps, so that series of any length can be compared; in series of one
+//! length that is a common factor. Several channels: each dilation and group has a random set of channels, as in
 //! [MiniRocket](super::MiniRocket), whose sum it is applied to.
 
 mod compete;
@@ -48,10 +50,10 @@ const HYDRA: DescriptorRow = DescriptorRow {
 
 pub(crate) const ROWS: &[DescriptorRow] = &[HYDRA];
 
-/// What the kernels of a group are applied to: the series, and its differences.
+/// The sources of a group's kernels: the series, and its differences.
 const SOURCES: usize = 2;
 
-/// Series to vectors of what competing kernels win, for series of the length of the training series.
+/// Series to vectors of the wins of competing kernels, for series of the length of the training series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hydra {
     groups: usize,
@@ -76,7 +78,7 @@ struct Fitted {
 const STATE: [&str; 3] = ["weights", "dilations", "channels"];
 
 impl Hydra {
-    /// So many groups a dilation, an even number from 2 to 1024.
+    /// `groups` groups per dilation, an even number from 2 to 1024.
     ///
     /// # Errors
     /// [`Error::Parameter`].
@@ -132,7 +134,7 @@ impl Hydra {
         self.fitted = Some(fitted);
     }
 
-    /// What was drawn, from the arrays of the state.
+    /// Reads the drawn kernels from the arrays of the state.
     fn read(&self, [weights, dilations, channels]: [Vec<f32>; 3]) -> Option<Fitted> {
         let dilations = whole_numbers(&dilations)?;
         let (n_channels, sets) = channel_sets::from_numbers(&channels)?;
@@ -196,7 +198,7 @@ struct Padded {
 }
 
 impl Padded {
-    /// Sets a source, whose values at a channel and a time step are given.
+    /// Sets a source to `value` of each channel and time step.
     fn set(&mut self, n_steps: usize, n_channels: usize, padding: usize, value: impl Fn(usize, usize) -> f32) {
         (self.n_steps, self.stride) = (n_steps, 2 * padding + n_steps + SLACK);
         self.values.clear();
@@ -220,7 +222,7 @@ impl Work<'_> {
         let at = |channel: usize, t: usize| values[t * n_channels + channel];
         let [plain, differences] = &mut self.sources;
         plain.set(n_steps, n_channels, padding, at);
-        // Of numbers that are finite, but may be far apart.
+        // The numbers are finite, but their difference may overflow.
         let difference = |channel, t| (at(channel, t + 1) - at(channel, t)).clamp(f32::MIN, f32::MAX);
         differences.set(n_steps - 1, n_channels, padding, difference);
         let n_groups = weights.len() / (A_GROUP * LENGTH) / dilations.len();

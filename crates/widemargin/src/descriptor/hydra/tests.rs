@@ -137,17 +137,17 @@ fn the_state_is_all_that_was_learned() {
 }
 
 #[test]
-fn what_it_cannot_describe_is_refused() {
+fn rejects_series_with_missing_values_or_other_channels() {
     let mut values = noise(20, 9);
     let series = Series::new(values.clone(), &[10, 10], 1).unwrap();
     let hydra = fitted(&series, 2, 0);
     values[13] = f32::NAN;
-    let told = hydra.features(&Series::new(values, &[10, 10], 1).unwrap()).unwrap_err().to_string();
-    assert!(told.contains("sample 1") && told.contains("NaN at time step 3"), "{told}");
-    let told = hydra.features(&Series::new(noise(20, 1), &[10], 2).unwrap()).unwrap_err().to_string();
-    assert!(told.contains("2 channels") && told.contains("training samples 1"), "{told}");
-    let told = Hydra::new(2, 0).unwrap().features(&series).unwrap_err().to_string();
-    assert!(told.contains("not been drawn"), "{told}");
+    let message = hydra.features(&Series::new(values, &[10, 10], 1).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("sample 1") && message.contains("NaN at time step 3"), "{message}");
+    let message = hydra.features(&Series::new(noise(20, 1), &[10], 2).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("2 channels") && message.contains("training samples 1"), "{message}");
+    let message = Hydra::new(2, 0).unwrap().features(&series).unwrap_err().to_string();
+    assert!(message.contains("not been drawn"), "{message}");
     for groups in [0, 3, 1026] {
         assert!(Hydra::new(groups, 0).is_err());
     }

@@ -1,16 +1,16 @@
 //! Convolutions of one series, and the share of their values that is above each bias: the hot loops.
 //!
-//! A kernel with weights 2 at i, j, k and −1 elsewhere is −1 everywhere plus 3 at i, j, k. With x_p the series shifted by
-//! p − 4 dilations, its convolution is α + 3 x_i + 3 x_j + 3 x_k, where α = −Σ x_p is common to the 84 kernels of a
-//! dilation. For a tile of a series of one channel, the rows 3 x_p and α + 3 x_i are computed once, aligned: a time step
-//! of a kernel then costs two additions, and each of its biases a comparison and its count.
+//! A kernel with weights 2 at i, j, k and −1 elsewhere is −1 everywhere plus 3 at i, j, k. With x_p the series shifted
+//! by p − 4 dilations, its convolution is α + 3 x_i + 3 x_j + 3 x_k, where α = −Σ x_p is common to the 84 kernels of a
+//! dilation. For a tile of a series of one channel, the rows 3 x_p and α + 3 x_i are computed once, aligned: a time
+//! step of a kernel then costs two additions, and each of its biases a comparison and its count.
 //!
 //! Half of the kernels count only the time steps at which they lie within the series: 150 steps at 16 lanes are 94,000
-//! vectors to compare with 9,996 biases if all were padded, 85,000 in fact. Where a comparison gives a mask of bits
-//! (AVX-512), the convolution of a tile of 192 steps stays in registers while it is compared with each bias, and the masks
-//! are stored, 2 bytes each; their bits are counted for 32 biases at a time, 9 operations for 32 comparisons. An AMD EPYC
-//! of 2024 compares one vector a cycle: 85,000 cycles of the 130,000 that a series takes. Elsewhere a lane of a comparison
-//! is −1, and vectors of counts are summed at the end of a tile.
+//! vectors to compare with 9,996 biases if all were padded, 85,000 otherwise. Where a comparison gives a mask of bits
+//! (AVX-512), the convolution of a tile of 192 steps stays in registers while it is compared with each bias, and the
+//! masks are stored, 2 bytes each; their bits are counted for 32 biases at a time, 9 operations for 32 comparisons. An
+//! AMD EPYC of 2024 compares one vector a cycle: 85,000 cycles of the 130,000 that a series takes. Elsewhere a lane of
+//! a comparison is −1, and vectors of counts are summed at the end of a tile.
 //!
 //! A binary search among the sorted biases, three comparisons for seven of them, was not faster: it selects, stores and
 //! sums as much as it saves.
@@ -43,7 +43,8 @@ struct Padded {
     alpha: Vec<f32>,
 }
 
-/// What the kernels of a dilation add up for a tile of a series of one channel, each row aligned: 3 x_p, and α + 3 x_i.
+/// The terms of the kernels of a dilation for a tile of a series of one channel, each row aligned: 3 x_p, and α + 3
+/// x_i.
 #[derive(Default)]
 struct Rows {
     /// Numbers of a row.
@@ -159,7 +160,7 @@ impl<'a> Work<'a> {
 impl Rows {
     #[inline(always)]
     fn set<S: Simd>(&mut self, simd: S, series: &Padded, dilation: usize, from: usize, n_vectors: usize) {
-        self.width = Tally::vectors_a_tile::<S>() * S::LANES;
+        self.width = Tally::tile_vectors::<S>() * S::LANES;
         let numbers = self.numbers.get_or_insert_with(|| AlignedNumbers::zeros(2 * LENGTH * self.width)).numbers_mut();
         let (width, steps) = (self.width, n_vectors * S::LANES);
         let alpha = &series.alpha(0)[from..][..steps];
@@ -291,13 +292,13 @@ impl Tile<'_> {
 
     /// Compares vectors of the first cache.
     #[inline(always)]
-    fn compare_kept<S: Simd>(&self, simd: S, tally: &mut Tally) {
+    fn compare_stored<S: Simd>(&self, simd: S, tally: &mut Tally) {
         for kernel in (self.parity..N_KERNELS).step_by(2) {
             for v in 0..self.n_steps.div_ceil(S::LANES) {
                 let [values] = self.convolved::<S, 1>(simd, kernel, v);
-                tally.keep(simd, values, v);
+                tally.store(simd, values, v);
             }
-            tally.add_kept(simd, self.n_steps, self.biases_of(kernel), kernel);
+            tally.add_stored(simd, self.n_steps, self.biases_of(kernel), kernel);
         }
     }
 }
@@ -313,7 +314,7 @@ fn features_of_dilation<S: Simd>(
 ) {
     let (dilation, count) = (layout.dilations[at], layout.counts[at]);
     series.set_alpha(simd, dilation);
-    let steps = Tally::vectors_a_tile::<S>() * S::LANES;
+    let steps = Tally::tile_vectors::<S>() * S::LANES;
     tally.start::<S>(count);
     let bounds = [0, 1].map(|parity| series.bounds(Layout::is_padded(at, parity), dilation));
     for (parity, (first, end)) in bounds.into_iter().enumerate() {
@@ -325,7 +326,7 @@ fn features_of_dilation<S: Simd>(
             }
             let tile = Tile { series, layout, rows, at, parity, from, n_steps, biases };
             if !S::COMPARES_TO_BITS {
-                tile.compare_kept(simd, tally);
+                tile.compare_stored(simd, tally);
                 continue;
             }
             match n_vectors {

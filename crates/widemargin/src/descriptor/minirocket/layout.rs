@@ -1,4 +1,4 @@
-//! What the features are: kernels, dilations, channels and how many biases each combination has.
+//! The layout of the features: kernels, dilations, channels and the number of biases of each combination.
 
 use crate::descriptor::channel_sets;
 

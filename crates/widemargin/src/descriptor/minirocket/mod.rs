@@ -14,7 +14,7 @@
 //! steps. A kernel longer than a series sees zeros before and after it, whichever half it belongs to; so a series
 //! may have any length.
 //!
-//! What the paper leaves to chance: each convolution takes its bias from one of up to [`PROBES`] training series, evenly
+//! Random choices of the paper: each convolution takes its bias from one of up to [`PROBES`] training series, evenly
 //! spaced in the sum of the weights; the seed draws which. It also draws the channels.
 
 mod convolve;
@@ -50,7 +50,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Draws the training series that a bias is taken from, and of several channels the sets that are summed.",
+            "Draws the training series of each bias, and for several channels the sets that are summed.",
         )
         .or("0"),
     ],
@@ -60,7 +60,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
 
 pub(crate) const ROWS: &[DescriptorRow] = &[MINIROCKET];
 
-/// Training series from which biases are taken, at most.
+/// Maximum number of training series that biases come from.
 const PROBES: usize = 1024;
 
 /// Series to vectors of shares, learned from the training series.
@@ -158,7 +158,7 @@ impl MiniRocket {
         self.fitted = Some(fitted);
     }
 
-    /// What was learned, from the arrays of the state.
+    /// Reads the fitted state from its arrays.
     fn read([biases, dilations, counts, channels]: [Vec<f32>; 4]) -> Option<Fitted> {
         let (dilations, counts) = (whole_numbers(&dilations)?, whole_numbers(&counts)?);
         let (n_channels, sets) = channel_sets::from_numbers(&channels)?;
@@ -213,7 +213,7 @@ impl Descriptor for MiniRocket {
     }
 }
 
-/// The row at each of [`PROBES`] evenly spaced places of the sum of the weights: a weight is so many copies.
+/// The row at each of [`PROBES`] evenly spaced places of the sum of the weights: a weight is a number of copies.
 fn probes(weights: &[f64]) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
     let (mut row, mut end) = (0, weights[0]);
@@ -236,7 +236,7 @@ fn interpolated(values: &mut [f32], quantiles: &[f64]) -> Vec<f32> {
     needed.extend(needed.clone().into_iter().map(|place| (place + 1).min(last)));
     needed.sort_unstable();
     needed.dedup();
-    // What is needed moves to its place: each time among those behind the one before.
+    // Each needed value moves to its place, among those behind the previous one.
     let mut done = 0;
     for place in needed {
         values[done..].select_nth_unstable_by(place - done, f32::total_cmp);

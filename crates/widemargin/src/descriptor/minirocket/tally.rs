@@ -12,10 +12,10 @@ const VECTORS_OF_COUNTS: usize = 32;
 /// Biases whose bits are counted together.
 const BLOCK: usize = 32;
 
-/// What a vector may read or write beyond the end.
+/// Numbers that a vector may read or write beyond the end.
 pub(super) const SLACK: usize = 16;
 
-/// What is added to the lanes of the last vector, from 16 minus the lanes that count on: −∞ is above no bias.
+/// Added to the lanes of the last vector, from 16 minus the lanes that count on: −∞ is above no bias.
 const TAIL: [f32; 2 * SLACK] = {
     let mut tail = [0.0; 2 * SLACK];
     let mut at = SLACK;
@@ -40,12 +40,12 @@ pub(super) struct Tally {
     /// The same as shares.
     shares: Vec<f32>,
     /// Convolved values of a tile, where they are compared from memory.
-    kept: Vec<f32>,
+    convolved: Vec<f32>,
 }
 
 impl Tally {
     /// A tile's length, in vectors.
-    pub const fn vectors_a_tile<S: Simd>() -> usize {
+    pub const fn tile_vectors<S: Simd>() -> usize {
         if S::COMPARES_TO_BITS { VECTORS_OF_BITS } else { VECTORS_OF_COUNTS }
     }
 
@@ -59,7 +59,7 @@ impl Tally {
         if S::COMPARES_TO_BITS {
             self.bits.resize(self.n_blocks, [[0; BLOCK]; VECTORS_OF_BITS]);
         } else {
-            self.kept.resize(VECTORS_OF_COUNTS * S::LANES, 0.0);
+            self.convolved.resize(VECTORS_OF_COUNTS * S::LANES, 0.0);
         }
     }
 
@@ -85,34 +85,34 @@ impl Tally {
         }
     }
 
-    /// Keeps vector v of the tile for [`add_kept`](Self::add_kept).
+    /// Stores vector v of the tile for [`add_stored`](Self::add_stored).
     #[inline(always)]
-    pub fn keep<S: Simd>(&mut self, simd: S, values: S::F32s, v: usize) {
-        let kept = &mut self.kept[v * S::LANES..][..S::LANES];
+    pub fn store<S: Simd>(&mut self, simd: S, values: S::F32s, v: usize) {
+        let stored = &mut self.convolved[v * S::LANES..][..S::LANES];
         // SAFETY: a vector is its lanes.
-        unsafe { simd.store(values, kept.as_mut_ptr()) };
+        unsafe { simd.store(values, stored.as_mut_ptr()) };
     }
 
-    /// Compares the first `n_steps` that were kept with the biases of a kernel.
+    /// Compares the first `n_steps` stored values with the biases of a kernel.
     #[inline(always)]
-    pub fn add_kept<S: Simd>(&mut self, simd: S, n_steps: usize, biases: &[f32], kernel: usize) {
+    pub fn add_stored<S: Simd>(&mut self, simd: S, n_steps: usize, biases: &[f32], kernel: usize) {
         let first = kernel % 2 * self.n_blocks * BLOCK + kernel / 2 * self.n_biases;
-        let kept = &mut self.kept[..n_steps.next_multiple_of(S::LANES)];
-        kept[n_steps..].fill(f32::NEG_INFINITY);
+        let stored = &mut self.convolved[..n_steps.next_multiple_of(S::LANES)];
+        stored[n_steps..].fill(f32::NEG_INFINITY);
         let (mut biases, mut counts) = (biases, &mut self.counts[first..]);
         while !biases.is_empty() {
             let n = match biases.len() {
-                8.. => add_counts::<S, 8>(simd, kept, biases, counts),
-                4.. => add_counts::<S, 4>(simd, kept, biases, counts),
-                3 => add_counts::<S, 3>(simd, kept, biases, counts),
-                2 => add_counts::<S, 2>(simd, kept, biases, counts),
-                _ => add_counts::<S, 1>(simd, kept, biases, counts),
+                8.. => add_counts::<S, 8>(simd, stored, biases, counts),
+                4.. => add_counts::<S, 4>(simd, stored, biases, counts),
+                3 => add_counts::<S, 3>(simd, stored, biases, counts),
+                2 => add_counts::<S, 2>(simd, stored, biases, counts),
+                _ => add_counts::<S, 1>(simd, stored, biases, counts),
             };
             (biases, counts) = (&biases[n..], &mut counts[n..]);
         }
     }
 
-    /// Counts the bits of a tile of so many vectors.
+    /// Counts the bits of a tile of `n_vectors` vectors.
     #[inline(always)]
     pub fn end_of_tile<S: Simd>(&mut self, simd: S, parity: usize, n_vectors: usize) {
         let counts = &mut self.counts[parity * self.n_blocks * BLOCK..];

@@ -19,7 +19,7 @@ fn fitted(series: &Series, features: usize, seed: u64) -> MiniRocket {
     minirocket
 }
 
-/// The convolution at time step t with nine weights `dilation` apart, zeros where there is no series.
+/// The convolution at time step t with nine weights at distances of `dilation`, zeros outside the series.
 fn at(series: &[f32], channels: usize, channel: usize, (kernel, dilation): (usize, usize), t: usize) -> f64 {
     let length = (series.len() / channels) as isize;
     let weight = |p: usize| if KERNELS[kernel].contains(&p) { 2.0 } else { -1.0 };
@@ -60,7 +60,7 @@ fn features_are_those_of_the_definition() {
         (vec![9, 17, 33, 160, 5, 1], 1, 1000),
         (vec![40, 57, 3], 3, 500),
         (vec![64, 64], 12, 84),
-        // More than a tile, and what lies within the series begins in the second one.
+        // More than a tile, and the steps within the series begin in the second one.
         (vec![700, 193, 1], 1, 1000),
         (vec![450], 2, 500),
     ] {
@@ -103,7 +103,7 @@ fn biases_are_quantiles_of_convolutions() {
 
 #[test]
 fn dilations_span_the_series() {
-    // Computed from the formula by itself: ⌊2^(4.219 i / 31)⌋ for i from 0 to 31, and 119 / 32 biases for each i.
+    // Computed from the formula alone: ⌊2^(4.219 i / 31)⌋ for i from 0 to 31, and 119 / 32 biases for each i.
     let layout = Layout::new(10_000, 150, 1, 0);
     assert_eq!(layout.n_features(), 9_996);
     assert_eq!(layout.dilations, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18]);
@@ -113,7 +113,7 @@ fn dilations_span_the_series() {
     assert_eq!(Layout::new(84 * 32, 3, 1, 0).counts, [32]);
 }
 
-/// What aeon 1.6 learns and computes, written by benchmarks/series/aeon_fixture.py.
+/// The biases and features of aeon 1.6, written by benchmarks/series/aeon_fixture.py.
 #[test]
 fn agrees_with_aeon() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("aeon.json")).unwrap();
@@ -177,16 +177,16 @@ fn every_instruction_set_gives_the_same_bits() {
 }
 
 #[test]
-fn series_it_cannot_describe_are_refused() {
+fn rejects_series_with_missing_values_or_other_channels() {
     let mut values = noise(20, 9);
     let series = Series::new(values.clone(), &[10, 10], 1).unwrap();
     let minirocket = fitted(&series, 84, 0);
     values[13] = f32::NAN;
-    let told = minirocket.features(&Series::new(values, &[10, 10], 1).unwrap()).unwrap_err().to_string();
-    assert!(told.contains("sample 1") && told.contains("NaN at time step 3"), "{told}");
-    let told = minirocket.features(&Series::new(noise(20, 1), &[10], 2).unwrap()).unwrap_err().to_string();
-    assert!(told.contains("2 channels") && told.contains("training samples 1"), "{told}");
-    let told = MiniRocket::new(84, 0).unwrap().features(&series).unwrap_err().to_string();
-    assert!(told.contains("not been learned"), "{told}");
+    let message = minirocket.features(&Series::new(values, &[10, 10], 1).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("sample 1") && message.contains("NaN at time step 3"), "{message}");
+    let message = minirocket.features(&Series::new(noise(20, 1), &[10], 2).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("2 channels") && message.contains("training samples 1"), "{message}");
+    let message = MiniRocket::new(84, 0).unwrap().features(&series).unwrap_err().to_string();
+    assert!(message.contains("not been learned"), "{message}");
     assert!(MiniRocket::new(83, 0).is_err());
 }

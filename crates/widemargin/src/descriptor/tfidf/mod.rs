@@ -5,10 +5,10 @@
 //! Euclidean norm 1, or 0 where a string has no known term.
 //!
 //! Salton and Buckley, *Term-weighting approaches in automatic text retrieval*, 1988; the weights are those of
-//! scikit-learn's `TfidfVectorizer` as it is (`smooth_idf`, `norm="l2"`), and so are the terms, with two exceptions: case
-//! is kept, and words may have one character.
+//! scikit-learn's `TfidfVectorizer` as it is (`smooth_idf`, `norm="l2"`), and so are the terms, with two exceptions:
+//! case is preserved, and words may have one character.
 //!
-//! Terms are known by a hash of 48 bits, so that a model has 12 bytes for each that it has seen, whatever its length.
+//! Terms are known by a hash of 48 bits, so that a model has 12 bytes for each, whatever its length.
 
 mod terms;
 #[cfg(test)]
@@ -44,11 +44,12 @@ const TFIDF: DescriptorRow = DescriptorRow {
         Parameter::new(
             "by",
             Values::Words(&["characters", "words-padded", "words"]),
-            "What n-grams are cut from: the string, each word with a space before and after it, or the words.",
+            "Source of the n-grams: the string, each word with a space before and after it, or the words.",
         )
         .or("characters"),
-        Parameter::new("sublinear", Values::Flag, "Take 1 + ln t for an n-gram that occurs t times.").or("false"),
-        Parameter::new("min_df", Values::Whole(1, 1 << 24), "Leave out what fewer training samples have.").or("1"),
+        Parameter::new("sublinear", Values::Flag, "Use 1 + ln t for an n-gram that occurs t times.").or("false"),
+        Parameter::new("min_df", Values::Whole(1, 1 << 24), "Minimum number of training samples that have an n-gram.")
+            .or("1"),
         Unit::PARAMETER,
     ],
     usual: "features",
@@ -58,7 +59,7 @@ const TFIDF: DescriptorRow = DescriptorRow {
 pub(crate) const ROWS: &[DescriptorRow] = &[TFIDF];
 
 /// Strings cut at a time.
-const STRINGS_A_CHUNK: usize = 512;
+const CHUNK_STRINGS: usize = 512;
 
 /// Strings to sparse vectors of weighted n-grams, which are learned from the training samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +79,7 @@ pub struct Tfidf {
 const STATE: [&str; 3] = ["high", "low", "idf"];
 
 impl Tfidf {
-    /// N-grams of so many characters (1 to 64).
+    /// N-grams of these numbers of characters (1 to 64).
     ///
     /// # Errors
     /// [`Error::Parameter`].
@@ -93,12 +94,12 @@ impl Tfidf {
         Ok(Tfidf { lengths, by, unit, sublinear: false, min_df: 1, columns, state })
     }
 
-    /// What n-grams are cut from.
+    /// The source of the n-grams.
     pub fn by(self, by: TermsBy) -> Self {
         Tfidf { by, ..self }
     }
 
-    /// What counts as a character.
+    /// The unit of strings.
     pub fn unit(self, unit: Unit) -> Self {
         Tfidf { unit, ..self }
     }
@@ -160,7 +161,7 @@ impl Tfidf {
             }
             Ok(counts)
         };
-        pool.fold_chunks(training.samples.n_samples(), STRINGS_A_CHUNK, chunk, |counts| {
+        pool.fold_chunks(training.samples.n_samples(), CHUNK_STRINGS, chunk, |counts| {
             counts.into_iter().for_each(|(term, count)| *all.entry(term).or_default() += count);
             Ok(())
         })?;
@@ -275,6 +276,6 @@ impl Descriptor for Tfidf {
 }
 
 fn strings_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
-    let other = |other: AnySamples| Error::similarity(spec, format!("it cuts strings, and was given {}", other.kind()));
+    let other = |other: AnySamples| Error::similarity(spec, format!("it cuts strings, not {}", other.kind()));
     Vec::<String>::from_any(samples).map_err(other)
 }

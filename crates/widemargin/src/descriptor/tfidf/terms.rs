@@ -6,14 +6,14 @@ use crate::data::Unit;
 use crate::macros::named;
 use crate::parameters::Span;
 
-/// What n-grams are cut from.
+/// The source of n-grams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TermsBy {
     /// The characters of the string, white space of several characters being one space.
     #[default]
     Characters,
-    /// The characters of each word (what is between white space) with a space before and after it. A word shorter than
+    /// The characters of each word (separated by white space) with a space before and after it. A word shorter than
     /// the shortest n-gram is one itself.
     PaddedWords,
     /// The words: runs of letters, digits and underscores.
@@ -26,8 +26,8 @@ named!("by": TermsBy {
     "words" = TermsBy::Words,
 });
 
-/// Calls `term` with the hash of each n-gram of a string and its characters or words, n being any of `lengths`, as often as
-/// it occurs. A string of fewer characters or words than the least n has none.
+/// Calls `term` with the hash of each n-gram of a string and its characters or words, n being any of `lengths`, as
+/// often as it occurs. A string of fewer characters or words than the least n has none.
 pub(super) fn each_term(string: &str, by: TermsBy, unit: Unit, lengths: Span, mut term: impl FnMut(u64, &[&[u8]])) {
     match by {
         TermsBy::Characters => {

@@ -1,4 +1,4 @@
-//! The weights and terms of a few strings, held against the definition written down once more without a hash.
+//! The weights and terms of a few strings, compared with the definition, implemented again without a hash.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ proptest! {
         (first, more, min_df, sublinear) in (1usize..4, 0usize..3, 1usize..3, any::<bool>()),
     ) {
         let spec = format!("tfidf:n={first}-{},by={by},sublinear={sublinear},min_df={min_df}", first + more);
-        // What has no terms at all is an error.
+        // Strings without any terms are an error.
         if let Ok(tfidf) = fitted(&spec, &strings, &vec![1.0; strings.len()]) {
             let matrix = tfidf.vectors(&strings).unwrap();
             prop_assert!(matrix.view().is_ok());
@@ -117,7 +117,7 @@ fn white_space_of_several_characters_is_one_space() {
 }
 
 #[test]
-fn a_model_keeps_what_was_learned() {
+fn a_model_stores_the_fitted_state() {
     let strings = owned(&["abc", "abd", "", "xyz"]);
     let mut similarity = AnySimilarity::new(&["tfidf:n=1-2,min_df=1/linear"]).unwrap();
     let samples = AnySamples::Strings(strings);
@@ -131,17 +131,17 @@ fn a_model_keeps_what_was_learned() {
     assert_eq!(described(&again), described(&similarity));
     // Damaged arrays are refused.
     for (name, wrong) in [("descriptor.0.idf", vec![1.0]), ("descriptor.0.high", vec![-1.0; state.len()])] {
-        let take = &mut |asked: &str| Ok(if asked == name { wrong.clone() } else { state[asked].clone() });
+        let take = &mut |array: &str| Ok(if array == name { wrong.clone() } else { state[array].clone() });
         assert!(again.restore(take).unwrap_err().to_string().contains("ascending"));
     }
 }
 
 #[test]
-fn what_is_wrong_is_told() {
-    let told = |result: Result<Tfidf>| result.unwrap_err().to_string();
+fn rejects_wrong_parameters_and_samples() {
+    let message = |result: Result<Tfidf>| result.unwrap_err().to_string();
     assert!(Tfidf::new(0..=2).is_err() && Tfidf::new(1..=65).is_err());
-    assert!(told(fitted("tfidf:n=3-2", &[], &[])).contains("1-3"));
-    assert!(told(fitted("tfidf:n=5", &owned(&["abc"]), &[1.0])).contains("no n-gram"));
+    assert!(message(fitted("tfidf:n=3-2", &[], &[])).contains("1-3"));
+    assert!(message(fitted("tfidf:n=5", &owned(&["abc"]), &[1.0])).contains("no n-gram"));
     let spec: crate::similarity::Spec = "tfidf".parse().unwrap();
     let unfitted = Tfidf::from_step(&spec.steps[0]).unwrap();
     assert!(unfitted.vectors(&owned(&["a"])).unwrap_err().to_string().contains("fit it first"));

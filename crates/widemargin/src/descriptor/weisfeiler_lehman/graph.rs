@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a graph should look like.
+/// A valid graph, for messages.
 pub(super) const EXAMPLE: &str = r#"{"nodes": ["C", "O"], "edges": [[0, 1]]}"#;
 
 /// Vertices and edges with their labels.
@@ -22,7 +22,7 @@ pub(super) struct Edge {
 }
 
 impl Graph {
-    /// Reads a graph, or says what is wrong with it and what would be right.
+    /// Reads a graph; the error is a message with the problem and the expected form.
     pub fn read(text: &str) -> Result<Graph, String> {
         let wrong =
             |problem: &dyn std::fmt::Display| format!("is no graph, since {problem}: expected such as {EXAMPLE}");
@@ -42,8 +42,8 @@ impl Graph {
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect::<Result<Vec<String>, String>>()?;
         let edge = |(at, edge): (usize, Value)| {
-            let told = edge.to_string();
-            let no_edge = || format!("has an edge {at}, {told}, that is not two vertices and perhaps a label");
+            let text = edge.to_string();
+            let no_edge = || format!("has an edge {at}, {text}, that is not two vertices and perhaps a label");
             let Value::Array(mut parts) = edge else { return Err(no_edge()) };
             let label = match parts.len() {
                 2 => String::new(),
@@ -53,7 +53,7 @@ impl Graph {
             let vertex = |part: &Value| {
                 let vertex = part.as_u64().ok_or_else(no_edge)?;
                 usize::try_from(vertex).ok().filter(|vertex| *vertex < nodes.len()).ok_or_else(|| {
-                    format!("has an edge {at}, {told}, to a vertex {vertex} that is not there: it has {} nodes, numbered from 0", nodes.len())
+                    format!("has an edge {at}, {text}, to a vertex {vertex} that is not there: it has {} nodes, numbered from 0", nodes.len())
                 })
             };
             Ok(Edge { from: vertex(&parts[0])?, to: vertex(&parts[1])?, label })

@@ -1,15 +1,17 @@
 //! Labeled graphs as sparse vectors of the patterns of labels around their vertices: `wl:iterations=3`.
 //!
 //! Each vertex has a color, at first its label. An iteration gives it a new one: that of the pair of its color and the
-//! sorted colors of its neighbors, each with the label of the edge to it. The vector of a graph counts, for the labels and
-//! for the colors of each iteration, how many vertices have each: `wl/linear` is the Weisfeiler–Lehman subtree kernel of
-//! Shervashidze, Schweitzer, van Leeuwen, Mehlhorn and Borgwardt, *Weisfeiler-Lehman graph kernels*, JMLR 2011, and
+//! sorted colors of its neighbors, each with the label of the edge to it. The vector of a graph counts, for the labels
+//! and for the colors of each iteration, how many vertices have each: `wl/linear` is the Weisfeiler–Lehman subtree
+//! kernel of Shervashidze, Schweitzer, van Leeuwen, Mehlhorn and Borgwardt, *Weisfeiler-Lehman graph kernels*, JMLR
+//! 2011, and
 //! `wl/cosine` the same normalized. Isomorphic graphs have equal vectors.
 //!
 //! Colors are hashes, so that they are the same in every graph and every process. Those of the training graphs become
-//! columns; one more column has the norm of the counts of all others, which no training graph has: it is in x·x alone, so that
-//! `cosine` and `tanimoto` of a new graph and a training graph are those of all their patterns. An iteration takes a hash of 8
-//! or 16 bytes a vertex and end of an edge, and a sort of each vertex's neighbors.
+//! columns; one more column has the norm of the counts of all others, which no training graph has: it is in x·x alone,
+//! so that
+//! `cosine` and `tanimoto` of a new graph and a training graph are those of all their patterns. An iteration takes a
+//! hash of 8 or 16 bytes a vertex and end of an edge, and a sort of each vertex's neighbors.
 //!
 //! A graph is a string of JSON.
 
@@ -34,8 +36,8 @@ const WL: DescriptorRow = DescriptorRow {
     name: "wl",
     class: "WeisfeilerLehman",
     samples: &["strings"],
-    formula: "sparse vectors of graphs: how many vertices have each label, and each pattern of labels as far as so many edges \
-              from them",
+    formula: "sparse vectors of graphs: counts of the vertices with each label, and with each pattern of labels within each number of \
+              edges",
     about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and \
             its edges: {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, an edge perhaps with a label as its third. Patterns \
             that no training graph has share a last column, the norm of their counts.",
@@ -43,7 +45,7 @@ const WL: DescriptorRow = DescriptorRow {
         Parameter::new("iterations", Values::Whole(0, 20), "Edges from a vertex; 0 counts the labels alone.")
             .or("3")
             .written(),
-        Parameter::new("directed", Values::Flag, "Tell the ends of an edge apart.").or("false"),
+        Parameter::new("directed", Values::Flag, "Whether edges have a direction.").or("false"),
     ],
     usual: "cosine",
     build: |step| Ok(vec![Box::new(WeisfeilerLehman::from_step(step)?)]),
@@ -52,7 +54,7 @@ const WL: DescriptorRow = DescriptorRow {
 pub(crate) const ROWS: &[DescriptorRow] = &[WL];
 
 /// Graphs read at a time.
-const GRAPHS_A_CHUNK: usize = 256;
+const CHUNK_GRAPHS: usize = 256;
 
 /// Whether all strings are graphs.
 pub(crate) fn are_graphs(strings: &[String]) -> bool {
@@ -131,7 +133,7 @@ impl WeisfeilerLehman {
     /// Learns which colors there are in the graphs of some weight.
     ///
     /// # Errors
-    /// [`Error::Sample`] for what is no graph; [`Error::Similarity`] where the graphs have no vertices;
+    /// [`Error::Sample`] for a string that is not a graph; [`Error::Similarity`] where the graphs have no vertices;
     /// [`Error::Cancelled`].
     pub fn fit_graphs(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
         let (mut all, pool) = (BTreeSet::new(), Pool::new(training.threads)?);
@@ -148,7 +150,7 @@ impl WeisfeilerLehman {
             colors.dedup();
             Ok(colors)
         };
-        pool.fold_chunks(training.samples.n_samples(), GRAPHS_A_CHUNK, chunk, |colors| {
+        pool.fold_chunks(training.samples.n_samples(), CHUNK_GRAPHS, chunk, |colors| {
             all.extend(colors);
             Ok(())
         })?;
@@ -171,7 +173,7 @@ impl WeisfeilerLehman {
     /// The vectors of graphs.
     ///
     /// # Errors
-    /// [`Error::Sample`] for what is no graph, and [`Error::Similarity`] where it was not fitted.
+    /// [`Error::Sample`] for a string that is not a graph, and [`Error::Similarity`] where it was not fitted.
     pub fn vectors(&self, graphs: &[String]) -> Result<CsrMatrix<f32>> {
         if self.columns.is_empty() {
             return Err(Error::similarity(self.spec(), "its patterns have not been learned yet: fit it first"));
@@ -241,7 +243,7 @@ impl Descriptor for WeisfeilerLehman {
 
 fn graphs_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
     let other = |other: AnySamples| {
-        Error::similarity(spec, format!("it reads graphs written as strings, and was given {}", other.kind()))
+        Error::similarity(spec, format!("it reads graphs written as strings, not {}", other.kind()))
     };
     Vec::<String>::from_any(samples).map_err(other)
 }

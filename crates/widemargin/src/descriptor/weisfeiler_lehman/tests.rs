@@ -79,7 +79,7 @@ proptest! {
         }
     }
 
-    /// Cosine and Tanimoto of graphs that were not seen in training and those that were, counted without columns.
+    /// Cosine and Tanimoto of new graphs and training graphs, counted without columns.
     #[test]
     fn new_graphs_are_compared_by_all_their_patterns(graphs in prop::collection::vec(drawn(), 3..7)) {
         let texts: Vec<String> = graphs.iter().map(|(labels, edges)| written(labels, edges)).collect();
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn a_path_and_a_triangle() {
+fn path_and_triangle() {
     // Labels: 3 and 3 vertices of one kind. After one iteration ends have one neighbor, the middle two.
     let texts =
         vec![written(&[0, 0, 0], &[(0, 1, 0), (1, 2, 0)]), written(&[0, 0, 0], &[(0, 1, 0), (1, 2, 0), (2, 0, 0)])];
@@ -126,13 +126,13 @@ fn a_path_and_a_triangle() {
     let mut values = [rows.values[..rows.indptr[1]].to_vec(), rows.values[rows.indptr[1]..].to_vec()];
     values.iter_mut().for_each(|row| row.sort_by(f32::total_cmp));
     assert_eq!(values, [vec![1.0, 2.0, 3.0], vec![3.0, 3.0]]);
-    // Of what was not seen in training, a label and the pattern around it, the norm is known.
+    // Patterns that are not in the training graphs, here a label and the pattern around it, count by their norm.
     let other = wl.vectors(&[written(&[1], &[])]).unwrap();
     assert_eq!((other.indices, other.values, other.n_cols), (vec![3], vec![2f32.sqrt()], 4));
 }
 
 #[test]
-fn a_model_keeps_what_was_learned() {
+fn a_model_stores_the_fitted_state() {
     let graphs = AnySamples::Strings(vec![written(&[0, 1], &[(0, 1, 1)]), written(&[2, 1, 0], &[(0, 2, 0)])]);
     let mut similarity = AnySimilarity::new(&["wl:iterations=2/cosine"]).unwrap();
     let monitor = Monitor::none();
@@ -148,7 +148,7 @@ fn a_model_keeps_what_was_learned() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn rejects_wrong_graphs() {
     let good = written(&[0, 1], &[(0, 1, 0)]);
     for (wrong, words) in [
         ("C-O", "is no graph"),
@@ -161,8 +161,8 @@ fn what_is_wrong_is_told() {
         (r#"{"nodes": ["C", "O"], "edges": [[0, -1]]}"#, "edge 0, [0,-1], that is not two vertices"),
         (r#"{"nodes": ["C", "O"], "edges": [[0]]}"#, "not two vertices and perhaps a label"),
     ] {
-        let told = fitted("wl", &vec![good.clone(), wrong.to_owned()]).unwrap_err().to_string();
-        assert!(told.contains(words) && told.contains("sample 1"), "{told}");
+        let message = fitted("wl", &vec![good.clone(), wrong.to_owned()]).unwrap_err().to_string();
+        assert!(message.contains(words) && message.contains("sample 1"), "{message}");
     }
     let spec: Spec = "wl".parse().unwrap();
     let unfitted = WeisfeilerLehman::from_step(&spec.steps[0]).unwrap();

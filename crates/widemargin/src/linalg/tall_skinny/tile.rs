@@ -1,12 +1,12 @@
 //! The two products as loops over register tiles, for any vector type.
-#![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
+#![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are unrolled by the compiler")]
 
 use super::panel::Panel;
 use crate::simd::{Simd, prefetch};
 
 /// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in the
 /// first-level cache across the rows of the panel.
-const FEATURES_A_BLOCK: usize = 1024;
+const BLOCK_FEATURES: usize = 1024;
 
 /// The maximum number of problems of a tile.
 const PROBLEMS: usize = 6;
@@ -62,8 +62,8 @@ unsafe fn scores_by_tiles<S: Simd, const R: usize>(
     k: usize,
 ) {
     let (n, d) = (panel.rows.len(), panel.n_cols);
-    for from in (0..d).step_by(FEATURES_A_BLOCK) {
-        let width = FEATURES_A_BLOCK.min(d - from);
+    for from in (0..d).step_by(BLOCK_FEATURES) {
+        let width = BLOCK_FEATURES.min(d - from);
         for (problem, count) in problem_tiles(k) {
             // SAFETY: `from` + `width` features of rows and problems that exist.
             unsafe {
@@ -93,7 +93,7 @@ unsafe fn scores_by_tiles<S: Simd, const R: usize>(
 }
 
 /// R rows times P problems over `width` features: R + P loads for R · P multiply-adds. Meanwhile the `next` rows are
-/// prefetched: they are a whole row apart, which hardware prefetchers do not predict.
+/// prefetched: their distance of a whole row is not predicted by hardware prefetchers.
 ///
 /// # Safety
 /// `width` numbers may be read at every row and at `weights + p * stride`; `out + p * n + r` may be written.

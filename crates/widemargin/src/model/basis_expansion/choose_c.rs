@@ -59,7 +59,7 @@ impl Validation {
         }
         let population = labels.population(weights);
         let n: f64 = weights.iter().zip(units).map(|(weight, unit)| count(*weight, *unit)).sum();
-        let estimate = ErrorEstimate::of_folds(&self.fold_sums, labels.is_several(), &population, n);
+        let estimate = ErrorEstimate::of_folds(&self.fold_sums, labels.is_multilabel(), &population, n);
         report_estimate(report, estimate, labels, weights, "no fold has samples");
         Calibration::of(&self.scores, OneVsRest::of(labels), CalibratedOn::LeaveOneOut)
     }

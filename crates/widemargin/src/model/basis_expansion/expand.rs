@@ -63,7 +63,7 @@ impl<S: Similarity> Expansion<S> {
     pub fn with_bases(self, bases: &[usize]) -> Result<Self> {
         let Expansion { expansion, phi, mut chosen, basis } = self;
         let (phi, n_columns) = (phi.into_dense()?, expansion.n_columns());
-        let expansion = expansion.with_kept(bases);
+        let expansion = expansion.select_bases(bases);
         let mut values = Vec::with_capacity(phi.n_rows * expansion.n_features());
         for part in phi.values.chunks(n_columns.max(1)) {
             values.extend(bases.iter().map(|&at| part[at]));
@@ -130,7 +130,7 @@ impl<S: Similarity> Expander<S> {
     /// A copy for a fit on some of the samples; none if that is not of the same kind, because bases are rows of all
     /// samples or samples are rows of similarities to all, or if the similarity cannot be copied.
     pub fn for_some(&self) -> Option<Self> {
-        if matches!(self.basis, BasisChoice::Given(_)) || self.similarity.brings_columns() {
+        if matches!(self.basis, BasisChoice::Rows(_)) || self.similarity.brings_columns() {
             return None;
         }
         let Expander { n_basis, normalization, cut, seed, .. } = *self;
@@ -187,8 +187,8 @@ impl<S: Similarity> Expander<S> {
                 // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
                 let rows = match choice {
                     _ if self.normalization.negative_eigenvalues().is_none() => first,
-                    BasisChoice::Given(rows) if rows.len() == n_columns => {
-                        basis::check_given(rows, n_samples)?;
+                    BasisChoice::Rows(rows) if rows.len() == n_columns => {
+                        basis::check_rows(rows, n_samples)?;
                         rows.clone()
                     }
                     _ if n_columns == n_samples => (0..n_samples).collect(),
@@ -196,8 +196,8 @@ impl<S: Similarity> Expander<S> {
                 };
                 Bases { rows, warning: None }
             }
-            BasisChoice::Given(rows) => {
-                basis::check_given(rows, training.samples.n_samples())?;
+            BasisChoice::Rows(rows) => {
+                basis::check_rows(rows, training.samples.n_samples())?;
                 Bases { rows: rows.clone(), warning: None }
             }
             choice => self.choose(choice, training)?,

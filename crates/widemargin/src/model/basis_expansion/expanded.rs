@@ -5,7 +5,9 @@ use std::fmt;
 use super::expand::TrainingSamples;
 use super::features_of_all::features_of_all;
 use super::learn_weights::unweighted;
-use crate::data::{About, ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, Vectors, effective_weights};
+use crate::data::{
+    About, ClassWeight, DenseMatrix, Distinct, Labels, Source, Vectors, WeightedCodes, effective_weights,
+};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionParams;
@@ -72,8 +74,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         let mut clock = Clock::start(monitor);
         let samples = &About::new(samples, &effective)?;
-        let given = Given { codes: &codes, weights: None, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
+        let weighted = WeightedCodes { codes: &codes, weights: None, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
         let weights = match weighed {
             Some(labels) => distinct.labeled(labels, &self.class_weight)?.1,
             None => distinct.weights.clone(),

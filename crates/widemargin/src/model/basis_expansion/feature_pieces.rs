@@ -67,7 +67,7 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
     /// Computes raw features by comparing the samples with the bases.
     pub fn make(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
         let since = Instant::now();
-        let (d, chunk_rows) = (self.expansion.n_features(), self.expansion.rows_a_chunk());
+        let (d, chunk_rows) = (self.expansion.n_features(), self.expansion.chunk_rows());
         let mut chunks: Vec<&mut [f32]> = out.chunks_mut((chunk_rows * d).max(1)).collect();
         let work = |at: usize, out: &mut &mut [f32]| {
             let from = rows.start + at * chunk_rows;

@@ -16,7 +16,7 @@ use super::prune::{most_important, next_size};
 use super::solver::Solver;
 use crate::basis::BasisChoice;
 use crate::data::{
-    About, ClassWeight, Distinct, Given, Labels, Picked, Source, Vectors, check_costs, effective_weights,
+    About, ClassWeight, Distinct, Labels, Picked, Source, Vectors, WeightedCodes, check_costs, effective_weights,
 };
 use crate::error::{Error, Result};
 use crate::expansion::{Normalization, NystroemCut};
@@ -184,8 +184,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// Whether another number of bases may be selected in the same way at about the same cost: not for explicit bases,
     /// nor for medoids.
     pub fn can_count_bases(&self) -> bool {
-        self.expander.explicit.is_none()
-            && !matches!(self.expander.basis, BasisChoice::Given(_) | BasisChoice::KMedoids)
+        self.expander.explicit.is_none() && !matches!(self.expander.basis, BasisChoice::Rows(_) | BasisChoice::KMedoids)
     }
 
     /// Checks the parameters without fitting.
@@ -352,8 +351,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut clock = Clock::start(monitor);
         let samples = &About::new(samples, &effective)?;
 
-        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
+        let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
         let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         clock.end("merge")?;
 
@@ -475,7 +474,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 selected.len(),
                 made.expansion.n_columns()
             );
-            solution.weights = made.expansion.kept_weights(&solution.weights, &selected);
+            solution.weights = made.expansion.weights_of_bases(&solution.weights, &selected);
             solution.report.notes.push(note);
             made = made.with_bases(&selected)?;
         }

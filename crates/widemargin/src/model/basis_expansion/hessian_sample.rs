@@ -6,7 +6,7 @@ use super::block_plan::Plan;
 use super::feature_pieces::FeaturePieces;
 use crate::data::{Checkpoint, Resources, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
-use crate::expansion::ROWS_A_CHUNK;
+use crate::expansion::CHUNK_ROWS;
 use crate::linalg;
 use crate::model::clock::Clock;
 use crate::monitor::{Monitor, Progress};
@@ -102,7 +102,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
             self.pieces.cache = None;
         }
         self.pieces = self.pieces.normalized(affine.maps(&mean, &spread, total)?);
-        let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
+        let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((CHUNK_ROWS * width).max(1)).collect();
         let expansion = &self.pieces.expansion;
         self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));
         clock.end("normalize")?;
@@ -149,7 +149,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
     ) -> Result<()> {
         let width = self.pieces.expansion.n_features();
         let chunk = |at: Range<usize>| Ok(of(&values[at.start * width..at.end * width], &weights[at]));
-        self.pieces.pool.fold_chunks(weights.len(), ROWS_A_CHUNK, chunk, |part| {
+        self.pieces.pool.fold_chunks(weights.len(), CHUNK_ROWS, chunk, |part| {
             linalg::add(sums, &part);
             Ok::<(), Error>(())
         })

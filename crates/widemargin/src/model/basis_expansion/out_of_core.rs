@@ -164,7 +164,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             path: chosen_c.path,
             loss: self.loss,
             intercept: self.intercept,
-            multilabel: labels.is_several(),
+            multilabel: labels.is_multilabel(),
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             intercepts: solution.intercepts,

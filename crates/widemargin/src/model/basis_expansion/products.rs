@@ -30,7 +30,7 @@ pub(super) fn products<S: Similarity>(
     let n = samples.n_samples();
     Scores::check_memory(n, k)?;
     let mut values = vec![0.0f32; n * k];
-    let chunk_rows = expansion.rows_a_chunk();
+    let chunk_rows = expansion.chunk_rows();
     let mut chunks: Vec<&mut [f32]> = values.chunks_mut(chunk_rows * k).collect();
     let pool = Pool::new(if n <= chunk_rows { 1 } else { threads })?;
     let count = RowCount::new(monitor, "predict", n);

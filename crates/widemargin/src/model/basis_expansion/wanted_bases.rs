@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::expand::{TrainingSamples, bases_of, choose_distinct};
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{Distinct, Given, Labels, Samples, Training};
+use crate::data::{Distinct, Labels, Samples, Training, WeightedCodes};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
@@ -40,8 +40,8 @@ impl<T: Samples> Wanted<'_, T> {
             } else {
                 // The bases of a fit in memory, independent of the order of the samples: a pass over their content.
                 let Training { samples, weights, threads, monitor } = *training;
-                let given = Given { codes: labels.codes(), weights: Some(weights), effective: weights };
-                let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, threads, monitor)?;
+                let weighted = WeightedCodes { codes: labels.codes(), weights: Some(weights), effective: weights };
+                let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, threads, monitor)?;
                 let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
                 let weights = &distinct.weights;
                 let training = TrainingSamples {
@@ -56,7 +56,7 @@ impl<T: Samples> Wanted<'_, T> {
                 choose_distinct(self.choice, n_basis, self.seed, similarity, &training)?
             }
         };
-        let is_row_list = matches!(self.choice, BasisChoice::Given(_));
+        let is_row_list = matches!(self.choice, BasisChoice::Rows(_));
         if !is_row_list {
             chosen.rows.sort_unstable();
         }

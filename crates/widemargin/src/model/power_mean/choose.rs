@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
         let Part { labels, weights, units, columns } = part;
         // Of a power mean Σ x, whatever p and the nodes are.
         let unit = columns.total() / weights.iter().sum::<f64>();
-        let targets = match labels.is_several() {
+        let targets = match labels.is_multilabel() {
             true => OneVsRest::of(labels),
             false => OneVsRest::new(labels.codes(), labels.classes().len().max(2)),
         };

@@ -10,7 +10,8 @@ use super::choose::{PowerMeanChoice, SAMPLES, Sample};
 use super::held_out::{held_out_ranges, held_out_scores};
 use super::params::PowerMeanParams;
 use crate::data::{
-    Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
+    Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
+    visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
@@ -110,8 +111,8 @@ impl PowerMeanParams {
 
         // Copies are merged. The order is random, so that rows near each other in memory are a random sample.
         let fingerprints = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
-        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(fingerprints, given, self.seed, self.threads, monitor)?;
+        let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(fingerprints, weighted, self.seed, self.threads, monitor)?;
         let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         clock.end("merge")?;
 

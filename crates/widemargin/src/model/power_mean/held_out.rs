@@ -24,7 +24,7 @@ const MAX_VALUES: usize = 10_000;
 
 /// The ranges of rows to hold out.
 pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Range<usize>> {
-    let is_shared = targets.n_problems() > 1 && !targets.is_several();
+    let is_shared = targets.n_problems() > 1 && !targets.is_multilabel();
     ranges(n_rows, targets.n_problems(), if is_shared { WANTED_IF_SHARED } else { WANTED })
 }
 

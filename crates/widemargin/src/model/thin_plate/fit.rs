@@ -13,7 +13,9 @@ use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::stream::{KernelRows, RowSource};
-use crate::data::{Distinct, Given, Label, Labels, PickedRows, Rows, check_costs, effective_weights, fingerprints};
+use crate::data::{
+    Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
+};
 use crate::error::{Error, Result, bytes_text};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
@@ -127,9 +129,9 @@ impl ThinPlateParams {
         let mut clock = Clock::start(monitor);
 
         // Samples of weight 0 are ignored everywhere, including the scaling of the polynomials. Copies are merged.
-        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
-        let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
+        let distinct = Distinct::find(read, weighted, 0, self.threads, monitor)?;
         let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         let units = distinct.removed_weights(&weights);
         let problems = Problems { targets: OneVsRest::of(&labels), weights: &weights, units: &units };
@@ -163,11 +165,11 @@ impl ThinPlateParams {
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.per_class || targets.n_problems() == 1 {
             let (labels, distinct) = (prepared.labels, prepared.distinct);
-            let several = labels.is_several().then_some(targets);
+            let several = labels.is_multilabel().then_some(targets);
             let (model, validation) = near.fitted(&mut fit, prepared, classes.to_vec(), several)?;
             return Ok(validation.assess(model, fit.problems, labels, &distinct.weights));
         }
-        if prepared.labels.is_several() {
+        if prepared.labels.is_multilabel() {
             let expected = "auto or a number for multilabel targets, whose labels share C";
             return Err(Error::parameter("C", "auto-per-class", expected));
         }
@@ -614,7 +616,7 @@ impl Validation {
 
 /// Stores the estimate by refits without each fold of `n` samples.
 fn report_folds(report: &mut Report, fold_sums: &[[f64; 2]], labels: &Labels, weights: &[f64], n: f64) {
-    let estimate = ErrorEstimate::of_folds(fold_sums, labels.is_several(), &labels.population(weights), n);
+    let estimate = ErrorEstimate::of_folds(fold_sums, labels.is_multilabel(), &labels.population(weights), n);
     report_estimate(report, estimate, labels, weights, NO_REFITS);
 }
 

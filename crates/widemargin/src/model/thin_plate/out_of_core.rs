@@ -137,7 +137,7 @@ impl ThinPlateParams {
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let targets = OneVsRest::of(labels);
         let total_weight = targets.total(&weights);
-        let several = labels.is_several().then_some(targets);
+        let several = labels.is_multilabel().then_some(targets);
         drop(weights);
         let source = RowSource::Stream(stream, scale.as_deref());
         let rows =

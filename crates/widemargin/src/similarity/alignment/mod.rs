@@ -1,10 +1,11 @@
 //! Alignment scores of strings as a similarity: `align:mode=local,match=2,mismatch=-1,open=-2,extend=-1`.
 //!
 //! An alignment writes two strings below each other with gaps. A pair of characters scores `match`, `mismatch` or the
-//! entry of a substitution matrix ([`matrices`]), a gap of k characters `open` + (k − 1)·`extend` (as in EMBOSS and Biopython; BLAST's
-//! costs 11 and 1 are open=-12,extend=-1). The score is that of the best `global` alignment (Needleman and Wunsch 1970)
-//! or, over all pairs of substrings, `local` alignment (Smith and Waterman 1981), or `semiglobal`, where gaps at either end of
-//! either string are free (for strings that overlap, or of which one is part of the other); by the recursion of Gotoh (1982):
+//! entry of a substitution matrix ([`matrices`]), a gap of k characters `open` + (k − 1)·`extend` (as in EMBOSS and
+//! Biopython; BLAST's costs 11 and 1 are open=-12,extend=-1). The score is that of the best `global` alignment
+//! (Needleman and Wunsch 1970) or, over all pairs of substrings, `local` alignment (Smith and Waterman 1981), or
+//! `semiglobal`, where gaps at either end of either string are free (for strings that overlap, or where one is part of
+//! the other); by the recursion of Gotoh (1982):
 //!
 //! > E = max(E↑ + extend, H↑ + open), F = max(F← + extend, H← + open), H = max(H↖ + score, E, F), and 0 if local.
 //!
@@ -98,9 +99,10 @@ pub struct Alignment {
 impl Alignment {
     /// The similarity of a spec such as `align` or `align:mode=global,matrix=blosum62`.
     ///
-    /// `mode` is local (default), global or semiglobal; `match` (default 2) is above 0, `mismatch` (−1) at most 0; `matrix` is
-    /// blosum45, blosum62, blosum80, pam250 or nuc44, instead of these two; `open` (−2, with a matrix −11) and `extend` (−1) are at most 0, and opening a
-    /// gap costs at least as much as extending one. `normalize` is true (default) or false.
+    /// `mode` is local (default), global or semiglobal; `match` (default 2) is above 0, `mismatch` (−1) at most 0;
+    /// `matrix` is blosum45, blosum62, blosum80, pam250 or nuc44, instead of these two; `open` (−2, with a matrix −11)
+    /// and `extend` (−1) are at most 0, and opening a gap costs at least as much as extending one. `normalize` is true
+    /// (default) or false.
     ///
     /// # Errors
     /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
@@ -110,8 +112,8 @@ impl Alignment {
         let scores = match arguments.text("matrix") {
             None => Scores::Equal { same: arguments.value("match")?, other: arguments.value("mismatch")? },
             Some(matrix) => {
-                let is_given = |name: &&str| step.values().any(|(key, _)| key == *name);
-                if let Some(unused) = ["match", "mismatch", "unit"].into_iter().find(is_given) {
+                let is_set = |name: &&str| step.values().any(|(key, _)| key == *name);
+                if let Some(unused) = ["match", "mismatch", "unit"].into_iter().find(is_set) {
                     return Err(arguments.wrong(unused, format!("it is not known where matrix={matrix} scores pairs")));
                 }
                 let unknown = || Error::unknown("matrix", matrix, matrices::NAMES.iter().copied());
@@ -170,7 +172,7 @@ impl Alignment {
 }
 
 /// With eight lanes or more.
-const SECONDS_A_CELL: f64 = 0.5e-9;
+const SECONDS_PER_CELL: f64 = 0.5e-9;
 
 impl Similarity for Alignment {
     type Samples = Vec<String>;
@@ -179,9 +181,9 @@ impl Similarity for Alignment {
         self.step.to_string()
     }
 
-    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+    fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        SECONDS_A_CELL * cells / bases.len().max(1) as f64
+        SECONDS_PER_CELL * cells / bases.len().max(1) as f64
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::lanes::Gaps;
 use super::scores::{Mode, Scores};
-use crate::similarity::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
+use crate::similarity::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
 
 /// Which table a path is in: a pair, a gap in the sample, or one in the basis.
 #[derive(Clone, Copy, PartialEq)]
@@ -15,12 +15,12 @@ enum State {
 /// Minus infinity, from which no score can come back.
 const NEVER: i64 = i64::MIN / 4;
 
-/// The path of the best alignment of a basis x and a sample y, from its first pair or gap to its last; none where the tables
-/// would be too large. The shares are scores: of a gap the first character has what it takes to open one.
+/// The path of the best alignment of a basis x and a sample y, from its first pair or gap to its last; `None` where the
+/// tables would be too large. The shares are scores: the first character of a gap has the score of opening one.
 pub(super) fn path(mode: Mode, scores: &Scores, gaps: Gaps, x: &[i32], y: &[i32]) -> Option<Comparison> {
     let (m, n) = (x.len(), y.len());
     let width = n + 1;
-    if (m + 1).saturating_mul(width) > MOST_CELLS / 4 {
+    if (m + 1).saturating_mul(width) > MAX_CELLS / 4 {
         return None;
     }
     let pair = |i: usize, j: usize| match scores {

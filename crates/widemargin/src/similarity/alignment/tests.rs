@@ -69,7 +69,7 @@ proptest! {
 }
 
 #[test]
-fn letters_that_a_matrix_does_not_know_are_any() {
+fn unknown_letters_count_as_any() {
     for (matrix, unusual, any) in [("blosum62", "U*-oj.", "XXXXXX"), ("nuc44", "X*-i.", "NNNNN")] {
         let s = of(&format!("align:matrix={matrix},mode=global"), Alignment::from_step);
         let words = |middle: &str| vec![format!("ACG{middle}TCA")];
@@ -124,7 +124,7 @@ fn worked_examples() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn rejects_wrong_parameters() {
     for (wrong, word) in [
         ("align:mode=semi", "one of local, global, semiglobal"),
         ("align:matrix=pam30", "one of blosum45, blosum62, blosum80, pam250, nuc44"),

@@ -7,7 +7,7 @@ use crate::data::{AnySamples, CsrMatrix, Training};
 use crate::error::{Error, Result};
 use crate::similarity::Comparison;
 
-/// The first where it compares what is given, the second otherwise.
+/// The first similarity for the kind of samples that it compares, the second otherwise.
 pub(in crate::similarity) struct Either<A, B>(pub A, pub B);
 
 impl<A: AnyKernel + 'static, B: AnyKernel + 'static> Either<A, B> {
@@ -68,8 +68,8 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         self.of(samples).precise_block_any(bases, samples, block)
     }
 
-    fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
-        self.of(bases).seconds_a_pair_any(bases)
+    fn seconds_per_pair_any(&self, bases: &AnySamples) -> f64 {
+        self.of(bases).seconds_per_pair_any(bases)
     }
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize {

@@ -6,7 +6,7 @@ use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::{Comparison, Similarity};
 
-/// What [`super::AnySimilarity`] asks of its parts; every similarity of a known kind has it.
+/// The interface of the parts of [`super::AnySimilarity`], implemented by every similarity of a known kind.
 pub(in crate::similarity) trait AnyKernel: Send + Sync {
     fn spec_any(&self) -> String;
 
@@ -29,7 +29,7 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
 
     fn precise_block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool>;
 
-    fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64;
+    fn seconds_per_pair_any(&self, bases: &AnySamples) -> f64;
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize;
 
@@ -71,7 +71,7 @@ where
     }
 
     fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        // Taken before `fit` borrows the similarity mutably.
+        // Computed before `fit` borrows the similarity mutably.
         let (spec, has_differences) = (self.spec(), self.depends_on_differences());
         let source = Mapped {
             source: training.samples,
@@ -103,8 +103,8 @@ where
         self.precise_block(0, of(bases)?, of(samples)?, block)
     }
 
-    fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
-        S::Samples::of(bases).map_or(0.0, |bases| self.seconds_a_pair(bases))
+    fn seconds_per_pair_any(&self, bases: &AnySamples) -> f64 {
+        S::Samples::of(bases).map_or(0.0, |bases| self.seconds_per_pair(bases))
     }
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize {
@@ -141,7 +141,8 @@ where
     }
 }
 
-/// Vectors far from 0 as a similarity compares them: their differences from the offsets, where it depends on nothing else.
+/// Vectors far from 0 as a similarity compares them: their differences from the offsets, where it depends on nothing
+/// else.
 fn without_offsets<S: Similarity>(similarity: &S, samples: AnySamples) -> AnySamples {
     if similarity.depends_on_differences() { differences_of(samples) } else { samples }
 }
@@ -173,5 +174,5 @@ fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
         (_, AnySamples::Series(_)) => " (dtw compares time series)".to_owned(),
         _ => String::new(),
     };
-    Error::similarity(spec, format!("it compares {wanted}, and was given {}{hint}", met.kind()))
+    Error::similarity(spec, format!("it compares {wanted}, not {}{hint}", met.kind()))
 }

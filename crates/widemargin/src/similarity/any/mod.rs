@@ -51,7 +51,7 @@ struct Part {
 }
 
 impl AnySimilarity {
-    /// The combined similarities of the given specs.
+    /// The combined similarities of these specs.
     ///
     /// # Errors
     /// [`Error::UnknownName`] and [`Error::Parameter`], naming the spec and the known names; [`Error::Parameter`]
@@ -138,7 +138,7 @@ impl AnySimilarity {
         let suits = |kind: &&'static str| {
             let next =
                 |kind, descriptor: &&dyn Descriptor| descriptor.takes().contains(&kind).then(|| descriptor.gives(kind));
-            descriptors.iter().try_fold(*kind, next).is_some_and(|given| wanted.contains(&given))
+            descriptors.iter().try_fold(*kind, next).is_some_and(|kind| wanted.contains(&kind))
         };
         first.takes().iter().copied().filter(suits).collect()
     }
@@ -177,14 +177,14 @@ impl AnySimilarity {
     fn leaf_blocks(
         &self,
         leaf: usize,
-        is_asked: impl Fn(usize) -> bool,
+        is_requested: impl Fn(usize) -> bool,
         bases: &AnySamples,
         samples: &AnySamples,
         blocks: &mut [&mut [f32]],
     ) -> Result<()> {
         let matching = |part: usize| self.parts[part].kernel.as_any().downcast_ref::<GridMatching>().copied();
         let (mut shared, mut shared_blocks) = (Vec::new(), Vec::new());
-        let of_leaf = |part: usize| self.parts[part].leaf == leaf && is_asked(part);
+        let of_leaf = |part: usize| self.parts[part].leaf == leaf && is_requested(part);
         for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| of_leaf(*part)) {
             match matching(part) {
                 Some(matching) => {
@@ -229,7 +229,7 @@ impl Similarity for AnySimilarity {
         AnySimilarity::new(&self.specs()).ok()
     }
 
-    /// Descriptors of vectors scale them, from what is left of the offsets.
+    /// Descriptors of vectors scale them, from their differences from the offsets.
     fn depends_on_differences(&self) -> bool {
         let is_of_differences =
             |part: &Part| self.leaves[part.leaf].node.is_some() || part.kernel.depends_on_differences_any();
@@ -239,7 +239,7 @@ impl Similarity for AnySimilarity {
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         for at in 0..self.nodes.len() {
             let parent = self.nodes[at].parent;
-            // Taken out so that the nodes before it can be used while it is fitted.
+            // Moved out so that the nodes before it can be used while it is fitted.
             let mut descriptor = std::mem::replace(&mut self.nodes[at].descriptor, Box::new(Nothing));
             let source = Mapped { source: training.samples, map: |samples| self.at_node(parent, samples) };
             let fitted = descriptor.fit(&training.of(&source));
@@ -265,18 +265,18 @@ impl Similarity for AnySimilarity {
             described.push(node.descriptor.describe(before)?);
         }
         let leaf = |(at, leaf): (usize, &Leaf)| {
-            let given = leaf.node.map_or(&samples, |node| &described[node]).clone();
+            let input = leaf.node.map_or(&samples, |node| &described[node]).clone();
             match self.of_leaf(at).next() {
-                Some(part) => self.parts[part].kernel.accept(given),
-                None => Ok(given),
+                Some(part) => self.parts[part].kernel.accept(input),
+                None => Ok(input),
             }
         };
         Ok(AnySamples::Described(self.leaves.iter().enumerate().map(leaf).collect::<Result<_>>()?))
     }
 
-    fn seconds_a_pair(&self, bases: &AnySamples) -> f64 {
+    fn seconds_per_pair(&self, bases: &AnySamples) -> f64 {
         let AnySamples::Described(leaves) = bases else { return 0.0 };
-        self.parts.iter().map(|part| part.kernel.seconds_a_pair_any(&leaves[part.leaf])).sum()
+        self.parts.iter().map(|part| part.kernel.seconds_per_pair_any(&leaves[part.leaf])).sum()
     }
 
     fn n_columns(&self, bases: &AnySamples) -> usize {
@@ -350,12 +350,12 @@ impl Similarity for AnySimilarity {
         for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
             let features = |part: usize| has_features(part) && !left_out[part];
             self.leaf_blocks(leaf, features, bases, samples, &mut blocks)?;
-            // Parts on equally many bases have them in common.
+            // Parts with the same number of bases share them.
             let compared = self.of_leaf(leaf).filter(|&part| !has_features(part) && !left_out[part]);
-            let mut asked: Vec<PartOptions> = compared.map(|part| self.parts[part].options).collect();
-            asked.sort_by_key(|options| options.n_basis);
-            asked.dedup_by_key(|options| options.n_basis);
-            for options in asked {
+            let mut distinct: Vec<PartOptions> = compared.map(|part| self.parts[part].options).collect();
+            distinct.sort_by_key(|options| options.n_basis);
+            distinct.dedup_by_key(|options| options.n_basis);
+            for options in distinct {
                 let of = |part: usize| {
                     !has_features(part) && !left_out[part] && self.parts[part].options.n_basis == options.n_basis
                 };
@@ -419,7 +419,7 @@ impl Similarity for AnySimilarity {
 
     fn part(&self, part: usize) -> String {
         let mut spec = self.parts[part].spec.clone();
-        // The kernel's own spec has the learned values; it is a single step, as given.
+        // The kernel's own spec has the learned values; it is a single step like the original.
         if let Some(last) = spec.steps.last_mut() {
             match self.parts[part].kernel.spec_any().parse::<Spec>() {
                 Ok(mut learned) if learned.steps.len() == 1 => *last = learned.steps.remove(0),
@@ -465,7 +465,7 @@ impl Similarity for AnySimilarity {
             node = *parent;
         }
         Ok(if matches!(samples, AnySamples::Vectors(_) | AnySamples::Far(_)) {
-            ColumnMeaning::Given
+            ColumnMeaning::Input
         } else {
             ColumnMeaning::Unknown
         })

@@ -46,12 +46,12 @@ const DESCRIPTORS: &[&[DescriptorRow]] = &[
     descriptor::weisfeiler_lehman::ROWS,
 ];
 
-/// The similarities: what there is to know of each.
+/// The rows of all similarities.
 pub fn similarity_rows() -> impl Iterator<Item = &'static SimilarityRow> {
     SIMILARITIES.iter().copied().flatten()
 }
 
-/// The descriptors: what there is to know of each.
+/// The rows of all descriptors.
 pub fn descriptor_rows() -> impl Iterator<Item = &'static DescriptorRow> {
     DESCRIPTORS.iter().copied().flatten()
 }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::parameters::Arguments;
 
-/// What counts as nothing of a mass of 1.
+/// The part of a mass of 1 that counts as 0.
 const NOTHING: f64 = 1e-12;
 
 /// s(x, y) of a spec.
@@ -11,14 +11,14 @@ pub(super) fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Res
     let n = x.len();
     let is_line = arguments.text("ground") == Some("line");
     let distance = |a: usize, b: usize| {
-        let apart = a.abs_diff(b);
-        if is_line { apart as f64 } else { apart.min(n - apart) as f64 }
+        let gap = a.abs_diff(b);
+        if is_line { gap as f64 } else { gap.min(n - gap) as f64 }
     };
     let sums = [x, y].map(|x| x.iter().sum::<f64>());
     let [x, y] = [(x, sums[0]), (y, sums[1])].map(|(x, sum)| -> Vec<f64> { x.iter().map(|x| x / sum).collect() });
     let work = match sums.map(|sum| sum == 0.0) {
         [true, true] => 0.0,
-        [false, false] if is_line => in_a_line(&x, &y),
+        [false, false] if is_line => on_a_line(&x, &y),
         [false, false] => by_shortest_paths(&x, &y, &distance),
         // One bin past the last.
         [true, false] if is_line => y.iter().enumerate().map(|(bin, y)| y * (n - bin) as f64).sum(),
@@ -29,7 +29,7 @@ pub(super) fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Res
 }
 
 /// Earth from the left goes to the first holes.
-fn in_a_line(x: &[f64], y: &[f64]) -> f64 {
+fn on_a_line(x: &[f64], y: &[f64]) -> f64 {
     let (mut piles, mut holes) = (x.to_vec(), y.to_vec());
     let (mut from, mut to, mut work) = (0, 0, 0.0);
     while from < piles.len() && to < holes.len() {
@@ -45,8 +45,8 @@ fn in_a_line(x: &[f64], y: &[f64]) -> f64 {
     work
 }
 
-/// As much as possible goes along the shortest path from a pile to a hole (Bellman and Ford's algorithm), on which what was moved
-/// before may be moved back, until no pile is left.
+/// As much as possible goes along the shortest path from a pile to a hole (Bellman and Ford's algorithm), on which mass
+/// moved before may be moved back, until no pile is left.
 fn by_shortest_paths(x: &[f64], y: &[f64], distance: &dyn Fn(usize, usize) -> f64) -> f64 {
     let filled = |x: &[f64]| -> Vec<usize> { (0..x.len()).filter(|bin| x[*bin] > 0.0).collect() };
     let (from, to) = (filled(x), filled(y));

@@ -1,17 +1,18 @@
 //! The earth mover's distance of histograms: `emd`.
 //!
-//! d(x, y) is the least work that turns the shares of x into those of y, where moving a share from a bin to another costs it
-//! times their ground distance: d(x, y) = min Σ_ij f_ij c_ij over f ≥ 0 with Σ_j f_ij = x_i and Σ_i f_ij = y_j (Rubner, Tomasi and
-//! Guibas, *The earth mover's distance as a metric for image retrieval*, 2000). It is a metric where the ground distance is one.
+//! d(x, y) is the least work that turns the shares of x into those of y, where moving a share from a bin to another
+//! costs it times their ground distance: d(x, y) = min Σ_ij f_ij c_ij over f ≥ 0 with Σ_j f_ij = x_i and Σ_i f_ij = y_j
+//! (Rubner, Tomasi and Guibas, *The earth mover's distance as a metric for image retrieval*, 2000). It is a metric
+//! where the ground distance is one.
 //!
-//! On a line it is the area between the cumulated shares, d(x, y) = Σ_j |F_x(j) − F_y(j)| (Vallender, *Calculation of the
-//! Wasserstein distance between probability distributions on the line*, 1974). That is a city-block distance, so that −d is
-//! conditionally positive definite and exp(−gamma d) positive definite. On a [`circle`] it has a closed form too, but −d is
-//! indefinite from four bins on: a norm is of negative type only where the unit ball of its dual is a zonoid (Bolker, *A
-//! class of convex bodies*, 1969), whose faces are centrally symmetric, and here some are triangles.
+//! On a line it is the area between the cumulated shares, d(x, y) = Σ_j |F_x(j) − F_y(j)| (Vallender, *Calculation of
+//! the Wasserstein distance between probability distributions on the line*, 1974). That is a city-block distance, so
+//! that −d is conditionally positive definite and exp(−gamma d) positive definite. On a [`circle`] it has a closed form
+//! too, but −d is indefinite from four bins on: a norm is of negative type only where the unit ball of its dual is a
+//! zonoid (Bolker, *A class of convex bodies*, 1969), whose faces are centrally symmetric, and here some are triangles.
 //!
-//! A histogram is divided by its sum. An empty one counts on a line as if all of it were one bin past the last, on a circle
-//! as if it were in a bin of its own, as far from each other bin as the two that are farthest apart.
+//! A histogram is divided by its sum. An empty one counts on a line as if all of it were one bin past the last, on a
+//! circle as if it were in a bin of its own, at the largest distance between two bins from each other bin.
 
 mod circle;
 mod definition;
@@ -38,14 +39,14 @@ const EMD: SimilarityRow = SimilarityRow {
     formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins on a line or a \
               circle",
     about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An \
-            empty one lies on a line one bin past the last, on a circle as far from each bin as the two that are farthest \
-            apart. Indefinite on a circle.",
+            empty one lies on a line one bin past the last, on a circle at the largest distance from each bin. \
+            Indefinite on a circle.",
     parameters: &[
         Parameter::new("gamma", Values::POSITIVE, "Without one it is −d.").optional(),
         Parameter::new(
             "ground",
             Values::Words(&["line", "circle"]),
-            "How the bins lie; on a circle the last is beside the first.",
+            "How the bins lie; on a circle the last is next to the first.",
         )
         .or("line"),
     ],
@@ -130,7 +131,7 @@ impl EarthMover {
     }
 }
 
-/// The distance of the two bins of a circle that are farthest apart.
+/// The largest distance between two bins of a circle.
 fn farthest(n_bins: usize) -> f64 {
     (n_bins / 2) as f64
 }

@@ -13,7 +13,7 @@ fn emd(spec: &str) -> EarthMover {
     of(spec, EarthMover::from_step)
 }
 
-/// Numbers below `below`, of which many are 0.
+/// Numbers below `below`, many of them 0.
 fn noise(n: usize, below: usize, seed: usize) -> Vec<f32> {
     let mut state = seed as u32;
     let mut next = || {
@@ -36,7 +36,7 @@ fn earth_is_moved_by_bins() {
     // All of it by two bins; a half by two and a quarter by one; and past the last bin.
     assert_eq!(d[..4], [-0.0, -2.0, -1.25, -3.0]);
     assert_eq!(d[4..8], [-2.0, -0.0, -0.75, -1.0]);
-    // The first and the last of three bins are neighbors on a circle; the farthest are one bin apart.
+    // The first and the last of three bins are neighbors on a circle; the largest distance is one bin.
     let d = pairwise(&emd("emd:ground=circle"), &all, &all).unwrap();
     assert_eq!(d[..4], [-0.0, -1.0, -0.75, -1.0]);
     assert_eq!(d[12..], [-1.0, -1.0, -1.0, -0.0]);
@@ -55,13 +55,13 @@ fn agrees_with_shortest_paths() {
     }
 }
 
-/// The least mean distance of k units, each of which goes to one place: all orders tried (Birkhoff's theorem).
+/// The least mean distance of k units that each go to one place: all orders tried (Birkhoff's theorem).
 fn by_orders(from: &[usize], to: &mut Vec<usize>, distance: &dyn Fn(usize, usize) -> f64) -> f64 {
     let Some((&first, rest)) = from.split_first() else { return 0.0 };
     (0..to.len()).fold(f64::INFINITY, |least, at| {
-        let chosen = to.swap_remove(at);
-        let found = distance(first, chosen) + by_orders(rest, to, distance);
-        to.push(chosen);
+        let partner = to.swap_remove(at);
+        let found = distance(first, partner) + by_orders(rest, to, distance);
+        to.push(partner);
         let last = to.len() - 1;
         to.swap(at, last);
         found.min(least)
@@ -119,28 +119,28 @@ proptest! {
 }
 
 #[test]
-fn comparison_says_what_passes_from_bin_to_bin() {
+fn comparison_has_the_flow_between_bins() {
     let ends = rows(&[4.0, 0.0, 0.0, 0.0, 1.0, 3.0], 3);
     // Over the border between the last bin and the first.
-    let told = emd("emd:ground=circle").comparison(0, (&ends, 0), (&ends, 1)).unwrap().unwrap();
-    let Pieces::Columns { columns, shares } = told.pieces else { panic!("{told:?}") };
-    assert_eq!((columns, shares, told.total), (vec![0, 2], vec![0.25, 0.75], 1.0));
+    let comparison = emd("emd:ground=circle").comparison(0, (&ends, 0), (&ends, 1)).unwrap().unwrap();
+    let Pieces::Columns { columns, shares } = comparison.pieces else { panic!("{comparison:?}") };
+    assert_eq!((columns, shares, comparison.total), (vec![0, 2], vec![0.25, 0.75], 1.0));
 }
 
 #[test]
-fn rejects_what_is_no_histogram() {
+fn rejects_vectors_that_are_not_histograms() {
     for spec in ["emd", "emd:ground=circle"] {
         for wrong in [-1.0, f32::NAN, f32::INFINITY] {
-            let told = pairwise(&emd(spec), &rows(&[1.0, 2.0], 2), &rows(&[1.0, 1.0, 3.0, wrong], 2)).unwrap_err();
-            let (told, wrong) = (told.to_string(), format!("{wrong}: histograms"));
-            assert!(told.contains("sample 1") && told.contains(&wrong), "{told}");
+            let error = pairwise(&emd(spec), &rows(&[1.0, 2.0], 2), &rows(&[1.0, 1.0, 3.0, wrong], 2)).unwrap_err();
+            let (message, wrong) = (error.to_string(), format!("{wrong}: histograms"));
+            assert!(message.contains("sample 1") && message.contains(&wrong), "{message}");
         }
         assert!(pairwise(&emd(spec), &rows(&[1.0, 2.0], 2), &rows(&[1.0, 2.0, 3.0], 3)).is_err());
     }
 }
 
 #[test]
-fn is_conditionally_definite_in_a_line_alone() {
+fn is_conditionally_definite_on_a_line_alone() {
     for (spec, right) in [
         ("emd", Definite::Conditional),
         ("emd:gamma=2,ground=line,weight=2", Definite::Conditional),
@@ -149,7 +149,8 @@ fn is_conditionally_definite_in_a_line_alone() {
         let step = spec.parse::<crate::spec::Spec>().unwrap().steps.remove(0);
         assert_eq!(EMD.definite_of(&step), right, "{spec}");
     }
-    // All of it in one of four bins on a circle, or halves in two: with weights that add up to 0, Σ w_a w_b (−d_ab) is below 0.
+    // All of it in one of four bins on a circle, or halves in two: with weights that add up to 0, Σ w_a w_b (−d_ab) is
+    // below 0.
     let pairs: Vec<(usize, usize)> = (0..4).flat_map(|a| (a..4).map(move |b| (a, b))).collect();
     let in_bin = |(a, b): (usize, usize), bin: usize| f32::from(u8::from(a == bin)) + f32::from(u8::from(b == bin));
     let values: Vec<f32> = pairs.iter().flat_map(|&pair| (0..4).map(move |bin| in_bin(pair, bin))).collect();

@@ -34,7 +34,7 @@ pub(super) const NAMES: &[&str] = &[
 pub(super) const SUMS: &[&str] =
     &["linear", "chi2", "hellinger", "intersection", "jensen-shannon", "power-mean", "cityblock"];
 
-/// What a base takes, for the rows of the similarities that have one.
+/// The parameters of a base, for the rows of the similarities that have one.
 pub(super) const BASE: Parameter = Parameter::new(
     "base",
     Values::Words(NAMES),
@@ -44,14 +44,14 @@ pub(super) const BASE: Parameter = Parameter::new(
 pub(super) const GAMMA: Parameter = Parameter::new(
     "gamma",
     Values::POSITIVE,
-    "Where the base has one; what is learned without it is learned from undisplaced grids.",
+    "Of a base that has one; by default it is learned from undisplaced grids.",
 )
 .optional()
 .or_word("scale");
 pub(super) const DEGREE: Parameter =
-    Parameter::new("degree", Values::Whole(1, 16), "Of `polynomial`, 3 if not given.").optional();
+    Parameter::new("degree", Values::Whole(1, 16), "Of `polynomial`, 3 by default.").optional();
 pub(super) const COEF0: Parameter =
-    Parameter::new("coef0", Values::FINITE, "Of `polynomial`, 1 if not given, and `sigmoid`, 0.").optional();
+    Parameter::new("coef0", Values::FINITE, "Of `polynomial`, 1 by default, and `sigmoid`, 0.").optional();
 pub(super) const P: Parameter = Parameter::new(
     "p",
     Values::Number { least: f64::NEG_INFINITY, most: 0.0, range: "from -inf to 0" },
@@ -84,7 +84,7 @@ pub(super) fn from_arguments(arguments: &Arguments<'_>) -> Result<Box<dyn AnyKer
     }
 }
 
-/// The step of a matching with what its base has learned.
+/// Adds the learned parameters of the base to the step of a matching.
 pub(super) fn learned(step: &mut Step, base: &dyn AnyKernel) {
     let Ok(spec) = base.spec_any().parse::<Spec>() else { return };
     for (key, value) in spec.steps.iter().flat_map(Step::values) {

@@ -68,7 +68,7 @@ impl PackedBases {
     }
 }
 
-/// Refuses grids of two shapes.
+/// Rejects grids of two shapes.
 ///
 /// # Errors
 /// [`Error::Similarity`].

@@ -6,10 +6,11 @@ use crate::data::Grids;
 use crate::similarity::comparison::{CellMatch, Comparison, Pieces};
 
 /// More products of cells than this are not computed again.
-const MOST_PRODUCTS: usize = 1 << 22;
+const MAX_PRODUCTS: usize = 1 << 22;
 
-/// The best shift with the best displacement of each cell: brute force over the definition, in double precision. What the
-/// shift of the whole grid costs is shared by its cells. None where there are too many displacements, or grids of two shapes.
+/// The best shift with the best displacement of each cell: brute force over the definition, in double precision. The
+/// cost of the shift of the whole grid is shared by its cells. `None` for too many displacements, or grids of two
+/// shapes.
 pub(super) fn best(
     matching: &GridMatching,
     (bases, basis): (&Grids, usize),
@@ -21,7 +22,7 @@ pub(super) fn best(
     }
     let [whole, local] = [matching.radius.min(rows.max(cols)), matching.local().min(rows.max(cols))];
     let of = |radius: usize| (2 * radius + 1).saturating_pow(2);
-    if of(whole).saturating_mul(of(local)).saturating_mul(rows * cols) > MOST_PRODUCTS {
+    if of(whole).saturating_mul(of(local)).saturating_mul(rows * cols) > MAX_PRODUCTS {
         return None;
     }
     let (x, y, n) = (bases.grid(basis), samples.grid(sample), rows * cols);

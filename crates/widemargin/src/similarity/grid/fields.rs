@@ -1,11 +1,11 @@
 //! The best displacement of every cell of a grid, where neighboring cells should be displaced alike.
 //!
-//! A label says how a cell is displaced. The largest Σ_c scores\[c\]\[l_c\] − smooth Σ ‖d(l_c) − d(l_c')‖² over the
+//! A label is a displacement of a cell. The largest Σ_c scores\[c\]\[l_c\] − smooth Σ ‖d(l_c) − d(l_c')‖² over the
 //! neighbors c, c' side by side or one above the other is found exactly by dynamic programming where the labels of the
-//! shorter side of the grid have few combinations, such as on 2 × 2 and 3 × 3 cells that move by 1. For larger grids the
-//! problem has no known solution in polynomial time. There one row or column at a time is given its best labels, the
-//! others as they are, until none of them gains: a local maximum that is never below that of any displacement common to
-//! all cells, no displacement among them. Nothing is random.
+//! shorter side of the grid have few combinations, such as on 2 × 2 and 3 × 3 cells that move by 1. For larger grids
+//! the problem has no known solution in polynomial time. There one row or column at a time is assigned its best labels,
+//! with the others fixed, until none of them gains: a local maximum that is never below that of any displacement common
+//! to all cells, no displacement among them. Nothing is random.
 
 /// The most combinations of labels of the shorter side for which the maximum is exact.
 const EXACT: usize = 1000;
@@ -58,8 +58,8 @@ impl Fields {
         self.costs[k * self.n_labels + l]
     }
 
-    /// Cell by cell along the longer side: a state is the labels of the last cells, as many as the shorter side has, the
-    /// oldest the highest digit. n_labels^(shorter + 1) sums and maxima a cell.
+    /// Cell by cell along the longer side: a state is the labels of the last cells, as many as the shorter side has,
+    /// the oldest the highest digit. n_labels^(shorter + 1) sums and maxima a cell.
     pub fn exact(&self, scores: &[f64]) -> f64 {
         let [rows, cols] = self.sides;
         let n = self.n_labels;
@@ -68,20 +68,20 @@ impl Fields {
         let mut states = vec![0.0];
         for at in 0..rows * cols {
             let scores = &scores[cell(at) * n..][..n];
-            let kept = if at < width { states.len() } else { states.len() / n };
-            let mut next = vec![f64::NEG_INFINITY; kept * n];
+            let n_stored = if at < width { states.len() } else { states.len() / n };
+            let mut next = vec![f64::NEG_INFINITY; n_stored * n];
             for (state, next) in next.chunks_mut(n).enumerate() {
                 for (label, next) in next.iter_mut().enumerate() {
                     // The cell before it in its line, unless it is the first of its line.
-                    let beside = if at % width == 0 { 0.0 } else { self.cost(state % n, label) };
+                    let in_line = if at % width == 0 { 0.0 } else { self.cost(state % n, label) };
                     let before = match at < width {
                         true => states[state],
                         // The neighbor in the line before is the oldest label, and is left behind.
                         false => (0..n)
-                            .map(|oldest| states[oldest * kept + state] - self.cost(oldest, label))
+                            .map(|oldest| states[oldest * n_stored + state] - self.cost(oldest, label))
                             .fold(f64::NEG_INFINITY, f64::max),
                     };
-                    *next = before - beside + scores[label];
+                    *next = before - in_line + scores[label];
                 }
             }
             states = next;

@@ -1,13 +1,13 @@
 //! Matching with any base similarity, positions on both sides and a regularizer: eq. 7 as it stands, and the jitter
-//! kernel beside it.
+//! kernel.
 //!
 //! A position is a shift z of a whole grid and, if `local` allows, a displacement u_c of each of its cells:
 //! φ_c(x, (z, u)) = φ_{c+z+u_c}(x), zero outside the grid. Its regularizer is
 //!
 //! R(z, u) = −quadratic (‖z‖² + Σ_c ‖u_c‖²) − smooth Σ ‖u_c − u_c'‖² over the neighbors c, c',
 //!
-//! and each side adds its own. Where only the sample is displaced, the base is linear and R is none or quadratic, this is
-//! rigid or deformable matching, and computed as such.
+//! and each side adds its own. Where only the sample is displaced, the base is linear and R is none or quadratic, this
+//! is rigid or deformable matching, and computed as such.
 
 use std::fmt;
 use std::ops::Range;
@@ -29,7 +29,7 @@ use super::matching::{CELLS, GridMatching};
 use super::shifts::{Shift, shifted, shifts};
 
 /// Bases whose products of cells are computed at a time: 4 · 16 · 65² bytes, 270 KB, on 8 × 8 cells.
-const BASES_A_TILE: usize = 16;
+const TILE_BASES: usize = 16;
 
 const RADIUS: Parameter = Parameter::new("radius", CELLS, "How many cells y may go along each axis.").or("1").written();
 const BASIS_RADIUS: Parameter =
@@ -40,8 +40,8 @@ const MATCH: SimilarityRow = SimilarityRow {
     class: "Match",
     samples: &["grids of cells"],
     formula: "max over positions z of x, z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z')",
-    about: "φ(y, z') is the grid shifted by z' with zeros from outside. With `local` each cell has a displacement of its \
-            own beside that; the base must then be a sum over cells: `linear`, `chi2`, `hellinger`, `intersection`, \
+    about: "φ(y, z') is the grid shifted by z' with zeros from outside. With `local` each cell also has a displacement \
+            of its own; the base must then be a sum over cells: `linear`, `chi2`, `hellinger`, `intersection`, \
             `jensen-shannon`, `power-mean` or `cityblock`.",
     parameters: &[
         RADIUS,
@@ -51,8 +51,8 @@ const MATCH: SimilarityRow = SimilarityRow {
         base::DEGREE,
         base::COEF0,
         base::P,
-        Parameter::new("local", CELLS, "How many cells each cell of y may go beside that.").or("0"),
-        Parameter::new("basis_local", CELLS, "How many cells each cell of x may go beside that.").or("0"),
+        Parameter::new("local", CELLS, "How many cells each cell of y may go in addition.").or("0"),
+        Parameter::new("basis_local", CELLS, "How many cells each cell of x may go in addition.").or("0"),
         Parameter::new(
             "quadratic",
             Values::NOT_NEGATIVE,
@@ -99,11 +99,11 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
 /// Matching with a base similarity of vectors, `match:radius=1,base=rbf`, or the jitter kernel, `jitter:radius=1`.
 ///
 /// Aghazadeh and Carlsson, eq. 7: the positions of basis and sample that are most similar, each with a regularizer; the
-/// jitter kernel, which they contrast with it, takes those whose kernel distance is least. Of two at the same distance it
-/// takes the more similar.
+/// jitter kernel, which they contrast with it, takes those whose kernel distance is least. Of two at the same distance
+/// it takes the more similar.
 ///
 /// The maximum over all shifts is exact, and so is that over the displacements of cells without `smooth`; with it
-/// [`LatentMatching::is_exact`] says for which grids.
+/// [`LatentMatching::is_exact`] tells whether it is.
 pub struct LatentMatching {
     step: Step,
     /// Of the basis, of the sample.
@@ -201,8 +201,8 @@ impl LatentMatching {
         Ok(())
     }
 
-    /// K(x, x) − 2 K(x, y) + K(y, y) of all pairs. A base that does not know them is asked for the K of each sample with
-    /// itself.
+    /// K(x, x) − 2 K(x, y) + K(y, y) of all pairs. If the base does not compute them, they come from the K of each
+    /// sample with itself.
     fn distances(&self, bases: &AnySamples, samples: &AnySamples, values: &[f32], block: &mut [f32]) -> Result<()> {
         if self.base.kernel_distances_any(bases, samples, block)? {
             return Ok(());
@@ -229,7 +229,7 @@ impl LatentMatching {
     /// additions a pair of grids for `linear`; then for each pair of shifts a maximum over
     /// (2 local + 1)² (2 basis_local + 1)² displacements a cell, or the best smooth field of them.
     fn fill_local(&self, bases: &Grids, samples: &Grids, best: &mut [f32]) -> Result<()> {
-        // Also refuses, by its row, what the base does not take.
+        // Also rejects, by its row, grids that the base does not support.
         let plain = |grids: &Grids| AnySamples::Grids(grids.clone());
         let flat = |grids| self.base.accept(plain(grids));
         self.base.block_any(&flat(bases)?, &flat(samples)?, best)?;
@@ -239,7 +239,7 @@ impl LatentMatching {
         let fields = (self.smooth > 0.0).then(|| Fields::new(sides, &labels, self.smooth));
         let costs: Vec<f64> = labels.iter().map(|l| self.penalty(l.iter().map(|step| step * step).sum())).collect();
         let [of_bases, of_samples] = self.shifts(sides);
-        let places = Places { sides, labels: &labels, n_bases: bases.len().min(BASES_A_TILE) };
+        let places = Places { sides, labels: &labels, n_bases: bases.len().min(TILE_BASES) };
         let pairs = of_bases.iter().flat_map(|z| of_samples.iter().map(move |y| (*z, *y)));
         let pairs: Vec<_> = pairs
             .map(|(z, y)| {
@@ -248,7 +248,7 @@ impl LatentMatching {
             })
             .collect();
         let n_bases = bases.len();
-        let tile = n_bases.min(BASES_A_TILE);
+        let tile = n_bases.min(TILE_BASES);
         let tiles: Vec<AnySamples> =
             (0..n_bases).step_by(tile).map(|at| cells(bases, at..n_bases.min(at + tile), tile)).collect();
         let mut scores = vec![0.0; (width - 1) * labels.len()];
@@ -284,7 +284,7 @@ impl fmt::Debug for LatentMatching {
     }
 }
 
-/// Local displacements and smoothness need what they are about.
+/// Rejects local displacements of a base that is not a sum over cells, and smoothness without displacements.
 fn check_local(arguments: &Arguments<'_>, local: [usize; 2], smooth: f64) -> Result<()> {
     let base = arguments.text("base").unwrap_or_default();
     if local != [0, 0] && !base::SUMS.contains(&base) {
@@ -340,7 +340,8 @@ impl Places<'_> {
         (if is_inside { row * cols + col } else { rows * cols }) as usize
     }
 
-    /// For each cell and label the place in the table \[sample's cell\]\[basis\]\[basis' cell\] of the first basis, both displaced.
+    /// For each cell and label the place in the table \[sample's cell\]\[basis\]\[basis' cell\] of the first basis,
+    /// both displaced.
     fn pairs(&self, z: Shift, y: Shift) -> Vec<usize> {
         let [rows, cols] = self.sides;
         let width = rows * cols + 1;
@@ -370,9 +371,9 @@ impl Similarity for LatentMatching {
         Ok(())
     }
 
-    fn seconds_a_pair(&self, bases: &Grids) -> f64 {
+    fn seconds_per_pair(&self, bases: &Grids) -> f64 {
         if let Some(plain) = &self.plain {
-            return plain.seconds_a_pair(bases);
+            return plain.seconds_per_pair(bases);
         }
         let sides = [bases.rows(), bases.cols()];
         let cells = (sides[0] * sides[1]) as f64;

@@ -10,7 +10,7 @@ use crate::spec::Step;
 /// The maximum displacement of a cell: larger values are never intended, and only take time.
 const FARTHEST: usize = 1024;
 
-/// What a radius may be.
+/// The range of a radius.
 pub(super) const CELLS: Values = Values::Whole(0, FARTHEST as i64);
 
 const RIGID: SimilarityRow = SimilarityRow {

@@ -8,8 +8,8 @@
 //!
 //! `bases` packs a set of bases for such similarities, `plan` determines and computes the products of cells that they
 //! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` compiles them for each
-//! instruction set. `latent` is matching in general, eq. 7, and the jitter kernel: `shifts` displaces whole grids, `base`
-//! compares them, `fields` displaces neighboring cells alike.
+//! instruction set. `latent` is matching in general, eq. 7, and the jitter kernel: `shifts` displaces whole grids,
+//! `base` compares them, `fields` displaces neighboring cells alike.
 
 mod base;
 mod bases;
@@ -40,7 +40,7 @@ impl Similarity for GridMatching {
         self.to_string()
     }
 
-    fn seconds_a_pair(&self, bases: &Grids) -> f64 {
+    fn seconds_per_pair(&self, bases: &Grids) -> f64 {
         // At 100 GFLOP/s, the speed of a core with wide vectors.
         self.useful_flops(bases.rows(), bases.cols(), bases.depth()) as f64 / 100e9
     }

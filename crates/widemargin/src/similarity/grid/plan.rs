@@ -23,7 +23,7 @@ use crate::isa::Isa;
 use crate::simd::AlignedNumbers;
 
 /// Samples packed at a time.
-const SAMPLES_A_BLOCK: usize = 1024;
+const BLOCK_SAMPLES: usize = 1024;
 
 /// Bytes of the first-level cache (48 KB here, 32 on other machines) for the products and sums of a tile, besides
 /// cells.
@@ -55,7 +55,7 @@ pub(super) struct Plan {
     deformable: Vec<Job>,
     /// The farthest shift of a rigid similarity.
     reach: [usize; 2],
-    /// The farthest displacement whose products are kept cell by cell.
+    /// The farthest displacement whose products are stored cell by cell.
     band: [usize; 2],
 }
 
@@ -106,9 +106,9 @@ impl Plan {
     /// Fills the blocks of the plan's similarities; others are not touched.
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
         let lanes = self.isa.lanes();
-        let most_samples = self.samples_a_tile();
+        let most_samples = self.tile_samples();
         let grid = self.rows * self.cols * self.depth;
-        let block = SAMPLES_A_BLOCK.min(samples.len());
+        let block = BLOCK_SAMPLES.min(samples.len());
         let panel = (2 * lanes).min(self.n_bases.next_multiple_of(lanes));
         let tile = most_samples.min(block);
         let mut room = Room::new(self, tile * panel);
@@ -146,14 +146,14 @@ impl Plan {
     /// The maximum number of samples of a tile. Wide bands use smaller tiles: half of them still keep the multipliers
     /// busy (14 sums per number, 7 cycles, against a latency of 4), and more of their products and sums stay in the
     /// first-level cache.
-    fn samples_a_tile(&self) -> usize {
+    fn tile_samples(&self) -> usize {
         let most = kernels::most_samples(self.isa);
         if self.deformable.is_empty() {
             return most;
         }
         let tiles = area(self.band) + self.deformable.iter().map(|job| area(job.radius)).sum::<usize>();
-        let bytes_a_sample = tiles * 2 * self.isa.lanes() * size_of::<f32>();
-        (BAND_BYTES / bytes_a_sample).clamp(most.div_ceil(2), most)
+        let bytes_per_sample = tiles * 2 * self.isa.lanes() * size_of::<f32>();
+        (BAND_BYTES / bytes_per_sample).clamp(most.div_ceil(2), most)
     }
 
     /// All similarities of one tile of samples and one panel of bases, into `room.best`.
@@ -249,7 +249,7 @@ impl Plan {
                     let skipped = (from_col + far_across - col) * tile.len;
                     let (before, rest) = band.split_at_mut(skipped);
                     let (inside, after) = rest.split_at_mut((to_col - from_col) * tile.len);
-                    // What was outside for the previous cell is still 0, except for the new column.
+                    // Products outside for the previous cell are still 0, except for the new column.
                     if col == 0 {
                         before.fill(0.0);
                         after.fill(0.0);

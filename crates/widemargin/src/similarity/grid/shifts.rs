@@ -6,7 +6,7 @@ use crate::data::{AnySamples, Grids, Samples};
 /// Rows down and columns across.
 pub(super) type Shift = [i64; 2];
 
-/// All shifts by up to so many rows and columns, none first.
+/// All shifts by at most `radius` rows and columns, no shift first.
 pub(super) fn shifts(radius: [usize; 2]) -> Vec<Shift> {
     let [down, across] = radius.map(|radius| -(radius as i64)..=radius as i64);
     let all = down.flat_map(|row| across.clone().map(move |col| [row, col]));

@@ -194,7 +194,7 @@ fn a_shifted_grid_is_as_similar_as_itself() {
 }
 
 #[test]
-fn grids_of_two_shapes_are_refused() {
+fn rejects_grids_of_two_shapes() {
     let s = GridMatching::deformable(2, 1);
     let message = pairwise(&s, &grids(1, [4, 4, 31], 1), &grids(1, [8, 8, 31], 1)).unwrap_err().to_string();
     assert!(message.contains("4 × 4 cells") && message.contains("8 × 8 cells"), "{message}");

@@ -131,7 +131,8 @@ pub(super) unsafe fn windows<S: Simd, const PENALIZED: bool>(simd: S, work: &Win
     }
 }
 
-/// The largest of 2 · local + 1 vectors, `step` numbers apart, minus the penalty of their displacement from the middle.
+/// The largest of 2 · local + 1 vectors, at distances of `step` numbers, minus the penalty of their displacement from
+/// the middle.
 ///
 /// # Safety
 /// The vectors may be read.
@@ -176,7 +177,7 @@ unsafe fn displaced<S: Simd, const PENALIZED: bool>(
 }
 
 /// [`windows`] with a local radius of 1 and `SHIFTS` shifts across: three rows of maxima stay in registers, each
-/// product is read once, and two windows beside each other share the maximum of what they have in common.
+/// product is read once, and two adjacent windows share the maximum of what they have in common.
 ///
 /// For 5 × 5 shifts 96 comparisons and 25 additions for the 49 · 31 multiply-adds of a vector of lanes, on the same
 /// two ports: 8 % more arithmetic.
@@ -224,7 +225,7 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
     }
 }
 
-/// The windows of one row of displacements: a vector of each of its tiles, `tile` numbers apart.
+/// The windows of one row of displacements: a vector of each of its tiles, at distances of `tile` numbers.
 ///
 /// # Safety
 /// As [`windows_of_three`].
@@ -257,7 +258,7 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALIZED: bool>(
     }
 }
 
-/// The largest of three neighbors, of which the outer two have a cost.
+/// The largest of three neighbors, the outer two with a cost.
 #[inline(always)]
 fn three<S: Simd, const PENALIZED: bool>(simd: S, [a, b, c]: [S::F32s; 3], cost: S::F32s) -> S::F32s {
     if PENALIZED { simd.max(simd.add(simd.max(a, c), cost), b) } else { simd.max(a, simd.max(b, c)) }

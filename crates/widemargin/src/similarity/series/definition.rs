@@ -27,9 +27,9 @@ impl<'a> Pair<'a> {
         &self.y[at * self.channels..][..self.channels]
     }
 
-    /// The last value of the table, in which row i and column j stand for the first i steps of x and j of y: `start` of the
-    /// row and the column 0, `cell` of the others, given the steps i − 1 and j − 1 and the values above, at the diagonal
-    /// and to the left; infinite where |i − j| is beyond the band.
+    /// The last value of the table, in which row i and column j stand for the first i steps of x and j of y: `start` of
+    /// the row and the column 0, `cell` of the others, from the steps i − 1 and j − 1 and the values above, at the
+    /// diagonal and to the left; infinite where |i − j| is beyond the band.
     pub fn last_value(
         self,
         band: usize,

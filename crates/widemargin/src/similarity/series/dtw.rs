@@ -5,8 +5,8 @@
 //! no slope weights). As in aeon, d is the sum of squares, not its square root; tslearn's is the root, `root=true`.
 //! Without warping (window=0) d is the squared Euclidean distance of two series of equal length.
 //!
-//! A path has from max(m, n) to m + n − 1 pairs: of series of different lengths d grows with these. `normalize=true` divides
-//! by m + n, Sakoe and Chiba's normalization, which is the same for all paths and so keeps the recursion.
+//! A path has from max(m, n) to m + n − 1 pairs: of series of different lengths d grows with these. `normalize=true`
+//! divides by m + n, Sakoe and Chiba's normalization, which is the same for all paths and so keeps the recursion.
 
 use super::definition::{at_first_pair, least, similarity, squared};
 use super::elastic::{Elastic, GAMMA, WINDOW};
@@ -63,7 +63,7 @@ pub struct Warping {
 
 impl Rule for Warping {
     const ROW: &'static SimilarityRow = &DTW;
-    const SECONDS_A_CELL: f64 = 0.3e-9;
+    const SECONDS_PER_CELL: f64 = 0.3e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
         Ok(Warping { root: arguments.value("root")?, normalize: arguments.value("normalize")? })

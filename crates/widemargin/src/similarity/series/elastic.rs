@@ -164,18 +164,18 @@ impl<F: Rule> Similarity for Elastic<F> {
         let mut block = vec![0.0; x.len() * y.len()];
         self.distances(&y, &x, &mut block).map_err(|error| error.of_bases_and_rows(&bases, &rows))?;
         // The distance of a series to itself carries no information about the scale.
-        let apart: Vec<f64> = block.into_iter().filter(|d| *d > 0.0).map(f64::from).collect();
-        let mean = apart.iter().sum::<f64>() / apart.len() as f64;
+        let distances: Vec<f64> = block.into_iter().filter(|d| *d > 0.0).map(f64::from).collect();
+        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
         let gamma = if mean > 0.0 { 1.0 / mean } else { 1.0 };
         self.form = Form::Exponential(gamma);
         self.step.set("gamma", gamma);
         Ok(())
     }
 
-    fn seconds_a_pair(&self, bases: &Series) -> f64 {
+    fn seconds_per_pair(&self, bases: &Series) -> f64 {
         let cells = |length: usize| (length * (2 * self.band(length, length) + 1).min(length)) as f64;
         let total: f64 = bases.lengths().into_iter().map(cells).sum();
-        F::SECONDS_A_CELL * bases.channels() as f64 * total / bases.len().max(1) as f64
+        F::SECONDS_PER_CELL * bases.channels() as f64 * total / bases.len().max(1) as f64
     }
 
     fn block(&self, bases: &Series, samples: &Series, block: &mut [f32]) -> Result<()> {
@@ -234,7 +234,7 @@ fn evenly(weights: &[f64], offset: f64) -> Vec<usize> {
     rows
 }
 
-/// The similarity of a definition's distance, and the half-width of the band: what all definitions share.
+/// The similarity of a definition's distance, and the half-width of the band, for all definitions.
 pub(super) fn by_definition(
     arguments: &Arguments<'_>,
     lengths: [usize; 2],

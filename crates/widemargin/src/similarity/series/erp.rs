@@ -1,8 +1,9 @@
 //! Edit distance with real penalty: `erp:g=0`.
 //!
-//! d(x, y) is the least cost of pairing time steps, ‖x_i − y_j‖, and of leaving one of either series without a partner, its
-//! distance to g (Chen and Ng, *On the marriage of Lp-norms and edit distance*, VLDB 2004; of several channels the Euclidean
-//! norm, g in each). d is a metric without a band. aeon charges a path that begins without partners for all of a series.
+//! d(x, y) is the least cost of pairing time steps, ‖x_i − y_j‖, and of leaving one of either series without a partner,
+//! its distance to g (Chen and Ng, *On the marriage of Lp-norms and edit distance*, VLDB 2004; of several channels the
+//! Euclidean norm, g in each). d is a metric without a band. aeon charges a path that begins without partners for all
+//! of a series.
 
 use super::definition::{distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
@@ -51,7 +52,7 @@ pub(super) struct RealPenalty {
 impl Rule for RealPenalty {
     const ROW: &'static SimilarityRow = &ERP;
     const REPEATS: bool = false;
-    const SECONDS_A_CELL: f64 = 0.4e-9;
+    const SECONDS_PER_CELL: f64 = 0.4e-9;
     const HAS_EDGES: bool = true;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {

@@ -8,7 +8,7 @@ use crate::simd::Simd;
 
 /// As many bases as lanes; if there are fewer, the first fills the remaining lanes.
 ///
-/// What is said of each time step is \[time\]\[lane\], of each channel \[time\]\[channel\]\[lane\]; shorter series are
+/// Values of time steps are \[time\]\[lane\], those of channels \[time\]\[channel\]\[lane\]; shorter series are
 /// padded with zeros, which do not affect earlier values.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -31,7 +31,7 @@ pub(super) struct Work {
 }
 
 impl Group {
-    /// A group of one or more of the bases, of which the rule says what else it needs to know.
+    /// A group of one or more of the bases, with their precomputed values.
     pub fn new<'a>(isa: Isa, bases: &'a Series, extras: &'a [Extra], members: &[usize]) -> Group {
         let (lanes, channels) = (isa.lanes(), bases.channels());
         let of_lane = |lane: usize| members.get(lane).copied().unwrap_or(members[0]);
@@ -85,7 +85,8 @@ impl Group {
         self.fill(isa, rule, (self.side(), self.longest, true), bands, offsets, work)
     }
 
-    /// Calls `use_it` with the table of a sample and the only member, laid out for the lanes that the group was made for.
+    /// Calls `use_it` with the table of a sample and the only member, laid out for the lanes that the group was made
+    /// for.
     pub fn with_table<T>(
         &self,
         values: &[f32],
@@ -150,7 +151,7 @@ impl Group {
         &work.found
     }
 
-    /// What is above the first row, as far as the band, in lanes whose band is more than the diagonal.
+    /// Writes the cells above the first row, as far as the band, in lanes whose band is more than the diagonal.
     fn put_edge<F: Rule>(&self, band: usize, work: &mut Work) {
         let lanes = self.lengths.len();
         work.row.clear();

@@ -1,8 +1,8 @@
 //! Longest common subsequence of series: `lcss:epsilon=0.5`.
 //!
 //! d(x, y) is 1 − L / min(m, n), L the most pairs of time steps, in order in both series, with ‖x_i − y_j‖ ≤ epsilon
-//! (Vlachos, Kollios and Gunopulos, *Discovering similar multidimensional trajectories*, ICDE 2002). As in aeon ‖·‖ is the
-//! Euclidean norm of all channels, where the paper compares each with epsilon.
+//! (Vlachos, Kollios and Gunopulos, *Discovering similar multidimensional trajectories*, ICDE 2002). As in aeon ‖·‖ is
+//! the Euclidean norm of all channels, where the paper compares each with epsilon.
 
 use super::definition::{distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
@@ -50,7 +50,7 @@ pub(super) struct CommonSubsequence {
 impl Rule for CommonSubsequence {
     const ROW: &'static SimilarityRow = &LCSS;
     const REPEATS: bool = false;
-    const SECONDS_A_CELL: f64 = 0.4e-9;
+    const SECONDS_PER_CELL: f64 = 0.4e-9;
     const HAS_EDGES: bool = true;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
@@ -66,7 +66,7 @@ impl Rule for CommonSubsequence {
     }
 
     fn finish(self, last: f32, [m, n]: [usize; 2]) -> f32 {
-        // What is counted is whole, below 2^24.
+        // Counts are integers below 2^24.
         1.0 + last / m.min(n) as f32
     }
 

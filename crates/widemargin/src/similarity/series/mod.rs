@@ -1,7 +1,7 @@
 //! Elastic similarities of series: `dtw:window=0.1,gamma=2`.
 //!
 //! Each is a distance d(x, y), the least cost of a path through the table of pairs of time steps, and a recursion of its
-//! cells: the file of that name says which. All channels share one path. s = exp(−gamma d) with a gamma, −d without one.
+//! cells, in the file of that name. All channels share one path. s = exp(−gamma d) with a gamma, −d without one.
 //! None is definite: warping violates the triangle inequality, and of the metrics exp(−gamma d) need not be definite either.
 //!
 //! The path may deviate from the diagonal by at most w = max(⌊window · longer length⌋, difference of the lengths)

@@ -1,14 +1,15 @@
 //! Move-split-merge: `msm:c=1`.
 //!
-//! d(x, y) is the least cost of turning x into y by moves, which change a value and cost by how much, splits, which repeat
-//! a value, and merges, which undo that, at c each (Stefan, Athitsos and Das, *The move-split-merge metric for time
-//! series*, IEEE Transactions on Knowledge and Data Engineering 25, 2013). A step without a partner costs
+//! d(x, y) is the least cost of turning x into y by moves, which change a value and cost by how much, splits, which
+//! repeat a value, and merges, which undo that, at c each (Stefan, Athitsos and Das, *The move-split-merge metric for
+//! time series*, IEEE Transactions on Knowledge and Data Engineering 25, 2013). A step without a partner costs
 //!
-//! C(u; v, w) = c if u is between v, its own predecessor, and w, the other series' step; else c + min(|u − v|, |u − w|).
+//! C(u; v, w) = c if u is between v, its own predecessor, and w, the other series' step; else c + min(|u − v|, |u −
+//! w|).
 //!
-//! Of several channels |·| is the Euclidean norm, and u is between v and w in the ball on the diameter from v to w, where
-//! (u − v)·(u − w) ≤ 0 (Shifaz, Pelletier, Petitjean and Webb, *Elastic similarity and distance measures for multivariate
-//! time series*, Knowledge and Information Systems 65, 2023). One channel has the metric itself.
+//! Of several channels |·| is the Euclidean norm, and u is between v and w in the ball on the diameter from v to w,
+//! where (u − v)·(u − w) ≤ 0 (Shifaz, Pelletier, Petitjean and Webb, *Elastic similarity and distance measures for
+//! multivariate time series*, Knowledge and Information Systems 65, 2023). One channel has the metric itself.
 
 use super::definition::{at_first_pair, distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
@@ -34,7 +35,7 @@ pub(super) const MSM: SimilarityRow = SimilarityRow {
             c + if along <= 0.0 { 0.0 } else { distance(u, v).min(distance(u, w)) }
         };
         similarity(arguments, x, y, channels, |pair, band| {
-            // Before the first step there is nothing: what stands there is infinite.
+            // Cells before the first step are infinite.
             let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
                 let (u, v) = (pair.x(i), pair.y(j));
                 let split = above + alone(u, pair.x(i.saturating_sub(1)), v);
@@ -55,7 +56,7 @@ pub(super) struct MoveSplitMerge {
 
 impl Rule for MoveSplitMerge {
     const ROW: &'static SimilarityRow = &MSM;
-    const SECONDS_A_CELL: f64 = 0.6e-9;
+    const SECONDS_PER_CELL: f64 = 0.6e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
         Ok(MoveSplitMerge { c: arguments.value("c")? })

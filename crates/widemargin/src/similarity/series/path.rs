@@ -5,10 +5,10 @@ use super::rule::{Extra, Neighbors, Place, Rule, Table};
 use crate::data::{Samples, Series};
 use crate::isa::Isa;
 use crate::simd::{Portable, Simd};
-use crate::similarity::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
+use crate::similarity::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
 
-/// The path between a basis and a sample within a band; none of a rule that has no single path, and for series of which the table would be
-/// too large. The shares are what each step adds to the last cell, before [`Rule::finish`].
+/// The path between a basis and a sample within a band; `None` for a rule that has no single path, and for series whose
+/// table would be too large. The share of a step is its part of the last cell, before [`Rule::finish`].
 pub(super) fn path<F: Rule>(
     rule: F,
     band: usize,
@@ -16,7 +16,7 @@ pub(super) fn path<F: Rule>(
     (samples, sample): (&Series, usize),
 ) -> Option<Comparison> {
     let (m, n) = (samples.length(sample), bases.length(basis));
-    if !F::HAS_PATH || m.saturating_mul(n) > MOST_CELLS {
+    if !F::HAS_PATH || m.saturating_mul(n) > MAX_CELLS {
         return None;
     }
     let isa = Isa::Portable(Portable);
@@ -39,7 +39,8 @@ struct Filled<'a, F> {
     rule: F,
     table: Table<'a>,
     values: Vec<f32>,
-    /// The values before the first column, a row each, and above the first row; empty where a path begins at the first pair.
+    /// The values before the first column, a row each, and above the first row; empty where a path begins at the first
+    /// pair.
     edges: [&'a [f32]; 2],
 }
 

@@ -1,4 +1,4 @@
-//! What distinguishes one elastic distance from another: how the value of a cell follows from its neighbors.
+//! The rule of an elastic distance: how the value of a cell follows from its neighbors.
 
 use crate::error::Result;
 use crate::parameters::Arguments;
@@ -9,9 +9,9 @@ use crate::similarity::row::SimilarityRow;
 pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
     const ROW: &'static SimilarityRow;
     /// With eight lanes or more, of one channel.
-    const SECONDS_A_CELL: f64;
-    /// Whether a path may begin in the middle of an edge of the table: [`Extra::edge`] has the values there. Otherwise it
-    /// begins at the first pair.
+    const SECONDS_PER_CELL: f64;
+    /// Whether a path may begin in the middle of an edge of the table: [`Extra::edge`] has the values there. Otherwise
+    /// it begins at the first pair.
     const HAS_EDGES: bool = false;
     /// Whether there is one path that the value comes from.
     const HAS_PATH: bool = true;
@@ -21,7 +21,7 @@ pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
     /// Reads its own parameters.
     fn read(arguments: &Arguments<'_>) -> Result<Self>;
 
-    /// What it needs to know of a series, \[time\]\[channel\], beside its values.
+    /// Precomputed values of a series, \[time\]\[channel\].
     fn extra(self, _series: &[f32], _channels: usize) -> Extra {
         Extra::default()
     }
@@ -69,10 +69,10 @@ impl<S: Simd> Neighbors<S> {
     }
 }
 
-/// What a rule knows of a series beside its values; empty where it needs nothing.
+/// Precomputed values of a series; empty for a rule that needs none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extra {
-    /// A second number beside each value, \[time\]\[channel\].
+    /// A second number for each value, \[time\]\[channel\].
     pub second: Vec<f32>,
     /// The cost, or part of it, of a time step without a partner.
     pub gaps: Vec<f32>,
@@ -141,7 +141,7 @@ pub(super) struct Place<'a, S: Simd, const ONE: bool> {
 }
 
 /// # Safety
-/// For all of these: the place is in the table, whose sides hold what is asked for.
+/// For all of these: the place is in the table, and its sides have these entries.
 impl<S: Simd, const ONE: bool> Place<'_, S, ONE> {
     /// A number of the sample's time step.
     #[inline(always)]

@@ -1,8 +1,9 @@
 //! Soft dynamic time warping: `soft-dtw:smoothing=0.1`.
 //!
-//! As `dtw` with a soft minimum over all paths, −smoothing · ln Σ exp(−cost / smoothing) (Cuturi and Blondel, *Soft-DTW: a
-//! differentiable loss function for time series*, ICML 2017, whose gamma it is). It is below `dtw`, may be negative, and is
-//! not 0 of a series and itself: `divergence=true` is d(x, y) − (d(x, x) + d(y, y)) / 2 (Blondel, Mensch and Vert,
+//! As `dtw` with a soft minimum over all paths, −smoothing · ln Σ exp(−cost / smoothing) (Cuturi and Blondel,
+//! *Soft-DTW: a differentiable loss function for time series*, ICML 2017, whose gamma it is). It is below `dtw`, may be
+//! negative, and is not 0 of a series and itself: `divergence=true` is d(x, y) − (d(x, x) + d(y, y)) / 2 (Blondel,
+//! Mensch and Vert,
 //! *Differentiable divergences between time series*, AISTATS 2021). aeon returns the absolute value.
 
 use super::definition::{Pair, at_first_pair, similarity, squared};
@@ -62,7 +63,7 @@ pub(super) struct SoftWarping {
 impl Rule for SoftWarping {
     const ROW: &'static SimilarityRow = &SOFT_DTW;
     const HAS_PATH: bool = false;
-    const SECONDS_A_CELL: f64 = 2e-9;
+    const SECONDS_PER_CELL: f64 = 2e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
         Ok(SoftWarping { smoothing: arguments.value("smoothing")?, divergence: arguments.value("divergence")? })
@@ -89,8 +90,8 @@ impl Rule for SoftWarping {
     }
 }
 
-/// Beyond this exp(−t) is lost beside 1 in single precision.
-const MOST: f32 = 17.0;
+/// Beyond this 1 + exp(−t) is 1 in single precision.
+const MAX_EXPONENT: f32 = 17.0;
 
 /// exp(−u) for u from 0 to 1.1, interpolated at Chebyshev's nodes: to 3e-9 of itself.
 #[allow(clippy::excessive_precision, reason = "as computed")]
@@ -122,10 +123,10 @@ const LN: [f32; 12] = [
     8.93912338e-05,
 ];
 
-/// exp(−t) for t ≥ 0, as exp(−t / 16)^16: to 5e-6 of itself, and at least exp(−[`MOST`]).
+/// exp(−t) for t ≥ 0, as exp(−t / 16)^16: to 5e-6 of itself, and at least exp(−[`MAX_EXPONENT`]).
 #[inline(always)]
 fn exp_of_minus<S: Simd>(simd: S, t: S::F32s) -> S::F32s {
-    let t = simd.min(t, simd.splat(MOST));
+    let t = simd.min(t, simd.splat(MAX_EXPONENT));
     let mut power = polynomial(simd, simd.multiply(t, simd.splat(1.0 / 16.0)), &EXP);
     for _ in 0..4 {
         power = simd.multiply(power, power);

@@ -77,9 +77,9 @@ fn agrees_with_the_definition() {
 }
 
 #[test]
-fn every_instruction_set_agrees_and_tells_no_lane_from_another() {
+fn every_instruction_set_and_every_lane_agree() {
     fn check<F: Rule>(specs: &[&str]) {
-        // A group knows nothing of what is subtracted.
+        // The subtracted terms of a divergence are not part of a group.
         let specs = specs.iter().filter(|spec| !spec.contains("divergence"));
         for (spec, channels) in specs.flat_map(|spec| [(spec, 1), (spec, 2)]) {
             let lengths: Vec<usize> = (0..16).map(|i| if i < 8 { 23 } else { 9 + i }).collect();
@@ -132,9 +132,9 @@ const Z: [f32; 7] = [0.0, 2.0, 1.0, -1.5, -1.75, 0.5, 2.0];
 
 /// Values of aeon 1.6.0, `aeon.distances.*_distance`: of X and Y, of X and Y with `window=0.1`, of X and Z.
 ///
-/// Of erp aeon's are the last. Where a path begins with steps without partners, aeon charges it for all steps of the series
-/// (10 and 17.5 for X and Y); Chen and Ng's recursion, written in a few lines of NumPy, gives the others. The divergence
-/// is of such lines too.
+/// Of erp aeon's are the last. Where a path begins with steps without partners, aeon charges it for all steps of the
+/// series (10 and 17.5 for X and Y); Chen and Ng's recursion, written in a few lines of NumPy, gives the others. The
+/// divergence is of such lines too.
 #[test]
 fn agrees_with_aeon() {
     fn check<F: Rule>(spec: &str, right: [f64; 3]) {
@@ -168,7 +168,7 @@ fn the_band_is_counted_exactly() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told_with_its_place() {
+fn rejects_incomparable_series_with_their_place() {
     let mut broken = series(&[3, 4], 2, 1);
     broken.values_mut()[6 + 5] = f32::NAN;
     let whole = series(&[3], 2, 1);

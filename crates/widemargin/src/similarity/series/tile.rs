@@ -7,7 +7,7 @@
 //! | R cells of each lane (one channel) | |
 //! |---|---|
 //! | operations | R times those of the rule, for time warping subtraction, 2 minima, multiply-add: 5 R flops a lane |
-//! | memory | 2 vectors read (the row above, the basis), 1 written; and what a rule reads more |
+//! | memory | 2 vectors read (the row above, the basis), 1 written; and the precomputed values of the rule |
 //!
 //! With 16 lanes and R = 4 that is 192 bytes in the first-level cache for 320 flops: arithmetic is the limit.
 

@@ -1,10 +1,10 @@
 //! Time warp edit distance: `twe:nu=0.001,penalty=1`.
 //!
-//! d(x, y) is the least cost of pairing time steps, ‖x_i − y_j‖ + ‖x_{i−1} − y_{j−1}‖ + 2 nu |i − j|, and of deleting one
-//! from either series, ‖x_i − x_{i−1}‖ + nu + penalty (Marteau, *Time warp edit distance with stiffness adjustment for time
-//! series matching*, IEEE Transactions on Pattern Analysis and Machine Intelligence 31, 2009, of time steps 1 apart; the
-//! penalty is his lambda, a word that Python keeps for itself). Before the first step both series are 0, and that is a
-//! pair. d is a metric without a band.
+//! d(x, y) is the least cost of pairing time steps, ‖x_i − y_j‖ + ‖x_{i−1} − y_{j−1}‖ + 2 nu |i − j|, and of deleting
+//! one from either series, ‖x_i − x_{i−1}‖ + nu + penalty (Marteau, *Time warp edit distance with stiffness adjustment
+//! for time series matching*, IEEE Transactions on Pattern Analysis and Machine Intelligence 31, 2009, of time steps at
+//! distance 1; the penalty is his lambda, a word that Python keeps for itself). Before the first step both series are
+//! 0, and that is a pair. d is a metric without a band.
 
 use super::definition::{at_first_pair, distance, least, similarity};
 use super::elastic::{Elastic, GAMMA, WINDOW};
@@ -57,13 +57,13 @@ pub(super) struct TimeWarpEdit {
 impl Rule for TimeWarpEdit {
     const ROW: &'static SimilarityRow = &TWE;
     const REPEATS: bool = false;
-    const SECONDS_A_CELL: f64 = 0.6e-9;
+    const SECONDS_PER_CELL: f64 = 0.6e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
         Ok(TimeWarpEdit { nu: arguments.value("nu")?, penalty: arguments.value("penalty")? })
     }
 
-    /// The step before each, and what it costs to delete it.
+    /// The previous step of each, and the cost of deleting it.
     fn extra(self, series: &[f32], channels: usize) -> Extra {
         let mut second = vec![0.0; channels];
         second.extend_from_slice(&series[..series.len() - channels]);

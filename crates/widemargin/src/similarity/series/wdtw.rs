@@ -1,8 +1,9 @@
 //! Weighted dynamic time warping: `wdtw:g=0.05`.
 //!
-//! As `dtw`, but a pair of time steps costs w(|i − j|) ‖x_i − y_j‖² with w(a) = 1 / (1 + exp(−g (a − M / 2))), M the length
-//! of the longer series: warping far is dear (Jeong, Jeong and Omitaomu, *Weighted dynamic time warping for time series
-//! classification*, Pattern Recognition 44, 2011; their w_max is 1). Without a weight, g = 0, d is half that of `dtw`.
+//! As `dtw`, but a pair of time steps costs w(|i − j|) ‖x_i − y_j‖² with w(a) = 1 / (1 + exp(−g (a − M / 2))), M the
+//! length of the longer series: warping far is dear (Jeong, Jeong and Omitaomu, *Weighted dynamic time warping for time
+//! series classification*, Pattern Recognition 44, 2011; their w_max is 1). Without a weight, g = 0, d is half that of
+//! `dtw`.
 
 use super::definition::{at_first_pair, least, similarity, squared};
 use super::elastic::{Elastic, GAMMA, WINDOW};
@@ -47,7 +48,7 @@ pub(super) struct Weighted {
 
 impl Rule for Weighted {
     const ROW: &'static SimilarityRow = &WDTW;
-    const SECONDS_A_CELL: f64 = 0.4e-9;
+    const SECONDS_PER_CELL: f64 = 0.4e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
         Ok(Weighted { g: arguments.value("g")? })

@@ -56,8 +56,8 @@ macro_rules! measure {
             ) -> Result<Option<Comparison>> {
                 let (x, y) = (elements(bases.0.set(bases.1)), elements(samples.0.set(samples.1)));
                 let only = |some: &[usize], others: &[usize], is_there: bool| {
-                    let kept = some.iter().filter(|element| others.binary_search(element).is_ok() == is_there);
-                    kept.copied().collect::<Vec<usize>>()
+                    let elements = some.iter().filter(|element| others.binary_search(element).is_ok() == is_there);
+                    elements.copied().collect::<Vec<usize>>()
                 };
                 let pieces =
                     Pieces::Bits { both: only(&x, &y, true), basis: only(&x, &y, false), sample: only(&y, &x, false) };

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn another_width_is_refused_unless_zeros_are_meant() {
+    fn rejects_another_width_unless_missing_columns_are_zeros() {
         let tanimoto = of("tanimoto", CountTanimoto::from_step);
         let (narrow, wide) = (both(&[vec![1.0, 2.0]]), both(&[vec![1.0, 2.0, 0.0]]));
         assert_eq!(pairwise(&tanimoto, &wide[0], &narrow[1]).unwrap(), [1.0]);

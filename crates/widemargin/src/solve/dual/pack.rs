@@ -201,7 +201,7 @@ impl<E: Entry> Pass<'_, E> {
             }
             let mut signs = [-1.0; LANES];
             let targets = &self.problem.targets;
-            if targets.is_several() {
+            if targets.is_multilabel() {
                 let lanes = signs.iter_mut().zip(&pack.problems);
                 lanes.for_each(|(sign, &problem)| *sign = targets.sign(row, problem) as f32);
             } else if let Some(k) = targets.positive_problem(row)

@@ -312,17 +312,17 @@ impl LeaveOneOutSums {
         let weight = share * row_data.roots[row] * row_data.roots[row];
         let (targets, code) = (row_data.targets, row_data.targets.code(row));
         if self.of_groups.is_empty() {
-            self.is_several = targets.is_several();
+            self.is_multilabel = targets.is_multilabel();
             self.of_groups = vec![[0.0; 2]; targets.n_classes()];
         }
-        if !self.is_several {
+        if !self.is_multilabel {
             let [wrong, all] = &mut self.of_groups[code as usize];
             *wrong += weight * targets.mistakes(row, values);
             *all += weight;
         }
         for (problem, value) in values.iter().enumerate() {
             let weight = weight * targets.weight(row, problem);
-            if self.is_several {
+            if self.is_multilabel {
                 let [wrong, all] = &mut self.of_groups[problem];
                 *all += weight;
                 *wrong += if (*value > 0.0) == (targets.sign(row, problem) > 0.0) { 0.0 } else { weight };

@@ -74,7 +74,7 @@ pub struct LeaveOneOutSums {
     /// The weight of the wrong and of all rows of each class, or of each label.
     pub of_groups: Vec<[f64; 2]>,
     /// Whether the targets are multilabel.
-    pub is_several: bool,
+    pub is_multilabel: bool,
     /// Those of some rows.
     pub some: HeldOutScores,
 }
@@ -84,7 +84,7 @@ impl LeaveOneOutSums {
     pub(crate) fn extend(&mut self, other: LeaveOneOutSums) {
         self.hinge += other.hinge;
         self.some.extend(other.some);
-        self.is_several |= other.is_several;
+        self.is_multilabel |= other.is_multilabel;
         if self.of_groups.is_empty() {
             self.of_groups = other.of_groups;
         } else {
@@ -97,7 +97,7 @@ impl LeaveOneOutSums {
     pub(crate) fn mean_hinge(&self, k: usize) -> f64 {
         let all: f64 = self.of_groups.iter().map(|[_, all]| all).sum();
         // Labels are problems themselves, whose known rows may differ.
-        self.hinge / if self.is_several { all } else { all * k as f64 }
+        self.hinge / if self.is_multilabel { all } else { all * k as f64 }
     }
 
     /// The share of the weight that is wrong.
@@ -109,7 +109,7 @@ impl LeaveOneOutSums {
     /// The same of each label, if multilabel; empty for classes.
     pub(crate) fn label_errors(&self) -> Vec<f64> {
         let share = |[wrong, all]: &[f64; 2]| wrong / all;
-        if self.is_several { self.of_groups.iter().map(share).collect() } else { Vec::new() }
+        if self.is_multilabel { self.of_groups.iter().map(share).collect() } else { Vec::new() }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use widemargin::data::{Checkpoint, Resources, Scratch};
 use widemargin::{Error, Result};
 
-/// A disk of so many bytes.
+/// A disk of a limited size.
 pub struct Disk {
     bytes: Mutex<Vec<u8>>,
     room: Option<u64>,
@@ -59,7 +59,7 @@ impl Scratch for Disk {
     }
 }
 
-/// What outlives a fit, which may be killed at a save.
+/// A checkpoint that outlives a fit, which may be killed at a save.
 #[derive(Default)]
 pub struct MemoryCheckpoint {
     pub saved: Mutex<HashMap<String, Vec<u8>>>,

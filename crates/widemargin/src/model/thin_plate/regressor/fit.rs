@@ -5,7 +5,7 @@ use super::super::remarks::{crowded, dependent};
 use super::choose::{Choice, TriedSpline};
 use super::task::{Solved, Task, exact_bytes};
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
-use crate::data::{Distinct, Given, PickedRows, Rows, Targets, fingerprints};
+use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
@@ -90,9 +90,9 @@ impl ThinPlateRegressorParams {
         let weights = targets.weights(samples.n_rows(), sample_weight)?;
         let mut clock = Clock::start(monitor);
         let codes = targets.codes();
-        let given = Given { codes: &codes, weights: sample_weight, effective: &weights };
+        let weighted = WeightedCodes { codes: &codes, weights: sample_weight, effective: &weights };
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
-        let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
+        let distinct = Distinct::find(read, weighted, 0, self.threads, monitor)?;
         let pool = Pool::new(self.threads)?;
         let task = Task {
             params: self,

@@ -55,7 +55,7 @@ fn square(radius: usize) -> Vec<Shift> {
     (-radius..=radius).flat_map(|down| (-radius..=radius).map(move |across| [down, across])).collect()
 }
 
-/// The grid with each cell taken from where its shift leads.
+/// The grid with each cell replaced by the one at its shift.
 fn displaced(grids: &Grids, at: usize, z: Shift, u: &[Shift]) -> Vec<f64> {
     let (rows, cols, depth) = (grids.rows() as i64, grids.cols() as i64, grids.depth());
     let cell = |c: usize| {
@@ -337,7 +337,7 @@ fn gamma_is_learned_from_grids_as_they_are() {
 }
 
 #[test]
-fn wrong_parameters_are_refused() {
+fn rejects_wrong_parameters() {
     for (text, part) in [
         ("match:quadratic=-1", "a finite number at least 0"),
         ("match:quadratic=inf", "a finite number at least 0"),

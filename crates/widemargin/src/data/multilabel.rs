@@ -1,4 +1,4 @@
-//! Labels where samples have several, or none: made of an indicator matrix, checked, balanced and drawn from.
+//! Multilabel targets: made from an indicator matrix, checked, balanced and grouped for drawing samples.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use super::{ClassWeight, Label, Labels};
 use crate::error::{Error, Result};
 
 impl Labels {
-    /// Several labels a sample, from their names and an indicator matrix, samples × labels, row-major: 1 where the sample
-    /// has the label, 0 where it has it not, NaN where it is unknown.
+    /// Multilabel targets, from their names and an indicator matrix, samples × labels, row-major: 1 where the
+    /// sample has the label, 0 where it has it not, NaN where it is unknown.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the matrix has no columns, or another number than there are names; [`Error::Parameter`] for a
-    /// repeated name and for another value than 0, 1 and NaN, with its row and column.
-    pub fn several(names: Vec<Label>, values: &[f64]) -> Result<Labels> {
+    /// [`Error::Shape`] if the matrix has no columns, or another number than there are names; [`Error::Parameter`] for
+    /// a repeated name and for another value than 0, 1 and NaN, with its row and column.
+    pub fn multilabel(names: Vec<Label>, values: &[f64]) -> Result<Labels> {
         let k = names.len();
         if k == 0 || !values.len().is_multiple_of(k) {
             let found = format!("{} values for {k} labels", values.len());
@@ -32,41 +32,41 @@ impl Labels {
         let key = |row: &[f64]| -> Vec<i8> {
             row.iter().map(|value| if value.is_nan() { 0 } else { 2 * (*value as i8) - 1 }).collect()
         };
-        let mut seen: BTreeMap<Vec<i8>, u32> = values.chunks(k).map(|row| (key(row), 0)).collect();
-        seen.values_mut().enumerate().for_each(|(place, code)| *code = place as u32);
-        let codes = values.chunks(k).map(|row| seen[&key(row)]).collect();
-        let signed = seen.into_keys().flatten().map(f64::from).collect();
+        let mut sets: BTreeMap<Vec<i8>, u32> = values.chunks(k).map(|row| (key(row), 0)).collect();
+        sets.values_mut().enumerate().for_each(|(place, code)| *code = place as u32);
+        let codes = values.chunks(k).map(|row| sets[&key(row)]).collect();
+        let signed = sets.into_keys().flatten().map(f64::from).collect();
         Ok(Labels { classes: names, codes, sets: Some(LabelSets { signed, n_labels: k }) })
     }
 
-    /// Whether a sample has several labels, or none, rather than one class.
-    pub fn is_several(&self) -> bool {
+    /// Whether the targets are multilabel rather than classes.
+    pub fn is_multilabel(&self) -> bool {
         self.sets.is_some()
     }
 
-    /// Refuses several labels a sample where only classes are known.
+    /// Rejects multilabel targets where only classes are supported.
     ///
     /// # Errors
-    /// [`Error::Parameter`], naming what was asked for.
-    pub fn check_one_class(&self, what: &str) -> Result<()> {
-        if !self.is_several() {
+    /// [`Error::Parameter`], naming `purpose`.
+    pub fn check_one_class(&self, purpose: &str) -> Result<()> {
+        if !self.is_multilabel() {
             return Ok(());
         }
-        Err(Error::parameter("Y", "several labels a sample", format!("one class a sample for {what}")))
+        Err(Error::parameter("Y", "a multilabel matrix", format!("one class a sample for {purpose}")))
     }
 
-    /// The signed weights of the sets of several labels, sets × labels; the code of a sample is the number of its set.
+    /// The signed weights of the label sets, sets × labels; the code of a sample is the number of its set.
     pub fn signed_sets(&self) -> Option<&[f64]> {
         self.sets.as_ref().map(LabelSets::signed)
     }
 
-    /// The sets of several labels.
+    /// The label sets of multilabel targets.
     pub(crate) fn sets(&self) -> Option<&LabelSets> {
         self.sets.as_ref()
     }
 
-    /// Groups by which samples are drawn, so that what is rare is drawn too: the group of each sample, and their number. Of
-    /// classes these are the classes; of several labels each sample counts for the rarest that it has, or for none.
+    /// Groups for drawing samples, so that rare classes are drawn too: the group of each sample, and the number of
+    /// groups. They are the classes; a sample with multilabel targets belongs to its rarest label, or to none.
     pub fn strata(&self) -> (Vec<u32>, usize) {
         let Some(sets) = &self.sets else { return (self.codes.clone(), self.classes.len()) };
         let k = self.classes.len();
@@ -79,7 +79,7 @@ impl Labels {
         (self.codes.iter().map(|&code| of_set[code as usize]).collect(), k + 1)
     }
 
-    /// The same as labels of one class each, for what draws by class.
+    /// The same as labels of one class each, for drawing by class.
     pub(crate) fn as_strata(&self) -> Cow<'_, Labels> {
         if self.sets.is_none() {
             return Cow::Borrowed(self);
@@ -89,15 +89,15 @@ impl Labels {
         Cow::Owned(Labels { classes, codes, sets: None })
     }
 
-    /// The weights of several labels: 0 for a sample of which no label is known.
+    /// Sets the weight of samples without a known label to 0.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for class weights by name, and for a label that all samples have, or none, or of which nothing is
-    /// known.
+    /// [`Error::Parameter`] for class weights by name, and for a label that all samples have, or none, or that is
+    /// unknown for all.
     pub(super) fn check_sets(&self, weights: &mut [f64], class_weight: &ClassWeight) -> Result<()> {
         let Some(sets) = &self.sets else { return Ok(()) };
         if let ClassWeight::PerClass(_) = class_weight {
-            let expected = "balanced or none where samples have several labels: there are no classes to be named";
+            let expected = "balanced or none for multilabel targets: there are no classes to be named";
             return Err(Error::parameter("class_weight", "a factor a class", expected));
         }
         for (weight, &code) in weights.iter_mut().zip(&self.codes) {
@@ -108,9 +108,9 @@ impl Labels {
         for (label, [without, with]) in self.classes.iter().zip(sets.totals(&self.codes, weights)) {
             let problem = match (without > 0.0, with > 0.0) {
                 (true, true) => continue,
-                (false, true) => "every sample of which it is known has it",
+                (false, true) => "every sample with a known value has it",
                 (true, false) => "no sample has it",
-                (false, false) => "of no sample is it known",
+                (false, false) => "it is known for no sample",
             };
             let expected = format!("a label needs samples that have it and samples that have it not: {problem}");
             return Err(Error::parameter("Y", format!("the column of label {label}"), expected));
@@ -118,8 +118,8 @@ impl Labels {
         Ok(())
     }
 
-    /// The labels with the weights of several labels, and without classes whose samples all have weight 0. Samples of such a
-    /// class, which no sum counts, get the first of the others.
+    /// The labels with the weights of multilabel targets, and without classes whose samples all have weight 0. Samples
+    /// of such a class, which no sum counts, get the first of the others.
     pub fn weighted(self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         let mut is_present = vec![false; self.classes.len()];
         if self.sets.is_none() {
@@ -129,8 +129,8 @@ impl Labels {
         self.with_classes(&is_present).balanced(class_weight, weights)
     }
 
-    /// With balanced weights, for each label by itself the samples that have it weigh as much as those that have it not,
-    /// and together as much as before. Classes are left as they are: their weights are those of their samples.
+    /// With balanced weights, for each label the samples that have it weigh as much as those that do not, and together
+    /// as much as before. Classes are unchanged: their weights are those of their samples.
     pub fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         if *class_weight == ClassWeight::Balanced
             && let Some(sets) = &mut self.sets
@@ -154,25 +154,25 @@ mod tests {
 
     const NAN: f64 = f64::NAN;
 
-    fn several(values: &[f64]) -> Result<Labels> {
-        Labels::several((0..3).map(Label::Integer).collect(), values)
+    fn matrix(values: &[f64]) -> Result<Labels> {
+        Labels::multilabel((0..3).map(Label::Integer).collect(), values)
     }
 
     #[test]
-    fn samples_with_the_same_answers_share_a_set() {
-        let labels = several(&[1.0, 0.0, NAN, 0.0, 0.0, 1.0, 1.0, 0.0, NAN, 0.0, 1.0, 1.0]).unwrap();
+    fn samples_with_equal_labels_share_a_set() {
+        let labels = matrix(&[1.0, 0.0, NAN, 0.0, 0.0, 1.0, 1.0, 0.0, NAN, 0.0, 1.0, 1.0]).unwrap();
         assert_eq!((labels.len(), labels.codes()), (4, &[2, 0, 2, 1][..]));
         assert_eq!(labels.sets().unwrap().of(2), [1.0, -1.0, 0.0]);
         // Label 1 is rarer than 0 and 2.
         assert_eq!(labels.strata(), (vec![0, 2, 0, 1], 4));
         let part = labels.select(&[1, 2]);
-        assert_eq!((part.codes(), part.classes().len(), part.is_several()), (&[0, 2][..], 3, true));
+        assert_eq!((part.codes(), part.classes().len(), part.is_multilabel()), (&[0, 2][..], 3, true));
     }
 
     #[test]
-    fn each_label_is_balanced_by_itself() {
+    fn each_label_is_balanced_separately() {
         let values = [1.0, 0.0, 0.0, 0.0, 1.0, NAN, 0.0, 1.0, 1.0, NAN, NAN, NAN];
-        let labels = several(&values).unwrap();
+        let labels = matrix(&values).unwrap();
         let weights = effective_weights(&labels, Some(&[1.0, 2.0, 3.0, 1.0]), &ClassWeight::Balanced).unwrap();
         assert_eq!(weights, [1.0, 2.0, 3.0, 0.0], "nothing is known of the last sample");
         let balanced = labels.balanced(&ClassWeight::Balanced, &weights);
@@ -188,18 +188,18 @@ mod tests {
     }
 
     #[test]
-    fn wrong_matrices_are_told() {
-        let told = |values: &[f64]| several(values).unwrap_err().to_string();
-        assert!(told(&[1.0, 0.0]).contains("2 values for 3 labels"));
-        assert!(told(&[1.0, 0.0, 2.0]).contains("Y = 2 at row 0, column 2 (2)"), "{}", told(&[1.0, 0.0, 2.0]));
+    fn rejects_wrong_matrices() {
+        let message = |values: &[f64]| matrix(values).unwrap_err().to_string();
+        assert!(message(&[1.0, 0.0]).contains("2 values for 3 labels"));
+        assert!(message(&[1.0, 0.0, 2.0]).contains("Y = 2 at row 0, column 2 (2)"), "{}", message(&[1.0, 0.0, 2.0]));
         let empty = |values: &[f64]| {
-            effective_weights(&several(values).unwrap(), None, &ClassWeight::Uniform).unwrap_err().to_string()
+            effective_weights(&matrix(values).unwrap(), None, &ClassWeight::Uniform).unwrap_err().to_string()
         };
         assert!(empty(&[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]).contains("column of label 1"));
-        assert!(empty(&[1.0, 1.0, 0.0, 0.0, 1.0, 1.0]).contains("every sample of which it is known has it"));
-        assert!(empty(&[1.0, NAN, 0.0, 0.0, NAN, 1.0]).contains("of no sample is it known"));
-        let labels = several(&[1.0, 0.0, 0.0, 0.0, 1.0, 1.0]).unwrap();
+        assert!(empty(&[1.0, 1.0, 0.0, 0.0, 1.0, 1.0]).contains("every sample with a known value has it"));
+        assert!(empty(&[1.0, NAN, 0.0, 0.0, NAN, 1.0]).contains("it is known for no sample"));
+        let labels = matrix(&[1.0, 0.0, 0.0, 0.0, 1.0, 1.0]).unwrap();
         let named = ClassWeight::PerClass([(Label::Integer(0), 2.0)].into());
-        assert!(effective_weights(&labels, None, &named).unwrap_err().to_string().contains("several labels"));
+        assert!(effective_weights(&labels, None, &named).unwrap_err().to_string().contains("multilabel"));
     }
 }

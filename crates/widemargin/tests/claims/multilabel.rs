@@ -1,5 +1,5 @@
-//! Several labels a sample: each problem is the two-class problem of the samples of which its label is known, whatever is
-//! shared; and so are its leave-one-out error and its probabilities.
+//! Multilabel targets: each problem is the two-class problem of the samples with a known value of its label, whatever
+//! is shared; and so are its leave-one-out error and its probabilities.
 
 use crate::common::histograms;
 use crate::resources_common::Disk;
@@ -42,7 +42,7 @@ fn names() -> Vec<Label> {
     ["a", "b", "c"].map(Label::from).to_vec()
 }
 
-/// Samples of which a label is known, and their answers.
+/// Samples with a known value of a label, and these values.
 fn known(values: &[f64], answers: &[f64], label: usize) -> (Vec<f64>, Labels) {
     let rows: Vec<usize> = (0..N).filter(|row| !answers[row * K + label].is_nan()).collect();
     let values = rows.iter().flat_map(|&row| &values[row * D..(row + 1) * D]).copied().collect();
@@ -56,10 +56,10 @@ fn view(values: &[f64]) -> DenseView<'_, f64> {
 /// A fit on samples and labels, and its decision values of other samples.
 type FitAlone<'a> = &'a dyn Fn(&[f64], &Labels, &[f64]) -> Vec<f64>;
 
-/// Decision values of all labels are those of each label's own model on the samples of which it is known.
+/// Decision values of all labels are those of each label's own model on the samples with a known value.
 fn same(what: &str, tolerance: f64, all: &dyn Fn(&[f64], &Labels) -> Vec<f64>, alone: FitAlone<'_>) {
     let (values, answers) = case();
-    let found = all(&values, &Labels::several(names(), &answers).unwrap());
+    let found = all(&values, &Labels::multilabel(names(), &answers).unwrap());
     assert_eq!(found.len(), N * K);
     for label in 0..K {
         let (some, labels) = known(&values, &answers, label);
@@ -90,7 +90,7 @@ fn thin_plate_problems_are_those_of_each_label() {
             let fit = |values: &[f64], labels: &Labels| params.fit(&view(values), labels).unwrap();
             same(
                 &params
-                    .fit(&view(&case().0), &Labels::several(names(), &case().1).unwrap())
+                    .fit(&view(&case().0), &Labels::multilabel(names(), &case().1).unwrap())
                     .unwrap()
                     .kernel()
                     .to_string(),
@@ -100,7 +100,7 @@ fn thin_plate_problems_are_those_of_each_label() {
             );
             // Leave-one-out and the probabilities on it.
             let (values, answers) = case();
-            let all = fit(&values, &Labels::several(names(), &answers).unwrap());
+            let all = fit(&values, &Labels::multilabel(names(), &answers).unwrap());
             let point = all.chosen().unwrap();
             for label in 0..K {
                 let (some, labels) = known(&values, &answers, label);
@@ -187,9 +187,9 @@ fn power_mean_problems_are_those_of_each_label() {
 }
 
 #[test]
-fn a_model_of_several_labels_is_saved_and_refuses_one_class() {
+fn a_multilabel_model_is_saved_and_rejects_one_class() {
     let (values, answers) = case();
-    let labels = Labels::several(names(), &answers).unwrap();
+    let labels = Labels::multilabel(names(), &answers).unwrap();
     let model = ThinPlateParams::new(kernel()).fit(&view(&values), &labels).unwrap();
     let read = from_bytes(&model.to_bytes().unwrap()).unwrap();
     let (samples, monitor) = (SamplesView::from(view(&values)), Monitor::none());
@@ -214,7 +214,7 @@ fn the_order_of_samples_and_the_number_of_threads_make_no_difference() {
         (0..N).flat_map(|row| all[row * 37 % N * width..][..width].to_vec()).collect()
     };
     let fit = |values: &[f64], answers: &[f64], threads: usize| {
-        let labels = Labels::several(names(), answers).unwrap();
+        let labels = Labels::multilabel(names(), answers).unwrap();
         let params = ThinPlateParams::new(kernel()).c(3.0).threads(threads);
         params.fit(&view(values), &labels).unwrap().decision_values(&view(&case().0), 1).unwrap()
     };
@@ -235,7 +235,7 @@ fn many() -> (AnySamples, Labels) {
     let answers: Vec<f64> = (0..n * K).map(of).collect();
     let values = values.iter().map(|x| *x as f32).collect();
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: D }));
-    (samples, Labels::several(names(), &answers).unwrap())
+    (samples, Labels::multilabel(names(), &answers).unwrap())
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn out_of_core_they_are_those_of_memory() {
     for class_weight in weights() {
         let params = || {
             BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=3"]).unwrap())
-                .basis(BasisChoice::Given((0..30).map(|at| at * 60).collect()))
+                .basis(BasisChoice::Rows((0..30).map(|at| at * 60).collect()))
                 .c(2.0)
                 .tol(1e-6)
                 .class_weight(class_weight.clone())
@@ -288,20 +288,20 @@ fn out_of_core_they_are_those_of_memory() {
     }
 }
 
-/// Of the power mean SVM: in one block and in several, with what is given and with what is chosen, on samples whose label is not
-/// always known.
+/// Of the power mean SVM: in one block and in several, with fixed and with automatic parameters, on samples whose
+/// label is not always known.
 #[test]
 fn power_mean_out_of_core_is_that_of_memory() {
     let (samples, labels) = many();
     let monitor = Monitor::none();
     let AnySamples::Vectors(Vectors::Dense(matrix)) = &samples else { panic!("dense samples") };
     let params = || PowerMeanParams::new(AdditiveKernel::PowerMean { p: -1.0 }).tol(1e-5).max_epochs(5000);
-    let given = || params().nodes(vec![0.02, 0.1, 0.3, 0.7]).c(2.0);
+    let fixed = || params().nodes(vec![0.02, 0.1, 0.3, 0.7]).c(2.0);
     let cases: [(PowerMeanParams, f64); 4] = [
-        (given().class_weight(ClassWeight::Balanced), 0.02),
-        (given().loss(Loss::Hinge), 0.02),
+        (fixed().class_weight(ClassWeight::Balanced), 0.02),
+        (fixed().loss(Loss::Hinge), 0.02),
         (params().nodes(vec![0.05, 0.4]).c(CChoice::Auto), 0.02),
-        // Kernel and nodes are chosen on samples that were merged where they are equal, or were not.
+        // Kernel and nodes are selected on samples that were merged where they are equal, or were not.
         (params().choose_p().choose_n_nodes().c(CChoice::Auto), 0.05),
     ];
     for (params, tolerance) in cases {
@@ -319,7 +319,7 @@ fn power_mean_out_of_core_is_that_of_memory() {
             let size = b.iter().fold(0.0f64, |most, x| most.max(x.abs()));
             let off = a.iter().zip(&b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
             assert!(off <= tolerance * size, "{params:?}, {memory}: {off} of {size}");
-            // Fitted on other samples that are held out: close, not the same.
+            // Fitted without other held-out samples: close, not the same.
             let proba = |model: &dyn Classifier| model.predict_proba(&view, 1, &monitor).unwrap().values;
             let (a, b) = (proba(&ours), proba(&truth));
             let off = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>() / a.len() as f64;

@@ -102,7 +102,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         )
         return fitted, rows
 
-    def _chosen(self, given: Given, rows: Rows, kernel: Any, progress: Progress) -> _core.Chosen:
+    def _chosen(self, given: Given, rows: Rows, kernel: Any, progress: Progress) -> _core.PowerMeanSelection:
         """What is chosen, on some of the samples, which are brought here."""
         n_nodes, nodes = self._nodes()
         factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, bool(self.scale))

@@ -711,7 +711,7 @@ def test_resolved():
     assert resolved.specs == ["rbf", "linear", "jensen-shannon"]
     assert [name for _, name in resolved.calls] == ["own"]
     assert resolved.order == [0, 2, 3, 1]
-    assert resolved.in_given_order("abcd") == list("adbc")
+    assert resolved.in_list_order("abcd") == list("adbc")
     assert resolved.takes[0] == "table"
     assert not resolved.is_precomputed
     alone = resolve(own)

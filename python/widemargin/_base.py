@@ -30,7 +30,7 @@ from ._classes import classes_of, labels_of, restored_classes
 from ._columns import validated
 from ._files import opened
 from ._html import facts_of, report_table
-from ._label_matrix import has_several, indicator, label_names
+from ._label_matrix import indicator, is_multilabel, label_names
 from ._progress import Progress
 from ._results import Row, path_of, results
 from ._samples import as_contiguous, from_vectors
@@ -326,7 +326,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
         """Sets `classes_`, and returns the classes or labels, the codes of samples and their weights."""
-        self._several = has_several(y)
+        self._several = is_multilabel(y)
         values: npt.NDArray[Any]
         if self._several:
             values = indicator(y)
@@ -573,7 +573,7 @@ class VectorModel(FittedModel):
         checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
         if reset:
             checks |= self._target_checks
-        if not self._target_checks and has_several(y):
+        if not self._target_checks and is_multilabel(y):
             X = validated(self, X, reset=reset, **checks)
             check_consistent_length(X, y)
             return X, y

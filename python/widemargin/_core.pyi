@@ -418,7 +418,7 @@ class WeightedTargets:
     def __new__(cls, targets: _Floats, weights: _Floats | None, has_intercept: bool) -> WeightedTargets: ...
     @property
     def standard(self) -> _Floats:
-        """The targets with mean 0, if there is an intercept, and a largest magnitude of 1; 0 for samples of weight 0."""
+        """The targets with mean 0, if there is an intercept, and a largest magnitude of 1; 0 where the weight is 0."""
 
     @property
     def weights(self) -> _Floats: ...
@@ -605,7 +605,7 @@ class Store:
     @property
     def feature_names(self) -> list[str] | None: ...
     def labels(self) -> tuple[list[int | str], npt.NDArray[Any]]:
-        """The classes and the class index of each sample, or the names and the indicator matrix of multilabel targets."""
+        """The classes and the class index of each sample, or the names and indicator matrix of multilabel targets."""
 
 def learn_columns(columns: Sequence[_Column]) -> tuple[str, _Floats]:
     """The types and categories of a data frame's columns, as JSON, and the features of its rows."""

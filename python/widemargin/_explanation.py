@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._base import FittedRegressor, MarginClassifier
 from ._classes import labels_of
-from ._label_matrix import has_several, indicator, label_names
+from ._label_matrix import indicator, is_multilabel, label_names
 from ._samples import count, pick
 from ._types import Labels, Path, Samples, Targets, Weights
 from ._unwrapped import fitted_model, names_of_columns, unwrapped
@@ -412,7 +412,7 @@ def _told(estimator: Any, y: Any, sample_weight: Any) -> _core._Target:
         if names != known and set(names) == set(known):
             values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
         return known, values, estimator._weights(sample_weight, len(values))
-    if has_several(y):
+    if is_multilabel(y):
         raise ValueError("y should be a 1d array: the model has one class a sample")
     classes, codes = np.unique(np.asarray(y).ravel(), return_inverse=True)
     return labels_of(classes), codes.astype(np.uint32), estimator._weights(sample_weight, len(codes))

@@ -45,7 +45,7 @@ def files(
     """Training samples that ``fit`` reads block by block, for data larger than memory.
 
     Pass the result as X to `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` and the regressors, without y if the
-    files have labels. The fit and the model are those of the command line with ``--memory-limit``.
+    files have labels. The fit and the model are those of the command line with ``--memory``.
 
     Parameters
     ----------

@@ -202,8 +202,8 @@ def channels_of(X: Any) -> list[npt.NDArray[Any]]:
         lengths = [len(cell) if _is_series(cell) else 0 for cell in cells]
         if len(set(lengths)) > 1:
             raise ValueError(
-                f"series {row} (from 0) has channels of lengths {lengths}, one per column: the channels of a series must "
-                "have the same length"
+                f"series {row} (from 0) has channels of lengths {lengths}, one per column: the channels of a series "
+                "must have the same length"
             )
         series.append(np.stack([np.asarray(cell) for cell in cells], axis=-1))
     return series

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, column_or_1d
 
 
-def has_several(y: Any) -> bool:
+def is_multilabel(y: Any) -> bool:
     """Whether y is a multilabel indicator matrix and not one class per sample.
 
     A matrix of one column has classes, as in scikit-learn.
@@ -36,9 +36,7 @@ def indicator(y: Any) -> npt.NDArray[np.float64]:
     try:
         values = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y", order="C")
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"Y must be an indicator matrix of 0 and 1, with NaN for unknown labels: {error}"
-        ) from error
+        raise ValueError(f"Y must be an indicator matrix of 0 and 1, with NaN for unknown labels: {error}") from error
     wrong = ~(np.isnan(values) | (values == 0) | (values == 1))
     if wrong.any():
         row, column = (int(at[0]) for at in np.nonzero(wrong))
@@ -57,7 +55,7 @@ def label_names(y: Any, n_labels: int) -> list[int | str]:
 
 def codes_of(y: Any) -> npt.NDArray[np.uint32]:
     """A code for each sample, equal for samples of one class or of the same labels."""
-    if has_several(y):
+    if is_multilabel(y):
         # Unknown entries are equal to each other.
         codes = np.unique(np.nan_to_num(indicator(y), nan=2.0), axis=0, return_inverse=True)[1]
     else:

@@ -13,7 +13,7 @@ class NestedSpecMixin:
     """Must precede scikit-learn's `BaseEstimator` in the bases of an estimator."""
 
     # The parameters that may be a spec or an object.
-    _spelled: ClassVar[tuple[str, ...]] = ("similarity",)
+    _spec_parameters: ClassVar[tuple[str, ...]] = ("similarity",)
 
     def set_params(self, **params: object) -> Self:
         """Sets parameters, including those of a similarity: ``similarity__gamma=0.1``.
@@ -29,7 +29,7 @@ class NestedSpecMixin:
         estimator
             The estimator itself.
         """
-        for name in self._spelled:
+        for name in self._spec_parameters:
             nested = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(f"{name}__")}
             value = params.get(name, getattr(self, name))
             if nested and isinstance(value, str):

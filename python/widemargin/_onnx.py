@@ -73,8 +73,8 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
 
     Pipelines, searches and ensembles of scikit-learn are converted by the package skl2onnx. Their inputs have the types
     of X, as do ``scores`` and ``probabilities``; without X there is one input of type double. ONNX Runtime
-    implements `SimpleImputer` in single precision only: pass X of float32. With a data frame as X the model has an input of shape
-    (n_samples, 1) for each column.
+    implements `SimpleImputer` in single precision only: pass X of float32. With a data frame as X the model has an
+    input of shape (n_samples, 1) for each column.
 
     The model stores the bases as dense rows. Comparing n samples with them needs memory for several matrices of shape
     (n, bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: their time

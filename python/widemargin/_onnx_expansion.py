@@ -59,7 +59,9 @@ def expression_of(spec: str) -> Any:
     name, _, rest = spec.partition(":")
     arguments = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
     parameters = SIMILARITIES[name]["parameters"]
-    values = {one["name"]: default_of({**one, "default": arguments.get(one["name"], one["default"])}) for one in parameters}
+    values = {
+        one["name"]: default_of({**one, "default": arguments.get(one["name"], one["default"])}) for one in parameters
+    }
     return EXPRESSIONS[name](**values)
 
 

@@ -147,7 +147,7 @@ def check_size(n_bytes: int) -> None:
     """Raises ValueError for constants beyond the maximum size of a model, before they are copied."""
     if n_bytes > _MAX_BYTES:
         raise ValueError(
-            f"the model's constants need {n_bytes / 1e9:.1f} GB or more, and an ONNX model is limited to 2 GB: train with "
+            f"the model's constants need {n_bytes / 1e9:.1f} GB or more, and the limit of ONNX is 2 GB: train with "
             "fewer bases (n_basis) or features, or use widemargin.save"
         )
 

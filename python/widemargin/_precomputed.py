@@ -14,13 +14,13 @@ from ._bases import basis_of
 from ._calls import Checked
 from ._collect import Collected, NoEstimator, tell_kind
 from ._columns import by_name
-from ._label_matrix import codes_of, has_several
+from ._label_matrix import codes_of, is_multilabel
 from ._samples import from_vectors, pick
 from ._warn import warn
 from .similarity import pairwise
 
 # The default number of bases, as in the library.
-USUAL_BASES = 1000
+DEFAULT_BASES = 1000
 
 
 class TakesPrecomputed(BaseEstimator):
@@ -41,7 +41,7 @@ class TakesPrecomputed(BaseEstimator):
 
     def _n_basis_of(self, n_samples: int) -> int:
         """The number of bases for `n_samples` samples of weight above 0."""
-        return min(USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
+        return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
     def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
@@ -54,7 +54,7 @@ class TakesPrecomputed(BaseEstimator):
             If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
         """
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
-        if y is None or (is_classifier(self) and has_several(y)):
+        if y is None or (is_classifier(self) and is_multilabel(y)):
             X = validate_data(self, X, **how)
         else:
             X, y = validate_data(self, X, y, **self._target_checks, **how)

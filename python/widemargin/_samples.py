@@ -30,8 +30,8 @@ def from_vectors(X: Any) -> Any:
     Returns
     -------
     ndarray, C-contiguous, the tuple ("csr", data, indices, indptr, n_columns), or the store
-        float32 and float64 are preserved, other numbers become float64. The input is not modified, and not copied if it has
-        the right form.
+        float32 and float64 are preserved, other numbers become float64. The input is not modified, and not
+        copied if it has the right form.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def _images(X: Any, name: str) -> Any:
         for number, image in enumerate(X):
             if image.shape != X[0].shape:
                 raise ValueError(
-                    f"{name}: all images must have the same size, but image {number} has shape {image.shape} and image 0 "
+                    f"{name}: images must have the same size, but image {number} has shape {image.shape} and image 0 "
                     f"{X[0].shape}: resize or crop them"
                 )
     pixels = _array(X, name, form)

@@ -122,7 +122,7 @@ def spectrum(
 
     resolved = resolve(similarity, layout)
     parts = _core.spectrum(resolved.similarities, resolved.given(X)[0], threads_of(n_jobs))
-    spectra = [Spectrum(**part) for part in resolved.in_given_order(parts)]
+    spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
 
 
@@ -290,7 +290,7 @@ class SpectrumDisplay:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
         # The specs include what was learned from all training samples.
         learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
-        similarity = resolved.in_given_order(learned)
+        similarity = resolved.in_list_order(learned)
         # The layout of the bases is known.
         layout = "channels_last" if X is None and fitted.layout == "auto" else fitted.layout
         samples = fitted.basis_ if X is None else X

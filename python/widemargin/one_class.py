@@ -21,7 +21,7 @@ from ._types import Basis, RandomState, Samples, SimilarityLike, Targets, Weight
 __all__ = ["BasisExpansionOneClass"]
 
 # The number of bases with n_basis="auto", and of samples below which all are bases; the same as in the library.
-USUAL_BASES = 500
+DEFAULT_BASES = 500
 FEW_SAMPLES = 20
 
 
@@ -164,7 +164,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         return (self._weights(sample_weight, n_samples),)
 
     def _n_basis_of(self, n_samples: int) -> int:
-        usual = n_samples if n_samples < FEW_SAMPLES else min(n_samples // 2, USUAL_BASES)
+        usual = n_samples if n_samples < FEW_SAMPLES else min(n_samples // 2, DEFAULT_BASES)
         return max(usual if isinstance(self.n_basis, str) else min(int(self.n_basis), n_samples), 1)
 
     def _check_number(self, n_samples: int) -> None:

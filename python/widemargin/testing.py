@@ -297,7 +297,7 @@ class _Check:
             again = pickle.loads(pickle.dumps(self.function))
         except Exception as error:
             self.problems.append(
-                f"it cannot be pickled ({type(error).__name__}: {error}), so that models with it can be neither saved nor "
+                f"it cannot be pickled ({type(error).__name__}: {error}), so that models with it cannot be saved or "
                 "fitted by several processes: define it at the top level of a module, without lambdas"
             )
             return

@@ -26,7 +26,7 @@ _YES_NO = ("no", "yes")
 class ThinPlate(NestedSpecMixin, VectorModel):
     """What the thin plate SVM and the smoothing spline have in common."""
 
-    _spelled = ("kernel",)
+    _spec_parameters = ("kernel",)
     # What to use for a similarity that is no such kernel.
     _instead: ClassVar[str]
 

@@ -12,7 +12,7 @@ from dask.base import is_dask_collection
 
 from .. import _core
 from .._classes import labels_of
-from .._label_matrix import has_several, label_names
+from .._label_matrix import is_multilabel, label_names
 from . import _tasks
 from ._estimator import DaskEstimator
 
@@ -27,7 +27,7 @@ class DaskClassifier(DaskEstimator):
     ) -> tuple[_core.WeightedLabels, Callable[[Any], Sequence[Any]]]:
         """Sets `classes_`."""
         C = float(self.C) if isinstance(self.C, Real) else 1.0
-        self._several = has_several(y)
+        self._several = is_multilabel(y)
         target: _core._Target
         if self._several:
             Y = np.concatenate([one.classes[one.codes] for one in there])

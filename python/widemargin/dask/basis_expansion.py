@@ -13,7 +13,7 @@ from .. import _bases, _core
 from .. import basis_expansion as _local
 from .._base import c_of
 from .._names import one_of
-from .._precomputed import USUAL_BASES
+from .._precomputed import DEFAULT_BASES
 from .._progress import Progress
 from .._results import Row
 from .._samples import as_contiguous
@@ -151,7 +151,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             _bases.normalization_text(some.normalization_, some.negative_eigenvalues_)
             if normalization == "auto"
             else normalization,
-            max(some._n_basis, USUAL_BASES // len(specs_of(some))) if n_basis is None else n_basis,
+            max(some._n_basis, DEFAULT_BASES // len(specs_of(some))) if n_basis is None else n_basis,
             some.C_ if C is None else C,
             some.loss_.replace("_", "-") if loss == "auto" else loss,
         ), some if C is None else None

@@ -12,7 +12,7 @@ from .. import _bases, _core
 from .. import regression as _local
 from .._base import c_of
 from .._names import one_of
-from .._precomputed import USUAL_BASES
+from .._precomputed import DEFAULT_BASES
 from .._progress import Progress
 from .._specs import is_auto
 from ..thin_plate import BASIS_NAMES
@@ -85,7 +85,7 @@ class BasisExpansionRegressor(DaskRegressor, _local.BasisExpansionRegressor):
         similarity, normalization = self._decided(given, normalization)
         clock.end("choose")
         present = np.flatnonzero(targets.weights > 0)
-        n_basis = USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
+        n_basis = DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
         chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
         features = Features(self, given, chosen, similarity, normalization, clock, cut="rounding")
         known = [(one.known, one.units, bool(self.fit_intercept), one.first) for one in given.pieces]

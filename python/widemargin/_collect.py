@@ -28,7 +28,7 @@ class NoEstimator(BaseEstimator):
 class Collected:
     """Samples for built-in similarities and for Python similarities, and their number."""
 
-    given: tuple[Any, Any]
+    samples: tuple[Any, Any]
     n: int
 
 

@@ -23,7 +23,7 @@ def report_table(rows: Mapping[str, str], warnings: list[str]) -> str:
     return f"<table class='widemargin-report' style='{_STYLE}'><tbody>{cells}</tbody></table>{listed}"
 
 
-def facts_of(report: Mapping[str, Any]) -> dict[str, str]:
+def rows_of(report: Mapping[str, Any]) -> dict[str, str]:
     """The rows of a report's table."""
     gaps, steps, support = report["gaps"], report["iterations"], report["n_support"]
     stages = report.get("stages", [])

@@ -1,4 +1,4 @@
-"""Nested parameters of a similarity given by name: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
+"""Nested parameters of a similarity that is a spec: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
 
 from __future__ import annotations
 

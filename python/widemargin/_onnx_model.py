@@ -200,7 +200,7 @@ def _power_mean(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) ->
     size = weights.shape[0] * weights.shape[1]
     flat = graph("Reshape", numbers, np.array([0, size]))
     scores = graph("MatMul", flat, weights.reshape(size, weights.shape[2]))
-    return graph("Add", scores, kernels.refusal(graph, x))
+    return graph("Add", scores, kernels.nan_if_rejected(graph, x))
 
 
 def _nystroem(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:

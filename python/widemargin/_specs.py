@@ -334,7 +334,7 @@ class Resolved:
         """The same for samples of a fit, in which "auto" was "channels_last"."""
         return replace(self, layout="channels_last") if self.layout == "auto" else self
 
-    def given(self, X: Samples, name: str = "X") -> tuple[_core._Collected, int]:
+    def converted(self, X: Samples, name: str = "X") -> tuple[_core._Collected, int]:
         """Samples for built-in similarities, objects for the user's functions, and their number."""
         n = count(X, name)
         samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
@@ -482,10 +482,10 @@ def pairwise(
     resolved = resolve(similarity, layout)
     if resolved.is_precomputed and Y is not None:
         raise ValueError("similarity='precomputed' has the bases as columns of X: Y must be None")
-    (samples, objects), _ = resolved.given(X)
+    (samples, objects), _ = resolved.converted(X)
     bases, base_objects = samples, objects
     if Y is not None:
-        (bases, base_objects), _ = resolved.given(Y, "Y")
+        (bases, base_objects), _ = resolved.converted(Y, "Y")
         samples, bases = alike(samples, bases, X, Y)
     blocks: npt.NDArray[np.float32] = _core.pairwise(
         resolved.similarities, (samples, objects), (bases, base_objects), threads_of(n_jobs)

@@ -86,7 +86,7 @@ class WithBases(BaseEstimator):
                 setattr(stand_in, name, getattr(self, name))
         bases = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
-        self._model = type(self)._read(data, (similarities, bases.given, state))
+        self._model = type(self)._read(data, (similarities, bases.samples, state))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

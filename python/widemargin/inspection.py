@@ -92,8 +92,8 @@ def spectrum(
     ----------
     similarity : str, Similarity, callable, or a list of these
     X : samples
-        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is held
-        in memory and decomposed, so at most 10,000 samples are accepted.
+        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is
+        stored in memory and decomposed, so at most 10,000 samples are accepted.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
@@ -121,7 +121,7 @@ def spectrum(
     from ._threads import threads_of
 
     resolved = resolve(similarity, layout)
-    parts = _core.spectrum(resolved.similarities, resolved.given(X)[0], threads_of(n_jobs))
+    parts = _core.spectrum(resolved.similarities, resolved.converted(X)[0], threads_of(n_jobs))
     spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
 
@@ -338,5 +338,5 @@ class SpectrumDisplay:
 
     @staticmethod
     def _label(spectrum: Spectrum) -> str:
-        told = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
-        return told + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")
+        label = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
+        return label + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")

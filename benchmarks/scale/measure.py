@@ -160,7 +160,7 @@ def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
         ).fit(samples, y)
         seconds = time.perf_counter() - started
     report = svc.dask_report_
-    rounds = sum(report["asked"].values())
+    rounds = sum(report["queries"].values())
     return {
         "workers": workers,
         "rows": parts * BLOCK,
@@ -202,11 +202,11 @@ def plan(
     point, gram = 8 * problems * (asked.bases + 1), 4 * asked.bases**2
     depth = int(np.ceil(np.log(workers) / np.log(_rows.FAN_IN)))
     tasks = workers + workers / (_rows.FAN_IN - 1) + 2
-    rounds = sum(fit["asked"].values())
-    big = fit["asked"].get("gram", 0)
+    rounds = sum(fit["queries"].values())
+    big = fit["queries"].get("gram", 0)
     parts = {
         "similarities": 2 * work["similarity"] * rows / workers,
-        "sums over rows": sum(work.get(name, 0.0) * count for name, count in fit["asked"].items()) * rows / workers,
+        "sums over rows": sum(work.get(name, 0.0) * count for name, count in fit["queries"].items()) * rows / workers,
         "scheduler": (fit["scheduler"]["a_round"] + fit["scheduler"]["a_task"] * tasks) * rounds,
         # A point goes to every worker and a sum comes back, level by level of the tree.
         "network": ((rounds - big) * point + big * gram) * 2 * max(depth, 1) / NETWORK,
@@ -243,7 +243,7 @@ def page(told: dict[str, Any]) -> str:
             f"| {fit['workers']} | {fit['seconds']:.1f} | {fit['newton_steps']} | {fit['tasks']} | "
             f"{1e3 * fit['scheduler']['a_task']:.2f} | {1e3 * fit['scheduler']['a_round']:.1f} | "
             f"{100 * fit['scheduler_share']:.1f} % | "
-            + ", ".join(f"{count} {name}" for name, count in sorted(fit["asked"].items()))
+            + ", ".join(f"{count} {name}" for name, count in sorted(fit["queries"].items()))
             + " |"
             for fit in told["fits"]
         ],

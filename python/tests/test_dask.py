@@ -61,7 +61,7 @@ def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     monkeypatch.setattr(basis_expansion, "FEWEST_ROWS", 1000)
     parameters = {"n_basis": 40, "basis": "index", "C": 0.1, "tol": 1e-6, "normalization": "mean_norm"}
     found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (1, 0, 1200, 96, 500)))
-    assert found.dask_report_["asked"].get("gram", 0) == 0
+    assert found.dask_report_["queries"].get("gram", 0) == 0
     assert found.report_["status"] == "converged"
     alone = wm.BasisExpansionSVC(SPEC, **parameters).fit(X, y)
     assert abs(found.report_["objective"] / alone.report_["objective"] - 1) < 2e-6
@@ -77,7 +77,7 @@ def test_few_active_rows_make_the_hessian_at_a_large_c(client, digits):
     parameters = {"n_basis": 200, "C": 1e4, "basis": np.arange(200), "normalization": "mean_norm"}
     found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (200, 1, len(X) - 201)))
     alone = wm.BasisExpansionSVC(SPEC, **parameters).fit(X, y)
-    assert found.dask_report_["asked"]["active_rows"] > 0
+    assert found.dask_report_["queries"]["active_rows"] > 0
     # Sums over parts round otherwise, which moves a step or two where a class takes dozens.
     steps = [sum(one.report_["iterations"]) for one in (found, alone)]
     assert abs(steps[0] / steps[1] - 1) < 0.25

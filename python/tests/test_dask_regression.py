@@ -107,7 +107,7 @@ def test_many_groups_are_merged_where_they_are(client, numbers):
     np.testing.assert_allclose(found.predict(X), alone.predict(X), rtol=1e-6)
     # Two rounds a step of the fit and of the one that is left out, and nine others with those of the normalization.
     steps = max(alone.report_["iterations"])
-    assert found.dask_report_["asked"]["residual_sums"] == 4 * steps + 7
+    assert found.dask_report_["queries"]["residual_sums"] == 4 * steps + 7
 
 
 @pytest.mark.parametrize("kernel", ["auto", "cityblock", "cubic", "rbf:gamma=0.3"])

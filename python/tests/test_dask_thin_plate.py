@@ -53,7 +53,7 @@ def test_the_machine_is_that_of_one_computer_for_any_partitions(client, sizes):
     found = ThinPlateSVC(n_basis=25, basis="index").fit(*cut(X, y, sizes))
     alone = same_machine(found, X, y, n_basis=25)
     assert sorted(found.basis_indices_) == sorted(alone.basis_indices_)
-    assert found.dask_report_["asked"]["leave_one_out"] == len(path(found)["C"])
+    assert found.dask_report_["queries"]["leave_one_out"] == len(path(found)["C"])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 import widemargin as wm
 from widemargin import _core
 from widemargin import similarity as similarities
-from widemargin._nested import spelled_out
+from widemargin._nested import object_of
 from widemargin._rows import DESCRIPTORS, SIMILARITIES
 from widemargin.similarity import (
     DTW,
@@ -561,7 +561,7 @@ def test_samples_that_do_not_fit():
 # Objects
 
 EVERY = [
-    *[spelled_out(spec, "similarity", {"": None}) for row in SIMILARITIES.values() for spec in row["examples"]],
+    *[object_of(spec, "similarity", {"": None}) for row in SIMILARITIES.values() for spec in row["examples"]],
     Laplacian(2),
     Polynomial(coef0=0),
     DTW(0.1, gamma="auto", root=True),
@@ -711,7 +711,7 @@ def test_resolved():
     assert resolved.specs == ["rbf", "linear", "jensen-shannon"]
     assert [name for _, name in resolved.calls] == ["own"]
     assert resolved.order == [0, 2, 3, 1]
-    assert resolved.in_given_order("abcd") == list("adbc")
+    assert resolved.in_list_order("abcd") == list("adbc")
     assert resolved.takes[0] == "table"
     assert not resolved.is_precomputed
     alone = resolve(own)

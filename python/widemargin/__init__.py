@@ -1,12 +1,12 @@
 """Large-margin classifiers for any similarity, at linear cost, with scikit-learn's API.
 
-- `AutoSVC`: any samples, with nothing to choose;
-- `BasisExpansionSVC`: any similarity, definite or not, with a number of bases;
-- `BasisExpansionRegressor`: the same for numbers in place of classes;
+- `AutoSVC`: any samples, with automatic choice of method and parameters;
+- `BasisExpansionSVC`: any similarity, definite or not, on a set of bases;
+- `BasisExpansionRegressor`: regression on the same bases;
 - `PowerMeanSVC`: additive kernels on histograms;
-- `ThinPlateSVC`: nothing to tune;
-- `ThinPlateRegressor`: the smoothing spline, the same for numbers;
-- `BasisExpansionOneClass`: samples that are unlike those of the training.
+- `ThinPlateSVC`: kernels without a parameter to tune;
+- `ThinPlateRegressor`: the smoothing spline;
+- `BasisExpansionOneClass`: outlier detection.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __version__: str
 
 # The module of each public name; it is imported on first access, so that `import widemargin` is fast.
-_HOME = {
+_MODULES = {
     "AutoRegressor": "auto",
     "AutoSVC": "auto",
     "BasisExpansionSVC": "basis_expansion",
@@ -46,7 +46,7 @@ _HOME = {
     "save": "_model_files",
     "to_onnx": "_onnx",
 }
-_ROOMS = ("graphs", "inspection", "similarity", "testing")
+_SUBMODULES = ("graphs", "inspection", "similarity", "testing")
 
 __all__ = [
     "AutoRegressor",
@@ -71,9 +71,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOME:
-        found = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    elif name in _ROOMS:
+    if name in _MODULES:
+        found = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    elif name in _SUBMODULES:
         found = importlib.import_module(f".{name}", __name__)
     elif name == "__version__":
         found = importlib.import_module("._core", __name__).version()

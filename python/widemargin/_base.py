@@ -1,4 +1,4 @@
-"""What all estimators have in common: the fit, the attributes that it sets, and predictions."""
+"""Common parts of all estimators: the fit, the fitted attributes, and predictions."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from ._bases import normalization_parameters, same_length
 from ._classes import classes_of, labels_of, restored_classes
 from ._columns import validated
 from ._files import opened
-from ._html import facts_of, report_table
-from ._label_matrix import has_several, indicator, label_names
+from ._html import report_table, rows_of
+from ._label_matrix import indicator, is_multilabel, label_names
 from ._progress import Progress
 from ._results import Row, path_of, results
 from ._samples import as_contiguous, from_vectors
@@ -97,7 +97,7 @@ SHARED: dict[str, list[Any]] = {
 
 
 def watched(progress: Progress) -> Progress | None:
-    """The monitor to pass on: None if nobody watches."""
+    """The monitor for the extension module; None if progress is not displayed."""
     return progress if progress.is_watching else None
 
 
@@ -110,7 +110,7 @@ class FittedModel(WatchedMixin):
     _target_checks: ClassVar[dict[str, Any]] = {}
     # Whether samples may be in files, larger than memory.
     _reads_files: ClassVar[bool] = False
-    # How the columns of a frame become features, as JSON, where they are more than numbers.
+    # The encoder of the columns of a frame, as JSON, if they are not all numeric.
     _table_columns: str | None = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -121,19 +121,19 @@ class FittedModel(WatchedMixin):
         target = self._target(y, sample_weight, n_samples)
         with self._watched(X=X, y=y) as progress:
             model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
-        self._keep(model, candidates)
+        self._set_fitted(model, candidates)
         return self
 
     def _parameters(self) -> dict[str, Any]:
-        """The checked parameters, as the function that trains takes them."""
+        """The checked parameters, as arguments of the training function."""
         raise NotImplementedError
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        """The samples as the extension module takes them, their number, and y; completes the parameters."""
+        """The samples in the form of the extension module, their number, and y; completes the parameters."""
         raise NotImplementedError
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """What the function that trains takes of the answers and weights."""
+        """The arguments of the training function for targets and weights."""
         raise NotImplementedError
 
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
@@ -143,14 +143,14 @@ class FittedModel(WatchedMixin):
             return np.full(n_samples, float(sample_weight))
         weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
         if weights.shape != (n_samples,):
-            raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one a sample")
+            raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one per sample")
         return as_contiguous(weights, np.float64)
 
     def _class_factors(self) -> str | list[float] | None:
         return None
 
     def _common(self, progress: Progress) -> _core._Common:
-        """The arguments of all functions that train."""
+        """The arguments that all training functions share."""
         return {
             "class_weight": self._class_factors(),
             "tol": float(getattr(self, "tol", 0.0)),
@@ -175,10 +175,10 @@ class FittedModel(WatchedMixin):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def _keep(self, model: _core.Model, candidates: list[Row]) -> None:
+    def _set_fitted(self, model: _core.Model, candidates: list[Row]) -> None:
         """Sets the attributes of every fitted model, and warns if the solver did not converge.
 
-        The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
+        Other remarks of the report (such as a constant column) are only in `report_`, unless `verbose` is set.
         """
         self._model = model
         header = json.loads(model.header())
@@ -235,7 +235,7 @@ class FittedModel(WatchedMixin):
         """Sets the estimated score of the model."""
 
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        """Parameters and attributes of a model that was read, from its header."""
+        """Sets the parameters and attributes of a model that was read, from its header."""
         training = header.get("training") or {}
         own = self.get_params(deep=False)
         self.set_params(**{name: training[name] for name in ("tol", "max_iter") if name in training and name in own})
@@ -253,7 +253,7 @@ class FittedModel(WatchedMixin):
         self._describe(header)
 
     def _restore_width(self, n_features: int) -> None:
-        """Sets the number of columns of X for a model of so many features."""
+        """Sets the number of columns of X for a model with `n_features` features."""
         self.n_features_in_ = n_features if self._table_columns is None else len(json.loads(self._table_columns))
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -262,7 +262,7 @@ class FittedModel(WatchedMixin):
         return arrays
 
     def _of_problems(self, values: npt.NDArray[Any]) -> Any:
-        """Values of shape (problems, …), without the first axis where there is one number for each sample."""
+        """Values of shape (problems, …), without the first axis if there is one number per sample."""
         return values
 
     @property
@@ -284,19 +284,19 @@ class FittedModel(WatchedMixin):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _facts(self) -> dict[str, str]:
-        """What the table below scikit-learn's diagram says."""
-        facts = {"similarity": ", ".join(specs_of(self))}
+    def _report_rows(self) -> dict[str, str]:
+        """The rows of the table below scikit-learn's diagram."""
+        rows = {"similarity": ", ".join(specs_of(self))}
         if self._n_basis:
-            facts["bases"] = str(self._n_basis)
+            rows["bases"] = str(self._n_basis)
         if hasattr(self, "C_"):
-            facts["C"] = ", ".join(f"{C:.4g}" for C in np.ravel(self.C_))
+            rows["C"] = ", ".join(f"{C:.4g}" for C in np.ravel(self.C_))
         if np.isfinite(getattr(self, "estimated_score_", np.nan)):
-            facts["estimated score"] = f"{self.estimated_score_:.4f}"
-        return facts | facts_of(self.report_)
+            rows["estimated score"] = f"{self.estimated_score_:.4f}"
+        return rows | rows_of(self.report_)
 
     def _with_report(self, page: str) -> str:
-        return page + report_table(self._facts(), self.report_["warnings"]) if hasattr(self, "report_") else page
+        return page + report_table(self._report_rows(), self.report_["warnings"]) if hasattr(self, "report_") else page
 
     def _repr_html_inner(self) -> str:
         return self._with_report(super()._repr_html_inner())
@@ -309,7 +309,7 @@ class FittedModel(WatchedMixin):
 
 
 def _compared(row: dict[str, Any]) -> Row:
-    """A candidate of a model file's header, as `results` takes it."""
+    """A candidate of a model file's header, in the form of `results`."""
     loss, error = row.get("loo_squared_hinge"), row.get("loo_error")
     return {
         "params": {"kernel": row["kernel"], "nodes": row.get("n_nodes"), "C": row.get("C")},
@@ -326,7 +326,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
         """Sets `classes_`, and returns the classes or labels, the codes of samples and their weights."""
-        self._several = has_several(y)
+        self._several = is_multilabel(y)
         values: npt.NDArray[Any]
         if self._several:
             values = indicator(y)
@@ -345,9 +345,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         if factors is None or factors == "balanced":
             return factors
         if self._is_several():
-            raise ValueError(
-                "class_weight must be 'balanced' or None where samples have several labels: there are no classes"
-            )
+            raise ValueError("class_weight must be 'balanced' or None for multilabel targets: there are no classes")
         if not isinstance(factors, dict):
             raise ValueError(
                 f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
@@ -371,7 +369,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         super()._describe(header, candidates)
 
     def _estimate(self, path: list[Row]) -> None:
-        # None is explained by a note of the report.
+        # Without an estimate, a note of the report gives the reason.
         estimate = self.report_.get("estimate") or {"error": np.nan, "standard_error": np.nan}
         self.estimated_score_ = 1.0 - float(estimate["error"])
         self.estimated_score_std_ = float(estimate["standard_error"])
@@ -386,7 +384,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         super()._restore(model, header)
 
     def _restore_type_of_classes(self, stored: bytes) -> None:
-        """Gives the classes of a model that was read the type that they had in the fit."""
+        """Converts the classes of a model that was read to their type in the fit."""
         labels = self.classes_.tolist()
         self.classes_ = restored_classes(labels, stored)
         if isinstance(self.class_weight, dict):
@@ -399,7 +397,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return tags
 
     def _is_several(self) -> bool:
-        """Whether the fit was on several labels a sample."""
+        """Whether the targets of the fit were multilabel."""
         return bool(getattr(self, "_several", False))
 
     def _scores(self, X: Any) -> npt.NDArray[Any]:
@@ -432,8 +430,8 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes); for
-        several
-            labels (n_samples, n_labels), above 0 for a label that the sample has
+        multilabel
+            targets (n_samples, n_labels), above 0 for predicted labels
         """
         check_is_fitted(self)
         scores = self._scores(X).astype(np.float64, copy=False)
@@ -448,20 +446,19 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,); for several labels (n_samples, n_labels), 1 for each label that the sample has
+        ndarray of shape (n_samples,); for multilabel targets (n_samples, n_labels), 1 for predicted labels
         """
         scores = self.decision_function(X)
         if self._is_several():
             return (scores > 0).astype(np.int64)
-        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[chosen]
+        selected = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[selected]
 
     def predict_proba(self, X: Samples) -> npt.NDArray[np.float64]:
         """The probability of each class for each sample.
 
-        They are calibrated on decision values of samples that the fit did not see, and the most probable class is the
-        one that ``predict`` returns. With a ``class_weight`` they are the probabilities in the classes as weighted, as
-        predictions are.
+        They are calibrated on held-out decision values, and the most probable class is the one that ``predict``
+        returns. With a ``class_weight`` they are, as predictions are, those for the weighted classes.
 
         Parameters
         ----------
@@ -469,8 +466,8 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for several labels the probability of
-        each
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets that of each
+        label
 
         Raises
         ------
@@ -488,8 +485,8 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for several labels the probability of
-        each
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets that of each
+        label
 
         Raises
         ------
@@ -506,7 +503,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
 
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A model of one or several numbers for each sample."""
+    """A regression model with one or several outputs."""
 
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
     # Whether the targets had one dimension.
@@ -544,7 +541,7 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)
-        # Of a fit with another loss.
+        # That of an earlier fit with another loss.
         self.__dict__.pop("epsilon_", None)
         if "epsilon" in header:
             self.epsilon_ = self._of_problems(np.array(header["epsilon"]))
@@ -559,7 +556,7 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
 
 
 class VectorModel(FittedModel):
-    """An estimator of vectors alone."""
+    """An estimator of vectors."""
 
     _reads_files = True
 
@@ -569,11 +566,11 @@ class VectorModel(FittedModel):
         return tags
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        """X as scikit-learn validates it, with y where it is passed."""
+        """X as validated by scikit-learn, with y if it is passed."""
         checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
         if reset:
             checks |= self._target_checks
-        if not self._target_checks and has_several(y):
+        if not self._target_checks and is_multilabel(y):
             X = validated(self, X, reset=reset, **checks)
             check_consistent_length(X, y)
             return X, y
@@ -599,7 +596,7 @@ def fitting(method: Any) -> Any:
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         self.__dict__.pop("_model", None)
-        # Of a frame of an earlier fit.
+        # That of an earlier fit.
         self.__dict__.pop("_table_columns", None)
         self._validate_params()
         with opened(self, X, y) as (X, y):

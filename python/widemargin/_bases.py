@@ -1,4 +1,4 @@
-"""How bases are selected and similarities normalized: the names, and what is checked of them."""
+"""Names of selections of bases and of normalizations, and their validation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ NEGATIVE_EIGENVALUES = ("clip", "flip", "shift", "square")
 
 
 def normalization_of(estimator: Any, *others: str) -> str:
-    """The normalization of an estimator's parameters as the library writes it, or one of the other values."""
+    """The normalization of an estimator's parameters in the library's notation, or one of the other values."""
     name = one_of("normalization", estimator.normalization, (*NORMALIZATIONS, *others), estimator=estimator)
     negative = estimator.negative_eigenvalues
     negative = one_of("negative_eigenvalues", negative, NEGATIVE_EIGENVALUES, estimator=estimator)
     if negative == "square" and name == "centered":
         raise ValueError(
             f"The 'negative_eigenvalues' parameter of {type(estimator).__name__} must be 'clip', 'flip' or 'shift' "
-            "with normalization='centered': 'square' belongs to 'nystroem'"
+            "with normalization='centered': 'square' is only for 'nystroem'"
         )
     return normalization_text(name, negative)
 
 
 def normalization_text(name: str, negative_eigenvalues: str) -> str:
-    """The normalization as the library writes it, such as "nystroem:negative-eigenvalues=flip"."""
+    """The normalization in the library's notation, such as "nystroem:negative-eigenvalues=flip"."""
     text = name.replace("_", "-")
     if negative_eigenvalues == "clip" or text not in ("nystroem", "centered"):
         return text
@@ -36,13 +36,13 @@ def normalization_text(name: str, negative_eigenvalues: str) -> str:
 
 
 def normalization_parameters(text: str) -> dict[str, str]:
-    """The parameters ``normalization`` and ``negative_eigenvalues`` of what `normalization_text` returns."""
+    """The parameters ``normalization`` and ``negative_eigenvalues``, from the result of `normalization_text`."""
     name, _, option = text.partition(":")
     return {"normalization": name.replace("-", "_"), "negative_eigenvalues": option.partition("=")[2] or "clip"}
 
 
 def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
-    """How bases are selected: a name, or "index" and the rows."""
+    """The selection of bases: a name, or "index" and the rows."""
     if isinstance(basis, str):
         return one_of("basis", basis, BASES, estimator=estimator), None
     rows = np.asarray(basis)

@@ -43,7 +43,7 @@ class Pairs:
 
     def __init__(self, function: PairFunction, *, n_jobs: int | None = None, symmetric: bool = False) -> None:
         if not callable(function):
-            raise TypeError(f"pairs takes a function f(a, b) -> float, not {function!r}")
+            raise TypeError(f"pairs needs a function f(a, b) -> float, not {function!r}")
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
             raise ValueError(f"n_jobs is {n_jobs!r}: it must be None or an integer other than 0, -1 being all cores")
         self.__name__ = name_of(function)
@@ -181,7 +181,7 @@ class Checked:
             block = self.function(samples, bases)
         except Exception as error:
             error.add_note(
-                f"in the similarity '{self.name}', asked for the block of {shape[0]} samples and {shape[1]} bases"
+                f"in the similarity '{self.name}', called for the block of {shape[0]} samples and {shape[1]} bases"
                 f"{self._hint_of_pairs()}"
             )
             raise
@@ -198,9 +198,9 @@ class Checked:
             single = np.ascontiguousarray(block, dtype=np.float32)
         if not np.isfinite(single).all():
             row, column = (int(at) for at in np.argwhere(~np.isfinite(single))[0])
-            known = [items(X)[at] for X, at in ((samples, row), (bases, column)) if at < count(X)]
-            pair = _shown(*known) if len(known) == 2 else ""
-            why = "which leaves single precision" if np.isfinite(block[row, column]) else "which is not finite"
+            found = [items(X)[at] for X, at in ((samples, row), (bases, column)) if at < count(X)]
+            pair = _shown(*found) if len(found) == 2 else ""
+            why = "which overflows single precision" if np.isfinite(block[row, column]) else "which is not finite"
             raise ValueError(
                 f"similarity '{self.name}' returned {block[row, column]}, {why}, for sample {row} and basis {column} "
                 f"of a block of {shape[0]} samples and {shape[1]} bases{pair}"
@@ -217,7 +217,7 @@ def numbers_of(block: Any, name: str) -> npt.NDArray[Any]:
         if array.dtype == object:
             array = array.astype(np.float64)
     except (ValueError, TypeError) as error:
-        raise TypeError(f"similarity '{name}' returned no array of numbers: {error}") from None
+        raise TypeError(f"similarity '{name}' did not return an array of numbers: {error}") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"similarity '{name}' returned an array of {array.dtype}: similarities are real numbers")
     return array

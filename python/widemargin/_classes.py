@@ -1,4 +1,4 @@
-"""Classes as users' arrays, and as the integers and strings of model files."""
+"""Conversion between users' arrays of classes and the integers and strings of model files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# How a label of a model file is read as a class of an array of some kind; objects are strings.
+# The conversion of a model file's label to a class, for each kind of array; objects are strings.
 _READERS: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
 
 
 def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:
     """Class labels as stored in a model file: signed 64-bit integers, or otherwise strings.
 
-    A string that spells an integer is stored as this integer, as it is read from files.
+    Strings of an integer are stored as integers, as labels in files are read.
     """
     return [_label(label) for label in classes.tolist()]
 
@@ -32,7 +32,7 @@ def classes_of(labels: list[int | str]) -> npt.NDArray[Any]:
 
 
 def type_of_classes(classes: npt.NDArray[Any]) -> bytes | None:
-    """What restores an array of classes from a model file's labels; None if nothing needs to be stored.
+    """The type of an array of classes, for `restored_classes`; None if a model file's labels are enough.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def type_of_classes(classes: npt.NDArray[Any]) -> bytes | None:
 
 
 def restored_classes(labels: list[int | str], stored: bytes) -> npt.NDArray[Any]:
-    """The array of classes whose type was stored.
+    """The array of classes from labels and the result of `type_of_classes`.
 
     Raises
     ------

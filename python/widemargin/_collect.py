@@ -21,14 +21,14 @@ from .similarity import Resolved
 
 
 class NoEstimator(BaseEstimator):
-    """Stands in for an estimator where nothing is to be remembered."""
+    """A placeholder for an estimator whose attributes are discarded."""
 
 
 @dataclass(frozen=True)
 class Collected:
     """Samples for built-in similarities and for Python similarities, and their number."""
 
-    given: tuple[Any, Any]
+    samples: tuple[Any, Any]
     n: int
 
 
@@ -44,10 +44,10 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         estimator.__dict__.pop("_n_channels", None)
     else:
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
-    takes = _takes(estimator, resolved, reset)
+    accepted = _accepted_kinds(estimator, resolved, reset)
     if isinstance(X, Stored):
-        if resolved.calls or "table" not in takes:
-            raise TypeError("samples in files are vectors, and the similarity does not compare them: use one that does")
+        if resolved.calls or "table" not in accepted:
+            raise TypeError("samples in files are vectors, and the similarity is not one of vectors")
         validated(estimator, X, reset=reset)
         tell_kind(estimator, "table", X.shape[0])
         return Collected((X.store, None), X.shape[0])
@@ -56,7 +56,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         if reset:
             tell_kind(estimator, "objects", n)
         return Collected((None, (X, n, pick)), n)
-    kind = _kind(X, takes)
+    kind = _kind(X, accepted)
     if kind == "table":
         # Frames and arrays are validated as they are, for their names and types.
         rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
@@ -66,9 +66,9 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         n = _remember(estimator, X, kind, reset)
         # The number of channels must be that of the training samples.
         n_channels = estimator.__dict__.get("_n_channels")
-        # The current value: the layout of a loaded model may be set before prediction.
+        # The current value: users may set the layout of a loaded model before prediction.
         layout = layout_of(getattr(estimator, "layout", resolved.layout))
-        samples, found = from_other(X, takes, layout=layout, n_channels=n_channels)
+        samples, found = from_other(X, accepted, layout=layout, n_channels=n_channels)
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
         n = found if n is None else n
@@ -77,36 +77,36 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     return Collected((samples, (X, n, pick) if resolved.calls else None), n)
 
 
-def _takes(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
-    """The kinds as which samples may be read: those that the similarities take, and the parameter or the fit allows."""
+def _accepted_kinds(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
+    """The kinds that the similarities accept and the parameter ``kind`` or the fit allows."""
     kind = one_of("kind", getattr(estimator, "kind", "auto"), KINDS, estimator=estimator) if reset else estimator.kind_
     if kind == "auto" or (kind == "objects" and not resolved.specs):
         return resolved.takes
-    takes = "strings" if kind == "graphs" else kind
-    if takes not in resolved.takes:
+    accepted = "strings" if kind == "graphs" else kind
+    if accepted not in resolved.takes:
         known = " or ".join(repr(one) for one in resolved.takes) or "'objects'"
         raise ValueError(f"kind={kind!r}, but the similarity compares samples of the kind {known}")
-    return [takes]
+    return [accepted]
 
 
-def _kind(X: Any, takes: Sequence[str]) -> str:
+def _kind(X: Any, accepted: Sequence[str]) -> str:
     """The kind as which X is read.
 
-    What is of no kind that the similarities take is left to the conversion to vectors, or to the one kind that they
-    take, which report it.
+    A collection of no accepted kind is passed to the conversion to vectors, or to that of the only accepted kind, whose
+    errors describe it.
     """
     X = plain(X)
-    if (kind := kind_for(X, takes)) is not None:
+    if (kind := kind_for(X, accepted)) is not None:
         return kind
-    if "table" not in takes or ("grids" in takes and getattr(X, "ndim", 0) == 4):
-        return takes[0]
-    # Refuses objects of no kind; scikit-learn's validation reports other collections that are not a numeric table.
+    if "table" not in accepted or ("grids" in accepted and getattr(X, "ndim", 0) == 4):
+        return accepted[0]
+    # Raises for objects of no kind; scikit-learn's validation reports other collections that are not a numeric table.
     kind_of(X)
     return "table"
 
 
 def tell_kind(estimator: Any, kind: str, n: int) -> None:
-    """Sets the kind of samples on the estimator, and says it if it is verbose."""
+    """Sets the kind of samples on the estimator, and prints it if the estimator is verbose."""
     estimator.kind_ = kind
     if getattr(estimator, "verbose", 0):
         print(f"{type(estimator).__name__}: X has {n} samples, read as {kind}", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""The columns of data frames: matched by name, and features where they are more than numbers.
+"""The columns of data frames: matched by name, and encoded if they are not numeric.
 
-The library encodes them, as it does those of the command line's tables: categories one feature each, booleans 1 and 0,
-missing numbers the median, and a feature that says which were missing.
+The encoding is that of the command line: one feature for each category, 1 and 0 for booleans, and for missing numbers
+the median and an indicator feature.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ def names_of(X: Any) -> list[str] | None:
 def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
     """Reorders the columns of a data frame to the order of the names in `trained`.
 
-    Returns anything but a frame, and frames with other or repeated names, unchanged: scikit-learn's validation reports
-    these.
+    Other objects, and frames with other or repeated names, are returned unchanged: scikit-learn's validation reports
+    them.
     """
     if trained is None:
         return X
-    given, names = names_of(X), list(trained)
-    if given is None or given == names or len(set(given)) < len(given) or sorted(given) != sorted(names):
+    found, names = names_of(X), list(trained)
+    if found is None or found == names or len(set(found)) < len(found) or sorted(found) != sorted(names):
         return X
     return X[names]
 
 
 def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
-    """The names of the features of a fitted model, to which a column of its training data may have given several."""
+    """The names of the features of a fitted model; a column of the training data may have several features."""
     if getattr(estimator, "_table_columns", None) is None:
         return getattr(estimator, "feature_names_in_", None)
     return np.array(json.loads(estimator._model.header())["feature_names"], dtype=object)
@@ -62,19 +62,19 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
 def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **checks: Any) -> Any:
     """Rows of numbers, and y if it is passed, as scikit-learn validates them.
 
-    A data frame with a column that is more than numbers becomes features, by columns that a fit learns and stores on
-    the estimator as ``_table_columns``; a later X then needs the same columns.
+    A data frame with a column that is not numeric is encoded. A fit learns the encoder and stores it on the estimator
+    as ``_table_columns``; a later X then needs the same columns.
 
     Raises
     ------
     ValueError
-        For columns of dates and other values that are no features, and for values that are not of the kind of their
-        column, naming it.
+        For columns of dates and other unsupported types, and for values of another type than their column, with its
+        name.
 
     Warns
     -----
     UserWarning
-        For categories that training did not have.
+        For categories that are not in the training data.
     """
     if reset:
         estimator.__dict__.pop("_table_columns", None)
@@ -86,7 +86,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     columns: str | None = getattr(estimator, "_table_columns", None)
     is_encoded = columns is not None
     if reset:
-        is_encoded = getattr(estimator, "_encodes", True) and _is_more_than_numbers(X)
+        is_encoded = getattr(estimator, "_encodes", True) and _needs_encoding(X)
     if not is_encoded:
         return validate_data(estimator, X, y, reset=reset, **checks)
     X = X if hasattr(X, "columns") else check_array(X, dtype=None, ensure_all_finite=False)
@@ -101,8 +101,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     return features if isinstance(y, str) and y == "no_validation" else check_X_y(features, y, **checks)
 
 
-def _is_more_than_numbers(X: Any) -> bool:
-    """Whether a data frame has a column of anything but numbers, or with a missing value."""
+def _needs_encoding(X: Any) -> bool:
+    """Whether a data frame has a column that is not numeric, or a missing value."""
     if not hasattr(X, "columns") or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
         return False
     columns = (column_at(X, at) for at in range(X.shape[1]))
@@ -113,8 +113,8 @@ def _cells(X: Any, names: Any) -> list[tuple[str, Any]]:
     """The columns of a frame or an array: float64, or texts and whether they are categories."""
     n = X.shape[1]
     names = [str(name) for name in (getattr(X, "columns", range(n)) if names is None else names)]
-    if (twice := {name for name, again in itertools.pairwise(sorted(names)) if name == again}) != set():
-        raise ValueError(f"several columns are called {min(twice)!r}: rename them")
+    if (repeated := {name for name, again in itertools.pairwise(sorted(names)) if name == again}) != set():
+        raise ValueError(f"several columns are called {min(repeated)!r}: rename them")
     return [(name, _column(column_at(X, at), name)) for at, name in enumerate(names)]
 
 
@@ -153,12 +153,12 @@ def _text(cell: Any, name: str) -> str | None:
     if isinstance(cell, (str, bool, np.bool_)) or (isinstance(cell, Number) and not isinstance(cell, complex)):
         return str(cell)
     raise ValueError(
-        f"column {name!r} holds objects of type {type(cell).__name__}: leave it out, or make numbers of it"
+        f"column {name!r} contains objects of type {type(cell).__name__}: drop it, or convert it to numbers"
     )
 
 
 def _dates(name: str) -> ValueError:
     return ValueError(
-        f"column {name!r} holds dates or times: leave it out, or replace it by numbers, such as the year, the month or "
+        f"column {name!r} contains dates or times: drop it, or replace it by numbers, such as the year, the month or "
         "the days since a date"
     )

@@ -18,10 +18,10 @@ from .similarity import Resolved, resolve
 
 
 class ComparesSamples(NestedSpecMixin, TakesPrecomputed, WithBases):
-    """Samples of any kind, or their similarities, as the extension module takes them."""
+    """Samples of any kind, or their similarities, in the form of the extension module."""
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any, dict[str, Any]]:
-        """The samples of a fit, y, and the similarity and basis as the functions that train take them."""
+        """The samples of a fit, y, and the arguments of training functions for the similarity and the bases."""
         basis, rows = basis_of(self.basis, self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         self._resolved = (
@@ -47,7 +47,7 @@ class ComparesSamples(NestedSpecMixin, TakesPrecomputed, WithBases):
         )
 
     def _fitted_on(self, X: Any) -> None:
-        """Stores what predictions need of the training samples."""
+        """Stores the data of the training samples that predictions need."""
         if is_auto(self.similarity):
             self._resolved = resolve(self.similarity_, self.layout)
         if self._resolved.calls:
@@ -56,7 +56,7 @@ class ComparesSamples(NestedSpecMixin, TakesPrecomputed, WithBases):
     def _collected(self, X: Any) -> _core._Collected:
         resolved: Resolved = self._resolved
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
-        return (rows or collect(self, X, resolved, reset=False)).given
+        return (rows or collect(self, X, resolved, reset=False)).samples
 
 
 class Compares(FittedModel, ComparesSamples):
@@ -72,15 +72,15 @@ class Compares(FittedModel, ComparesSamples):
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
         collected, y, found = self._prepared(X, y, sample_weight)
         parameters |= found
-        return collected.given, collected.n, y
+        return collected.samples, collected.n, y
 
     def _search(self, parameters: dict[str, Any], *counts: bool) -> None:
         """Sets which of the similarity, the normalization and (with `counts`) the number of bases are compared."""
-        searches, is_open = is_auto(self.similarity), parameters["normalization"] == "auto"
-        normalization = None if is_open else parameters["normalization"]
+        searches, is_auto_normalization = is_auto(self.similarity), parameters["normalization"] == "auto"
+        normalization = None if is_auto_normalization else parameters["normalization"]
         parameters |= {"normalization": normalization or "mean-norm", "search": None}
         is_ours = not (self._resolved.calls or self._resolved.is_precomputed)
-        if searches or (is_ours and (is_open or any(counts))):
+        if searches or (is_ours and (is_auto_normalization or any(counts))):
             parameters["search"] = [] if searches else self._resolved.specs, normalization, *counts
 
     def _stored_names(self) -> list[str] | None:

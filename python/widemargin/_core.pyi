@@ -31,9 +31,9 @@ import numpy.typing as npt
 _Samples = Any
 _Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any]]
 _Call = tuple[Callable[[Any, Any], Any], str]
-# The library's by their specs, and calls.
+# The specs of built-in similarities, and calls.
 _Similarities = tuple[Sequence[str], Sequence[_Call]]
-# For the library's similarities, and for calls.
+# Samples for built-in similarities, and for calls.
 _Collected = tuple[_Samples | None, _Objects | None]
 _State = list[tuple[str, list[float]]]
 _Monitor = Callable[[str, int, int, float | None], object]
@@ -42,20 +42,20 @@ _Features = npt.NDArray[np.float32]
 _Floats = npt.NDArray[np.float64]
 _Codes = npt.NDArray[np.uint32]
 _Rows = npt.NDArray[np.int64]
-# Classes in their order, the number of each sample's, and the samples' weights; or several labels and which of them
-# each sample has, samples × labels.
+# Ordered classes, the class index of each sample, and the samples' weights; or the names of multilabel targets, and
+# their indicator matrix (samples, labels) in place of the class indices.
 _Target = tuple[Sequence[int | str], _Codes | _Floats, _Floats | None]
 _Stages = Sequence[tuple[str, float]]
 # A spec, or a function of two arrays and its name.
 _Kernel = str | tuple[Callable[[_Floats, _Floats], _Floats], str]
-# The kernel of a power mean SVM, its nodes, and of a user's own kernel the values it is tabulated at and the table.
+# The kernel of a power mean SVM, its nodes, and for a custom kernel the grid and the values of its table.
 _Map = tuple[str, Sequence[float], tuple[_Floats, _Floats] | None]
 
 # A candidate that a fit compared, as a row of `cv_results_`.
 _Compared = dict[str, Any]
 
 class _Common(TypedDict):
-    """What fits of all methods are given."""
+    """The arguments that the fits of all methods share."""
 
     class_weight: _ClassWeight
     tol: float
@@ -72,13 +72,14 @@ _Column = tuple[str, _Floats | tuple[list[str | None], bool]]
 
 __all__ = [
     "BasisPlan",
-    "Chosen",
     "Model",
     "Part",
+    "PowerMeanSelection",
     "State",
     "Store",
     "WeightedLabels",
     "WeightedTargets",
+    "accepted_kinds",
     "canonical",
     "check_regression_loss",
     "choose_bases",
@@ -116,7 +117,6 @@ __all__ = [
     "scale_and_reduce",
     "similarity_rows",
     "spectrum",
-    "takes",
     "unnormalized",
     "version",
     "with_payload",
@@ -127,45 +127,45 @@ def version() -> str: ...
 
 @final
 class Model:
-    """A trained classifier, regression model or model of one class, of any method, or an expansion alone."""
+    """A trained classifier, regression model or one-class model, of any method, or an expansion."""
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
-        """Without parts the bytes are a model file; with calls similarities, bases and `state` are given too."""
+        """Without parts the bytes are a model file; a model with calls needs its similarities, bases and `state`."""
     @staticmethod
     def expansion_from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
-        """The same of an expansion alone."""
+        """The same for an expansion."""
     def to_bytes(self) -> bytes:
-        """The model file's bytes; with calls, everything but the bases and the calls."""
+        """The model file's bytes; with calls, everything except the bases and the calls."""
     def header(self) -> str:
         """The JSON header of the model file."""
     def stages(self) -> list[tuple[str, float]]:
-        """The stages of the fit and their seconds; of a model that was read none."""
+        """The stages of the fit and their seconds; empty for a model that was read from a file."""
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays of the model file but those of the bases: views of the model, which cannot be written to."""
+        """The arrays of the model file except those of the bases: read-only views of the model."""
     def bases_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Those of the bases; with calls none."""
+        """The arrays of the bases; empty with calls."""
     def state(self) -> _State:
-        """With calls, what the descriptors of the library's similarities learned."""
+        """With calls, the learned parameters of the built-in similarities' descriptors."""
     def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
-        """(samples, problems), of a classifier."""
+        """Decision values (samples, problems) of a classifier."""
     def predict(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
-        """(samples, outputs), of a regression model."""
+        """Targets (samples, outputs) of a regression model."""
     def score_samples(
         self, samples: _Collected, threads: int, monitor: _Monitor | None = None
     ) -> npt.NDArray[np.float64]:
-        """The score of each sample, of a model of one class."""
+        """The score of each sample under a one-class model."""
     def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
-        """(samples, classes), of the decision values of a classifier."""
+        """Probabilities (samples, classes) from the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
     def dual_variables(
         self, samples: _Collected, target: _Target, threads: int, monitor: _Monitor | None = None
     ) -> _Floats: ...
     def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Features:
-        """(samples, features), of an expansion."""
+        """Features (samples, features) of an expansion."""
 
 def explain(model: Model, samples: _Collected, place: int | None, n_terms: int) -> tuple[str, str]:
-    """Why the first of some samples is predicted as it is, as JSON and as HTML."""
+    """The explanation of the prediction for the first sample, as JSON and as HTML."""
 
 def report(
     model: Model,
@@ -226,8 +226,8 @@ def fit_basis_expansion(
     max_basis: int | None,
     common: _Common,
 ) -> tuple[Model, list[_Compared]]:
-    """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the
-    normalization if it has none, for the number of bases, and for the loss if there is none."""
+    """The model, and the results of each candidate of the search: over similarities if there are no specs, over
+    normalizations and losses if they are None, and over numbers of bases."""
 
 def fit_basis_expansion_regressor(
     samples: _Collected,
@@ -298,14 +298,14 @@ def fit_expansion(
     threads: int,
     monitor: _Monitor | None,
 ) -> tuple[Model, _Features, list[int]]:
-    """An expansion alone, the features of the training samples, and the rows of the bases."""
+    """An expansion, the features of the training samples, and the rows of the bases."""
 
 def unnormalized(expansion: Model) -> Model:
-    """The same expansion with similarities as they are, without weights."""
+    """The same expansion without normalization and weights of the similarities."""
 
 def normalized(expansion: Model, normalization: str, rows: object, total: float) -> Model:
-    """The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights
-    sum to `total`: its method ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the
+    """The same expansion with a normalization learned from the features that `rows` represents, whose weights sum to
+    `total`. Its method ``ask(name, query, changes_state, has_answer)`` sends a query to every part, and returns the
     merged answer."""
 
 def fit_basis_expansion_remote(
@@ -320,8 +320,8 @@ def fit_basis_expansion_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A classifier of an expansion, by Newton's method over the features that `rows` stands for as for `normalized`.
-    `brought` are some rows and their features, which are the start, and make the Hessian."""
+    """A classifier on an expansion, by Newton's method over the features that `rows` represents as for `normalized`.
+    `brought` are some rows and their features, for the starting point and the Hessian."""
 
 def fit_basis_expansion_regressor_remote(
     expansion: Model,
@@ -337,7 +337,7 @@ def fit_basis_expansion_regressor_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A regression on an expansion, over the features that `rows` stands for as for `normalized`."""
+    """A regression on an expansion, over the features that `rows` represents as for `normalized`."""
 
 def check_regression_loss(loss: str, epsilon: float | None, quantile: float | None) -> None:
     """ValueError for a parameter that does not belong to the loss, or is out of range."""
@@ -354,42 +354,42 @@ def fit_basis_expansion_one_class_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A model of one class on an expansion, over the features that `rows` stands for as for `normalized`, with targets
-    that are all 1."""
+    """A one-class model on an expansion, over the features that `rows` represents as for `normalized`, with all
+    targets 1."""
 
 @final
 class State:
-    """What a part of the rows remembers between queries."""
+    """The state of a part of the rows between queries."""
 
     @staticmethod
     def from_bytes(data: bytes) -> State: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     def __sizeof__(self) -> int: ...
 
-# The number of penalized features; S, T and what is taken for T, column-major; the last is None for T alone.
+# The number of penalized features; S, T and the coefficients of T, column-major; the last is None for T alone.
 _Lift = tuple[int, list[float], list[float], list[float] | None]
 
 @final
 class WeightedLabels:
-    """The classes and weights of samples that other machines hold; ValueError where they cannot be trained on at C."""
+    """The classes and weights of samples on a cluster; ValueError if they are not valid for training with C."""
 
     def __new__(cls, target: _Target, class_weight: _ClassWeight, C: float) -> WeightedLabels: ...
     @property
     def codes(self) -> _Codes:
-        """The class of each sample, or the number of its set of labels."""
+        """The class index of each sample, or the index of its set of labels."""
 
     @property
     def strata(self) -> _Codes:
-        """The class of each sample, or the rarest of its labels, by which samples are drawn."""
+        """The class of each sample, or the rarest of its labels: the strata for drawing samples."""
 
     @property
     def sets(self) -> _Floats | None:
-        """The signed weights of the labels of each set (sets, labels): above 0 where samples have the label, below
-        where they have it not, 0 where it is unknown; None for classes."""
+        """The signed weights of the labels of each set (sets, labels): positive for labels that are set, negative for
+        labels that are not, 0 for unknown ones; None for classes."""
 
     @property
     def weights(self) -> _Floats:
-        """Those of the samples times those of their classes."""
+        """Sample weights times class weights."""
 
     @property
     def units(self) -> _Floats:
@@ -397,47 +397,46 @@ class WeightedLabels:
 
     @property
     def sample_weights(self) -> _Floats:
-        """The weights of the samples alone."""
+        """Sample weights alone."""
 
     def basis_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
-        """Rows that bases are chosen among, of weight above 0, ascending."""
+        """Rows from which bases are selected, of weight above 0, ascending."""
 
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
     def rows_to_choose_on(self, seed: int) -> _Rows:
         """Rows that `choose_power_mean` compares candidates on, of weight above 0, ascending."""
 
     def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
-        """Rows for the Hessian of `fit_basis_expansion_remote`; None where there are fewer than `fewest` rows, or too
-        few to be worth it."""
+        """Rows for the Hessian of `fit_basis_expansion_remote`; None if there are fewer than `fewest` rows, or the copy
+        is not worth its cost."""
 
 @final
 class WeightedTargets:
-    """The targets (samples, outputs) and weights of samples that other machines hold; ValueError where they cannot be
-    trained on."""
+    """The targets (samples, outputs) and weights of samples on a cluster; ValueError if they are not valid for
+    training."""
 
     def __new__(cls, targets: _Floats, weights: _Floats | None, has_intercept: bool) -> WeightedTargets: ...
     @property
     def standard(self) -> _Floats:
-        """The targets with mean 0, where there is an intercept, and a largest magnitude of 1; 0 for samples without
-        weight."""
+        """The targets with mean 0, if there is an intercept, and a largest magnitude of 1; 0 where the weight is 0."""
 
     @property
     def weights(self) -> _Floats: ...
     @property
     def units(self) -> _Floats:
-        """What leave-one-out takes away: one copy of each."""
+        """The part of each weight that leave-one-out removes."""
 
     def basis_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
-        """Rows that bases are chosen among, of weight above 0, ascending."""
+        """Rows from which bases are selected, of weight above 0, ascending."""
 
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
 
-# The class of each sample or the number of its set, the number of classes or labels, and the sets.
-_Known = tuple[_Codes, int, _Floats | None]
+# The class of each sample or the index of its set, the number of classes or labels, and the sets.
+_RowTargets = tuple[_Codes, int, _Floats | None]
 
 @final
 class Part:
-    """Rows of the partition of a number, with what is known of each: samples, or features that were made of them."""
+    """Rows of one partition, with its number and the data of each row: samples, or features of them."""
 
     @staticmethod
     def samples(number: int, samples: _Samples, weights: _Floats) -> Part:
@@ -448,27 +447,27 @@ class Part:
         """Similarities to bases, not normalized."""
 
     @staticmethod
-    def restored(number: int, rows: Any, facts: bytes) -> Part:
-        """What pickle makes a part of again."""
+    def restored(number: int, rows: Any, data: bytes) -> Part:
+        """A part from its pickled contents."""
 
     @property
     def number(self) -> int: ...
     def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
-        """The answer to a query and, where that changes it, the state then."""
+        """The answer to a query and, if the query changes it, the new state."""
 
     def pick(self, rows: _Rows) -> _Features:
         """Some rows of dense features."""
 
-    def linear(self, expansion: Model, known: _Known, C: float, loss: str, intercept: str) -> Part:
+    def linear(self, expansion: Model, targets: _RowTargets, C: float, loss: str, intercept: str) -> Part:
         """The same with their classes or labels and costs."""
 
     def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool, first: int) -> Part:
-        """The same with standardized targets (samples, outputs) and what leave-one-out takes away; `first` is the
-        number of the first among all samples."""
+        """The same with standardized targets (samples, outputs) and the part of each weight that leave-one-out removes;
+        `first` is the index of the first row among all samples."""
 
     def power_mean(
         self,
-        known: _Known,
+        targets: _RowTargets,
         C: float,
         loss: str,
         map: _Map,
@@ -476,7 +475,7 @@ class Part:
     ) -> Part:
         """v(x) of the samples of weight above 0, with their classes or labels and costs."""
 
-    def on_bases(self, known: _Known, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
+    def on_bases(self, targets: _RowTargets, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
         """Features on bases of the samples of weight above 0, with their classes or labels."""
 
     def spline(self, targets: _Floats, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
@@ -486,7 +485,7 @@ class Part:
     def __sizeof__(self) -> int: ...
 
 def merge(query: bytes, answers: Sequence[bytes]) -> bytes:
-    """The answers of several parts to a query, in the order of the parts, as one."""
+    """The merged answers of several parts to a query, in the order of the parts."""
 
 def fit_power_mean_remote(
     rows: object,
@@ -496,15 +495,15 @@ def fit_power_mean_remote(
     nodes: Sequence[float] | None,
     factors: Sequence[float] | None,
     C: float,
-    choice: Chosen | None,
+    choice: PowerMeanSelection | None,
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalized`."""
+    """A squared-hinge classifier, by Newton's method over the v(x) that `rows` represents as for `normalized`."""
 
 @final
-class Chosen:
-    """What a power mean SVM chose: the parameters, given or chosen."""
+class PowerMeanSelection:
+    """The parameters of a power mean SVM, with automatic ones selected."""
 
     @property
     def kernel(self) -> str: ...
@@ -524,24 +523,24 @@ def choose_power_mean(
     nodes: Sequence[float] | None,
     factors: Sequence[float] | None,
     common: _Common,
-) -> Chosen:
-    """Chooses on the samples with these numbers among those that the labels are of; None has a parameter chosen, as
-    does the kernel "auto"."""
+) -> PowerMeanSelection:
+    """Selects parameters on `samples`, whose indices among all labeled samples are `rows`; None selects a parameter
+    automatically, as does the kernel "auto"."""
 
 def scale_and_reduce(
     rows: object, kernel: _Kernel, n_nodes: int, nodes: Sequence[float] | None, is_scaled: bool
 ) -> tuple[list[float] | None, _Map]:
-    """What features are multiplied by, where they are scaled, and the reduced kernel, for the samples that `rows`
-    stands for; a value other than finite and at least 0 is a ValueError."""
+    """The factors of the features, if they are scaled, and the reduced kernel, for the samples that `rows` represents;
+    ValueError for values that are negative or not finite."""
 
 def choose_thin_plate_bases(
     samples: _Samples, weights: _Floats, basis: str, n_basis: int, seed: int, threads: int
 ) -> tuple[_Floats, _Rows]:
-    """Bases (bases, features), and the indices of these samples; none if they are means."""
+    """Bases (bases, features), and the indices of these samples; empty if they are means."""
 
 @final
 class BasisPlan:
-    """A kernel on bases, with which workers make features."""
+    """A kernel on bases, with which workers compute features."""
 
     @staticmethod
     def from_bytes(data: bytes) -> BasisPlan: ...
@@ -561,8 +560,8 @@ def fit_thin_plate_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """Trains on bases (bases, features), for the samples that `samples` stands for as for `normalized`:
-    `features` makes what stands for features of them, those of polynomials alone and at last all."""
+    """Trains on bases (bases, features), for the samples that `samples` represents as for `normalized`. `features`
+    returns the object that represents their features: first the polynomials alone, then all."""
 
 def fit_thin_plate_regressor_remote(
     samples: object,
@@ -577,11 +576,11 @@ def fit_thin_plate_regressor_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A smoothing spline on bases (bases, features), for the samples that `samples` stands for as for
-    `normalized`: `features` makes what stands for features of them."""
+    """A smoothing spline on bases (bases, features), for the samples that `samples` represents as for `normalized`.
+    `features` returns the object that represents their features."""
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
-    """Rows that become bases; not for k-medoids, which would need the similarities."""
+    """Rows that become bases; not for k-medoids, which needs the similarities."""
 
 @final
 class Store:
@@ -606,15 +605,14 @@ class Store:
     @property
     def feature_names(self) -> list[str] | None: ...
     def labels(self) -> tuple[list[int | str], npt.NDArray[Any]]:
-        """The classes and the class index of each sample, or the names of several labels and which of them each sample
-        has."""
+        """The classes and the class index of each sample, or the names and indicator matrix of multilabel targets."""
 
 def learn_columns(columns: Sequence[_Column]) -> tuple[str, _Floats]:
-    """What the columns of a data frame hold, as JSON, and the features of its rows."""
+    """The types and categories of a data frame's columns, as JSON, and the features of its rows."""
 
-def encode_columns(known: str, columns: Sequence[_Column]) -> tuple[_Floats, list[str]]:
-    """The features of the rows of a data frame with the columns of `learn_columns`, and a line for each category that
-    these do not have."""
+def encode_columns(encoder: str, columns: Sequence[_Column]) -> tuple[_Floats, list[str]]:
+    """The features of the rows of a data frame under the encoder of `learn_columns`, and a warning for each unknown
+    category."""
 
 def header_of(data: bytes) -> str:
     """The JSON header of a model file's bytes: the checksum is verified, and every field is present and has the right
@@ -632,14 +630,14 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
 def canonical(spec: str) -> str:
     """The spec in canonical form; an unknown name or an invalid parameter is a ValueError."""
 
-def takes(specs: Sequence[str]) -> list[str]:
+def accepted_kinds(specs: Sequence[str]) -> list[str]:
     """The kinds of samples accepted by all the similarities, in order of preference."""
 
 def similarity_rows() -> list[dict[str, Any]]:
-    """What there is to know of each similarity: `widemargin.similarity` is made from it."""
+    """The row of each similarity: the source of `widemargin.similarity`."""
 
 def descriptor_rows() -> list[dict[str, Any]]:
-    """The same of the descriptors."""
+    """The rows of the descriptors."""
 
 def pairwise(
     similarity: _Similarities,
@@ -662,15 +660,15 @@ def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> _Feature
 def class_score(
     scoring: str, codes: Sequence[int], n_classes: int, values: npt.NDArray[np.float32], weights: _Floats | None = None
 ) -> float:
-    """A score by its name on the command line of decision values, flat."""
+    """A score of flattened decision values, by its name on the command line."""
 
 def probability_scores(
     codes: Sequence[int], n_classes: int, probabilities: _Floats, weights: _Floats | None = None
 ) -> tuple[float, float]:
-    """Log loss and Brier score of probabilities, flat."""
+    """Log loss and Brier score of flattened probabilities."""
 
 def regression_scores(targets: _Floats, predicted: _Floats, weights: _Floats | None = None) -> dict[str, float]:
-    """All scores of predicted numbers, by their names."""
+    """All scores of predicted targets, by name."""
 
 def curves(
     values: npt.NDArray[np.float32], positive: Sequence[bool], weights: _Floats

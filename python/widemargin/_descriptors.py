@@ -1,4 +1,4 @@
-"""HOG, a descriptor that is a transformer too."""
+"""HOG, a descriptor that is also a transformer."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ._types import Samples
 
 
 class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
-    """Histograms of oriented gradients of images, 31 numbers a cell.
+    """Histograms of oriented gradients of images, 31 numbers per cell.
 
-    It learns nothing. ``HOG(4) >> Rigid(1)`` is a similarity of images.
+    It is stateless. ``HOG(4) >> Rigid(1)`` is a similarity of images.
 
     Parameters
     ----------
     cell_size : int, default=8
-        Pixels a side of a cell; it must divide the images' sides.
+        Side length of a cell in pixels; it must divide the height and width of the images.
     flatten : bool, default=True
-        One row an image (n, rows · columns · 31), or (n, rows, columns, 31) for similarities of grids.
+        Return one row per image (n, rows · columns · 31), or (n, rows, columns, 31) for similarities of grids.
     n_jobs : int or None, default=None
 
     Examples
@@ -54,7 +54,7 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
 
     @property
     def spec(self) -> str:
-        """Its spelling in a similarity."""
+        """The spec of this descriptor in a similarity."""
         return f"hog:cell={self.cell_size}"
 
     def __sklearn_tags__(self) -> Any:

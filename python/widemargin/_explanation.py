@@ -1,4 +1,4 @@
-"""Why a prediction is as it is: the terms that its decision values are sums of."""
+"""Explanations of predictions: the terms of the sums that are the decision values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._base import FittedRegressor, MarginClassifier
 from ._classes import labels_of
-from ._label_matrix import has_several, indicator, label_names
+from ._label_matrix import indicator, is_multilabel, label_names
 from ._samples import count, pick
 from ._types import Labels, Path, Samples, Targets, Weights
 from ._unwrapped import fitted_model, names_of_columns, unwrapped
@@ -80,13 +80,13 @@ class Explanation:
     ----------
     method : str
     classes : ndarray of shape (n_classes,)
-        Contributions of two classes speak for the second where they are above 0. Where samples have several labels, the
-        names of these; of a regressor those of its outputs, of an outlier detector "score".
+        For two classes, contributions above 0 are in favor of the second. For multilabel targets, the names of the
+        labels; for a regressor those of its outputs, for an outlier detector "score".
     multilabel : bool
-        Whether samples have several labels.
+        Whether the targets are multilabel.
     predicted : label, list of labels, float or ndarray
-        The predicted class; of several labels all that the sample is predicted to have; of a regressor the prediction,
-        and of an outlier detector 1 or -1.
+        The predicted class; for multilabel targets all predicted labels; for a regressor the prediction, and for an
+        outlier detector 1 or -1.
     explained : label
         The class or label whose similarities are compared.
     decision_values : ndarray of shape (n_problems,)
@@ -137,7 +137,7 @@ class Explanation:
         return np.array([term.value for term in self.terms])
 
     def for_class(self, label: object = None) -> npt.NDArray[np.float64]:
-        """What each term says for a class: of two classes with the sign turned for the first.
+        """The contribution of each term to a class; for the first of two classes with the opposite sign.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Explanation:
         return self.contributions @ self._direction(label)
 
     def strongest(self, n_terms: int = 10, label: object = None) -> list[ExplanationTerm]:
-        """The terms that say most for or against a class, the strongest first.
+        """The terms with the largest contributions for or against a class, the strongest first.
 
         Parameters
         ----------
@@ -186,12 +186,12 @@ class Explanation:
 
 
 def _position(label: Any, classes: npt.NDArray[Any]) -> int:
-    """Where a class is among those of a model.
+    """The position of a class among those of a model.
 
     Raises
     ------
     ValueError
-        If it is none of them.
+        For an unknown class.
     """
     found = [at for at, known in enumerate(classes.tolist()) if known == label]
     if not found:
@@ -200,13 +200,13 @@ def _position(label: Any, classes: npt.NDArray[Any]) -> int:
 
 
 def explain(estimator: object, X: Samples, index: int = 0, *, label: object = None, n_terms: int = 10) -> Explanation:
-    """Explains the prediction of one sample: what speaks for and against each class, or what a number is a sum of.
+    """Explains the prediction of one sample: the contributions for and against each class, or to a prediction.
 
     A decision value or a prediction is a sum over the similarities to the bases (``BasisExpansionSVC``,
     ``BasisExpansionRegressor``, ``BasisExpansionOneClass``), over the kernel's values at the bases and polynomials
     (``ThinPlateSVC``, ``ThinPlateRegressor``), or over the columns (``PowerMeanSVC``, whose kernel is additive). The
-    normalization is part of the weights; where it subtracts the mean similarity, contributions are those of the
-    difference from it.
+    normalization is part of the weights; if it subtracts the mean similarity, contributions are those of the difference
+    from it.
 
     Parameters
     ----------
@@ -214,13 +214,13 @@ def explain(estimator: object, X: Samples, index: int = 0, *, label: object = No
         Any estimator of widemargin that predicts, or a Pipeline or search of one.
     X : samples, as in ``predict``
     index : int, default=0
-        Which of the samples.
-    label : a class, or one of several labels, or None, default=None
-        What is explained. None is the predicted class; of several labels the one with the largest decision value.
-        Labels are named as the columns of the frame that `fit` got, else by their position. Of a regressor an output,
-        by its position; None is the first.
+        The index of the sample.
+    label : a class or label, or None, default=None
+        The class to explain. None means the predicted class; for multilabel targets the label with the largest decision
+        value. Labels have the column names of the frame in ``fit``, otherwise their position. For a regressor the
+        position of an output; None means the first.
     n_terms : int, default=10
-        Of so many of the strongest similarities it is found what they are made of, where they can say: columns, cells,
+        The number of the strongest similarities that are compared in detail, if they support it: by columns, cells,
         the warping path of series, the alignment or the common terms of strings. All terms are returned.
 
     Returns
@@ -254,12 +254,12 @@ def explain(estimator: object, X: Samples, index: int = 0, *, label: object = No
         raise IndexError(f"index is {index}: there are {n} samples")
     fitted, one = fitted_model(estimator, pick(X, np.array([index % n])))
     at = None if label is None else _position(label, _names(fitted))
-    told, page = _core.explain(fitted._model, fitted._collected(one), at, n_terms)
-    return _explanation(fitted, json.loads(told), page, names)
+    content, page = _core.explain(fitted._model, fitted._collected(one), at, n_terms)
+    return _explanation(fitted, json.loads(content), page, names)
 
 
 def _names(estimator: Any) -> npt.NDArray[Any]:
-    """The classes; of several labels their names, of other models those of what they predict."""
+    """The classes, or the names of the labels, or for other models those of their predictions."""
     if isinstance(estimator, FittedRegressor):
         return np.arange(len(np.atleast_2d(estimator.coef_)))
     if not isinstance(estimator, MarginClassifier):
@@ -268,9 +268,9 @@ def _names(estimator: Any) -> npt.NDArray[Any]:
     return names
 
 
-def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) -> Explanation:
-    parts = told["parts"]
-    classes, multilabel = _names(estimator), told["multilabel"]
+def _explanation(estimator: Any, content: dict[str, Any], page: str, names: Any) -> Explanation:
+    parts = content["parts"]
+    classes, multilabel = _names(estimator), content["multilabel"]
 
     def name(term: dict[str, Any]) -> str:
         if term["kind"] == "basis":
@@ -294,26 +294,26 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, names: Any) ->
             contributions=np.array(term["contributions"], dtype=np.float64),
             comparison=term["comparison"],
         )
-        for term in told["terms"]
+        for term in content["terms"]
     ]
-    known, probabilities = classes.tolist(), told["probabilities"]
-    values = np.array(told["decision_values"], dtype=np.float64)
-    predicted: Any = known[told["predicted"]]
+    known, probabilities = classes.tolist(), content["probabilities"]
+    values = np.array(content["decision_values"], dtype=np.float64)
+    predicted: Any = known[content["predicted"]]
     if multilabel:
         predicted = [label for label, value in zip(known, values, strict=True) if value > 0]
     elif isinstance(estimator, FittedRegressor):
         predicted = float(values[0]) if estimator._is_flat else values
-    elif told["is_of_values"]:
+    elif content["is_of_values"]:
         predicted = -1 if values[0] < 0 else 1
     return Explanation(
-        method=told["method"],
+        method=content["method"],
         classes=classes,
         multilabel=multilabel,
         predicted=predicted,
-        explained=known[told["explained"]],
+        explained=known[content["explained"]],
         decision_values=values,
         probabilities=None if probabilities is None else np.array(probabilities),
-        intercepts=np.array(told["intercepts"], dtype=np.float64),
+        intercepts=np.array(content["intercepts"], dtype=np.float64),
         similarities=list(parts),
         terms=terms,
         _page=page,
@@ -327,29 +327,29 @@ def report(
     file: Path | None = None,
     *,
     title: str | None = None,
-    data_name: str = "the samples given",
+    data_name: str = "the samples in X",
     sample_weight: Weights = None,
 ) -> str:
-    """A page on a model: what it is, how it was chosen, how good it is, and which samples it gets wrong and why.
+    """A report on a model as HTML: parameters, selection, scores, and explanations of wrong predictions.
 
-    The page is one HTML file with its style and pictures; nothing in it is loaded from elsewhere. The command line
-    writes the same by ``widemargin report``.
+    The page is one self-contained HTML file, with style and pictures. The command ``widemargin report`` writes the
+    same page.
 
     Parameters
     ----------
     estimator : estimator, fitted
-        Any estimator of widemargin that predicts, or a Pipeline or search of one. Its similarities must be the
-        library's.
+        Any estimator of widemargin that predicts, or a Pipeline or search of one. Its similarities must be
+        built-in ones.
     X : samples or None, default=None
-        To measure it on: samples that the fit did not see.
-    y : array-like of shape (n_samples,), or (n_samples, n_labels) for several labels a sample, or None, default=None
-        Their labels, or the targets of a regressor; needed with `X`, but for an outlier detector.
+        Samples for the scores, which should not be training samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_labels), or None, default=None
+        Their classes or labels, or the targets of a regressor; required with `X`, except for an outlier detector.
     file : path or None, default=None
-        The file to write; it is replaced whole or not at all.
+        The file to write, atomically.
     title : str or None, default=None
-        None is the name of the class.
-    data_name : str, default="the samples given"
-        What the page calls the samples.
+        None means the name of the class.
+    data_name : str, default="the samples in X"
+        The name of the samples in the page.
     sample_weight : array-like of shape (n_samples,) or None, default=None
 
     Returns
@@ -379,7 +379,7 @@ def report(
     fitted, X = fitted_model(estimator, X)
     has_answers = isinstance(fitted, FittedRegressor | MarginClassifier)
     if has_answers and (X is None) != (y is None):
-        raise ValueError("X and y: both are needed to measure the model, or neither")
+        raise ValueError("X and y: both are needed for scores, or neither")
     data = None
     if X is not None:
         target = _target(fitted, y, sample_weight, count(X)) if has_answers else None
@@ -389,20 +389,20 @@ def report(
 
 
 def _target(estimator: Any, y: Any, sample_weight: Any, n_samples: int) -> Any:
-    """Labels or targets, and weights, to measure a model with, as the extension module takes them."""
+    """Labels or targets, and weights, to measure a model with, in the form of the extension module."""
     if isinstance(estimator, FittedRegressor):
         targets = np.ascontiguousarray(np.asarray(y, dtype=np.float64).reshape(n_samples, -1))
         if targets.shape[1] != (k := len(np.atleast_2d(estimator.coef_))):
             raise ValueError(f"y has {targets.shape[1]} columns, and the model {k} outputs")
         return targets, estimator._weights(sample_weight, n_samples)
-    target = _told(estimator, y, sample_weight)
+    target = _class_target(estimator, y, sample_weight)
     if (n := len(target[1])) != n_samples:
         raise ValueError(f"y has {n} labels, and X {n_samples} samples")
     return target
 
 
-def _told(estimator: Any, y: Any, sample_weight: Any) -> _core._Target:
-    """Labels and weights to measure a model with, as the extension module takes them."""
+def _class_target(estimator: Any, y: Any, sample_weight: Any) -> _core._Target:
+    """Labels and weights to measure a model with, in the form of the extension module."""
     if estimator._is_several():
         values = indicator(y)
         if values.shape[1] != (k := len(estimator.label_names_)):
@@ -412,7 +412,7 @@ def _told(estimator: Any, y: Any, sample_weight: Any) -> _core._Target:
         if names != known and set(names) == set(known):
             values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
         return known, values, estimator._weights(sample_weight, len(values))
-    if has_several(y):
-        raise ValueError("y should be a 1d array: the model has one class a sample")
+    if is_multilabel(y):
+        raise ValueError("y should be a 1d array: the model has one class per sample")
     classes, codes = np.unique(np.asarray(y).ravel(), return_inverse=True)
     return labels_of(classes), codes.astype(np.uint32), estimator._weights(sample_weight, len(codes))

@@ -23,7 +23,7 @@ from ._types import Samples, Targets
 
 @dataclass(frozen=True)
 class Files:
-    """What `files` returns, for ``fit``."""
+    """The result of `files`, for ``fit``."""
 
     data: Any
     label: str | int | None
@@ -44,8 +44,8 @@ def files(
 ) -> Files:
     """Training samples that ``fit`` reads block by block, for data larger than memory.
 
-    `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` and the regressors take them as X, without a y where the files
-    have labels: the fit is that of the command line with ``--memory-limit``, and so is the model.
+    Pass the result as X to `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` and the regressors, without y if the
+    files have labels. The fit and the model are those of the command line with ``--memory-limit``.
 
     Parameters
     ----------
@@ -53,16 +53,17 @@ def files(
         A file of vectors, a folder of such files (shards), or an iterator of chunks (X, y), where X is an array, a
         sparse array or a frame of numbers. Chunks are written to temporary files.
     label : str, int or None, default="auto"
-        The column of the labels: its name, its number from 1, or None if y is passed to ``fit``. "auto" as on the
-        command line.
+        The column of the labels: its name, its number from 1, or None if y is passed to ``fit``. "auto" is the
+        rule of the command line.
     format : str or None, default=None
-        The format of the files, such as "csv"; None tells it from their names.
+        The format of the files, such as "csv"; None means that of their names.
     memory_limit : int or None, default=None
-        Bytes that the fit may use, in addition to what the process uses; None is half of the memory that is free.
+        Bytes that the fit may use, in addition to those already used by the process; None means half of the free
+        memory.
     scratch : path or None, default=None
-        The folder of temporary files, on a disk with free space; None is the system's.
+        The folder of temporary files, on a disk with free space; None means that of the system.
     checkpoint : path or None, default=None
-        The folder of a checkpoint: a fit that was killed resumes from it with the same data and parameters.
+        The folder of a checkpoint: if a fit is interrupted, a fit with the same data and parameters resumes from it.
 
     Returns
     -------
@@ -82,14 +83,14 @@ def files(
 
 
 class Stored:
-    """Vectors on disk in place of an array."""
+    """Vectors on disk instead of an array."""
 
     def __init__(self, store: _core.Store) -> None:
         self.store = store
         self.shape = store.n_samples, store.n_features
 
     def remember(self, estimator: Any) -> None:
-        """Sets the number of features and their names."""
+        """Sets the number and names of the features on the estimator."""
         estimator.__dict__.pop("feature_names_in_", None)
         estimator.n_features_in_ = self.shape[1]
         if (names := self.store.feature_names) is not None:
@@ -98,7 +99,7 @@ class Stored:
 
 @contextmanager
 def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    """X and y of a fit; files are open within, and chunks are written to files.
+    """X and y of a fit, with files open within the context, and chunks written to files.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
         n_features = None
         if hasattr(found.data, "__next__"):
             if y is not None:
-                raise ValueError("y must be None where X is an iterator: its chunks are pairs (X, y)")
+                raise ValueError("y must be None if X is an iterator: its chunks are pairs (X, y)")
             y, n_features = _write(found.data, Path(folder))
             found = replace(found, data=folder, label=None, format="npy" if n_features is None else "libsvm")
         yield _open(estimator, found, y, folder, n_features)
@@ -161,5 +162,5 @@ def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int |
             np.save(folder / f"{number:09}.npy", X)
         labels.append(np.asarray(y))
     if shape is None:
-        raise ValueError("the iterator has no chunks: it was used up, or is empty")
+        raise ValueError("the iterator has no chunks: it is exhausted, or empty")
     return np.concatenate(labels), shape[0] if shape[1] else None

@@ -12,22 +12,22 @@ _STYLE = (
 )
 
 
-def report_table(facts: Mapping[str, str], warnings: list[str]) -> str:
-    """A two-column table of facts, with the warnings below it."""
-    rows = "".join(
+def report_table(rows: Mapping[str, str], warnings: list[str]) -> str:
+    """A two-column table, with the warnings below it."""
+    cells = "".join(
         f"<tr><th style='text-align:left;padding:.1em 1em .1em 0;font-weight:600'>{html.escape(name)}</th>"
         f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-        for name, value in facts.items()
+        for name, value in rows.items()
     )
-    told = "".join(f"<div style='font-size:smaller'>&#9888; {html.escape(text)}</div>" for text in warnings)
-    return f"<table class='widemargin-report' style='{_STYLE}'><tbody>{rows}</tbody></table>{told}"
+    listed = "".join(f"<div style='font-size:smaller'>&#9888; {html.escape(text)}</div>" for text in warnings)
+    return f"<table class='widemargin-report' style='{_STYLE}'><tbody>{cells}</tbody></table>{listed}"
 
 
-def facts_of(report: Mapping[str, Any]) -> dict[str, str]:
-    """A report in words."""
+def rows_of(report: Mapping[str, Any]) -> dict[str, str]:
+    """The rows of a report's table."""
     gaps, steps, support = report["gaps"], report["iterations"], report["n_support"]
     stages = report.get("stages", [])
-    facts = {
+    rows = {
         "status": report["status"].replace("-", " "),
         "objective": f"{report['objective']:.6g}",
         "relative duality gap": f"{max(gaps, default=0.0):.1e}",
@@ -35,11 +35,11 @@ def facts_of(report: Mapping[str, Any]) -> dict[str, str]:
         "samples inside the margin": _range(support),
     }
     if stages:
-        facts["seconds"] = f"{sum(stage['seconds'] for stage in stages):.3g}"
+        rows["seconds"] = f"{sum(stage['seconds'] for stage in stages):.3g}"
     spent = ", ".join(f"{stage['name']} {stage['seconds']:.2g}" for stage in stages if stage["seconds"] >= 0.005)
     if spent:
-        facts["of these"] = spent
-    return facts
+        rows["of these"] = spent
+    return rows
 
 
 def _range(counts: list[int]) -> str:

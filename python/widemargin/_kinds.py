@@ -1,4 +1,4 @@
-"""Which kind of samples a collection holds, and collections of any library as arrays or lists.
+"""The kind of samples in a collection, and conversion of collections of other libraries to arrays and lists.
 
 Data frames and columns of pandas and polars are recognized by their methods, so that neither is imported here.
 """
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from .graphs import is_graph
 
-# The kinds of samples, with the library's names for them. Graphs reach it as strings.
+# The kinds of samples, with the library's names for them. Graphs are passed to it as strings.
 NOUNS = {
     "table": "vectors",
     "series": "time series",
@@ -29,19 +29,19 @@ NOUNS = {
 # Values of the parameter `kind`.
 KINDS = ("auto", *NOUNS, "objects")
 
-# Kinds in the order in which they are tried; what looks like none of them may be a table.
+# Kinds in the order in which they are tried; a collection of none of them may be a table.
 _TRIED = ("graphs", "strings", "images", "sets", "grids", "series")
 
-# The fewest columns that may be time steps, the largest share of the variance that neighboring time steps differ by,
-# and how many rows are compared.
+# The smallest number of columns that may be time steps, the largest share of the variance by which neighboring time
+# steps differ, and the number of rows compared.
 _STEPS, _ROUGHNESS, _SOME_ROWS = 50, 0.1, 200
 
-# The least height and width of what may be a picture.
+# The smallest height and width of a picture.
 _PICTURE = 16
 
 
 def kind_of(X: Any, name: str = "X") -> str:
-    """The kind of samples that X holds.
+    """The kind of the samples in X.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def kind_of(X: Any, name: str = "X") -> str:
     Raises
     ------
     TypeError
-        For a list of other objects, and for pictures of other numbers than uint8.
+        For a list of other objects, and for pictures of another type than uint8.
     """
     refuse_one(X, name)
     X = plain(X)
@@ -71,7 +71,7 @@ def kind_of(X: Any, name: str = "X") -> str:
     if kind is None:
         first = next((x for x in X if x is not None), None)
         raise TypeError(
-            f"{name} is a list of objects of type {type(first).__name__}, which the library's similarities cannot "
+            f"{name} is a list of objects of type {type(first).__name__}, which built-in similarities cannot "
             f"compare. They compare {', '.join(NOUNS.values())}; for other objects pass a similarity of your own: a "
             "function f(a, b) decorated with widemargin.similarity.pairs"
         )
@@ -79,56 +79,61 @@ def kind_of(X: Any, name: str = "X") -> str:
 
 
 def as_pixels(X: npt.NDArray[Any]) -> str:
-    """How numbers become pixels from 0 to 255, none of which wraps."""
+    """Code that converts numbers to pixels from 0 to 255 without overflow."""
     largest = X.max(initial=0)
     if X.dtype.kind == "f" and largest <= 1:
         return "(255 * X).round().astype(np.uint8)"
     if largest <= 255:
         return "X.round().astype(np.uint8)" if X.dtype.kind == "f" else "X.astype(np.uint8)"
-    # Of 12 or 16 bits the upper eight.
+    # The upper eight of 12 or 16 bits.
     return f"(X // {2 ** math.ceil(math.log2(float(largest) + 1)) // 256}).astype(np.uint8)"
 
 
 def _are_pictures(X: Any) -> bool:
-    """Whether an array of other numbers than uint8 looks like pictures, of about the same height and width, from 0 to 1
-    or of whole numbers: as series they would have about as many channels as time steps."""
+    """Whether an array of another type than uint8 looks like pictures: about the same height and width, and values from
+    0 to 1 or whole numbers. Series with as many channels as time steps are rare."""
     dtype = getattr(X, "dtype", None)
     if getattr(dtype, "kind", "O") not in "iuf" or dtype == np.uint8 or X.ndim not in (3, 4) or X.size == 0:
         return False
     sides = X.shape[1:3]
     if min(sides) < _PICTURE or max(sides) > 2 * min(sides) or (X.ndim == 4 and X.shape[3] not in (1, 3)):
         return False
-    least, most = X.min(), X.max()
-    return bool(least >= 0 and (most <= 1 or (X.round() == X).all()))
+    low, high = X.min(), X.max()
+    return bool(low >= 0 and (high <= 1 or (X.round() == X).all()))
 
 
-def kind_for(X: Any, takes: Sequence[str]) -> str | None:
-    """The kind as which similarities that take some kinds read X; None if they cannot.
+def kind_for(X: Any, accepted: Sequence[str]) -> str | None:
+    """The kind, among the accepted ones, as which X is read; None if it has no such kind.
 
     Parameters
     ----------
     X : array, list, sparse matrix or frame, as `plain` returns it
-    takes : sequence of str
+    accepted : sequence of str
         The accepted kinds of samples, in order of preference.
     """
     kind = _known_kind(X)
-    if kind == "table" and "series" in takes and not sparse.issparse(X) and (takes[0] == "series" or _is_padded(X)):
+    if (
+        kind == "table"
+        and "series" in accepted
+        and not sparse.issparse(X)
+        and (accepted[0] == "series" or _is_padded(X))
+    ):
         return "series"  # rows of one length
-    if kind in takes or (kind == "graphs" and "strings" in takes):
+    if kind in accepted or (kind == "graphs" and "strings" in accepted):
         return kind
     # A boolean table is also a numeric table.
-    return next((kind for kind in sorted(takes, key="table".__eq__) if _looks_like(kind, X)), None)
+    return next((kind for kind in sorted(accepted, key="table".__eq__) if _looks_like(kind, X)), None)
 
 
 def are_smooth(X: Any) -> bool:
-    """Whether the rows of a table look like series: many columns, of which neighbors have nearly the same value."""
+    """Whether the rows of a table look like series: many columns, with nearly equal values in neighboring ones."""
     X = plain(X)
     if sparse.issparse(X) or len(X) < 2 or np.ndim(X[0]) != 1 or len(X[0]) < _STEPS:
         return False
     rows = np.asarray(X[:_SOME_ROWS])
     if rows.dtype.kind not in "iuf":
         return False
-    # Without the columns' means, by which columns of different units differ, and without the rows', which they share.
+    # Column means differ between units, and row means are shared by all columns: both are subtracted.
     rows = rows - rows.mean(axis=0, dtype=np.float64)
     rows -= rows.mean(axis=1, keepdims=True)
     variance = np.square(rows).mean()
@@ -166,11 +171,11 @@ def plain(X: Any) -> Any:
 
 
 def refuse_one(X: Any, name: str = "X") -> None:
-    """Raises TypeError where X is a single sample in place of a collection."""
+    """Raises TypeError if X is a single sample instead of a collection."""
     if isinstance(X, (str, bytes)):
-        raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: samples come in a list")
+        raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: pass samples in a list")
     if is_graph(X):
-        raise TypeError(f"{name} is one graph: samples come in a list")
+        raise TypeError(f"{name} is one graph: pass samples in a list")
 
 
 def is_nested(X: Any) -> bool:
@@ -197,8 +202,8 @@ def channels_of(X: Any) -> list[npt.NDArray[Any]]:
         lengths = [len(cell) if _is_series(cell) else 0 for cell in cells]
         if len(set(lengths)) > 1:
             raise ValueError(
-                f"series {row} (from 0) has channels of lengths {lengths}, one a column: the channels of a series need "
-                "the same length"
+                f"series {row} (from 0) has channels of lengths {lengths}, one per column: the channels of a series "
+                "must have the same length"
             )
         series.append(np.stack([np.asarray(cell) for cell in cells], axis=-1))
     return series
@@ -221,7 +226,7 @@ def depth_of(x: Any) -> int:
 
 
 def _known_kind(X: Any) -> str | None:
-    """The kind of samples; None for a list of objects that are of none."""
+    """The kind of samples; None for a list of objects of no kind."""
     if _is_table(X):
         return "table"
     kind = next((kind for kind in _TRIED if _looks_like(kind, X)), None)
@@ -240,7 +245,7 @@ def _is_table(X: Any) -> bool:
 
 
 def _is_padded(X: Any) -> bool:
-    """Whether rows of a table are filled up with NaN, as series of different lengths."""
+    """Whether rows of a table are padded with NaN, as series of different lengths."""
     return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and bool(np.isnan(X).any())
 
 
@@ -298,7 +303,7 @@ def _is_series(cell: Any) -> bool:
 
 
 def _cells(values: list[Any]) -> list[Any]:
-    """Cells of a column: lists become arrays, which are series and no rows of a table."""
+    """Cells of a column: lists become arrays, so that they are series and not rows of a table."""
     return [_array(cell) if isinstance(cell, (list, tuple)) and not is_graph(cell) else cell for cell in values]
 
 

@@ -1,4 +1,4 @@
-"""Several labels a sample: indicator matrices."""
+"""Multilabel targets: indicator matrices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, column_or_1d
 
 
-def has_several(y: Any) -> bool:
-    """Whether y is an indicator matrix of several labels rather than a class a sample.
+def is_multilabel(y: Any) -> bool:
+    """Whether y is a multilabel indicator matrix and not one class per sample.
 
-    A matrix of one column holds classes, as scikit-learn takes it.
+    A matrix of one column has classes, as in scikit-learn.
     """
     if sp.issparse(y):
         return True
@@ -24,41 +24,38 @@ def has_several(y: Any) -> bool:
 
 
 def indicator(y: Any) -> npt.NDArray[np.float64]:
-    """The matrix as the library takes it: 1, 0, and NaN where it is unknown.
+    """The matrix in the library's form: 1, 0, and NaN for unknown labels.
 
     Raises
     ------
     ValueError
-        For a matrix that is not of numbers.
+        For a matrix with other values.
     """
     if sp.issparse(y):
         y = y.toarray()
     try:
         values = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y", order="C")
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"Y must be an indicator matrix of 0 and 1, with NaN where a label is unknown: {error}"
-        ) from error
+        raise ValueError(f"Y must be an indicator matrix of 0 and 1, with NaN for unknown labels: {error}") from error
     wrong = ~(np.isnan(values) | (values == 0) | (values == 1))
     if wrong.any():
         row, column = (int(at[0]) for at in np.nonzero(wrong))
         raise ValueError(
             f"Unknown label type: Y has {values[row, column]:g} at row {row}, column {column}. With several "
-            "columns it is an indicator matrix: 1 for a label that a sample has, 0 for one that it has not, NaN where "
-            "that is unknown"
+            "columns it is an indicator matrix: 1 for labels of the sample, 0 for other labels, NaN for unknown ones"
         )
     return np.ascontiguousarray(values)
 
 
 def label_names(y: Any, n_labels: int) -> list[int | str]:
-    """The names of the labels: those of a frame's columns, otherwise numbers from 0."""
+    """The names of the labels: the column names of a frame, otherwise numbers from 0."""
     columns = getattr(y, "columns", None)
     return list(range(n_labels)) if columns is None else [str(name) for name in columns]
 
 
 def codes_of(y: Any) -> npt.NDArray[np.uint32]:
-    """A number for each sample, the same for samples of one class, or of the same labels."""
-    if has_several(y):
+    """A code for each sample, equal for samples of one class or of the same labels."""
+    if is_multilabel(y):
         # Unknown entries are equal to each other.
         codes = np.unique(np.nan_to_num(indicator(y), nan=2.0), axis=0, return_inverse=True)[1]
     else:

@@ -51,7 +51,7 @@ def cycle(hues: Sequence[str]) -> list[str]:
 
 
 def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
-    """The given axes or new ones, with thin lines."""
+    """The axes, or new ones if `ax` is None, with thin lines."""
     check_matplotlib(type(display), "plot")
     import matplotlib.pyplot as plt
 
@@ -64,12 +64,12 @@ def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, 
 
 
 def check_matplotlib(cls: type, method: str) -> None:
-    """Raises ImportError where matplotlib is not installed, naming what needs it."""
+    """Raises ImportError if matplotlib is not installed, naming the method that needs it."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        needed = f"{cls.__name__}.{method} requires matplotlib"
-        raise ImportError(f"{needed}: pip install 'widemargin[plot]'") from error
+        message = f"{cls.__name__}.{method} requires matplotlib"
+        raise ImportError(f"{message}: pip install 'widemargin[plot]'") from error
 
 
 def check_has(estimator: Any, what: str, *attributes: str) -> None:

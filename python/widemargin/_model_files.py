@@ -41,13 +41,12 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
 
     Symbolic links are followed; a replaced file keeps its permissions; devices, pipes and folders are refused.
 
-    The command line and other languages can read the file (``docs/model-file.md``). A similarity that is a Python
-    callable is pickled into it with its bases: such a file can only be read by Python, and `load` needs
-    ``trusted=True``.
+    The command line and other languages can read the file (``docs/model-file.md``). A Python similarity is pickled
+    into it with its bases: such a file can only be read by Python, and `load` needs ``trusted=True``.
 
     A `sklearn.pipeline.Pipeline` may have scikit-learn's scalers, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`,
     `FunctionTransformer` without a function and `ColumnTransformer` of these before the estimator. Its file is an
-    archive of its own, without pickle; the command line does not read it.
+    archive without pickle; the command line does not read it.
 
     Parameters
     ----------
@@ -84,16 +83,16 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
     if not isinstance(estimator, FittedModel):
         names = ", ".join(one.__name__ for one in (*CLASSES.values(), Pipeline))
         found = type(estimator).__name__
-        raise TypeError(f"save takes one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
+        raise TypeError(f"save needs one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
     check_is_fitted(estimator)
     data = _model_bytes(estimator)
-    if not _is_whole(estimator):
+    if not _is_complete(estimator):
         data = _core.with_payload(data, _PYTHON, _pickled(estimator))
     _core.write_file(path, data)
 
 
 def _model_bytes(estimator: FittedModel) -> bytes:
-    """The model file, with the type of the classes where the file's labels do not say it."""
+    """The model file, with the type of the classes unless its labels determine it."""
     data: bytes = estimator._model.to_bytes()
     if not isinstance(estimator, MarginClassifier) or estimator._is_several():
         return data
@@ -101,18 +100,18 @@ def _model_bytes(estimator: FittedModel) -> bytes:
     return data if stored is None else _core.with_payload(data, _CLASSES, stored)
 
 
-def _is_whole(estimator: Any) -> bool:
-    """Whether the model file says all, without code of Python."""
+def _is_complete(estimator: Any) -> bool:
+    """Whether the model file is complete without Python code."""
     return not (hasattr(estimator, "_resolved") and estimator._resolved.calls)
 
 
 def _step_bytes(step: Any) -> bytes | None:
-    """The model file of a step of a pipeline that is ours."""
+    """The model file of a step of a pipeline; None for steps of scikit-learn."""
     if not isinstance(step, FittedModel):
         return None
-    if not _is_whole(step):
+    if not _is_complete(step):
         raise TypeError(
-            f"the similarity of {type(step).__name__} is code of Python, which the file of a pipeline cannot hold"
+            f"the similarity of {type(step).__name__} is Python code, which the file of a pipeline cannot contain"
         )
     return _model_bytes(step)
 
@@ -136,7 +135,7 @@ or Pipeline
     Raises
     ------
     ValueError
-        For a file that is not a model, is damaged, has a newer version, or contains Python code and is not trusted.
+        For a file that is not a model, is damaged, has a newer format, or contains Python code and is not trusted.
     TypeError
         For a ``trusted`` that is not a bool.
     OSError
@@ -144,7 +143,7 @@ or Pipeline
     Warns
     -----
     sklearn.exceptions.InconsistentVersionWarning
-        For a pipeline that another version of scikit-learn wrote.
+        For a pipeline that was written with another version of scikit-learn.
 
     Examples
     --------
@@ -159,60 +158,60 @@ or Pipeline
         except ValueError as error:
             raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
     try:
-        # Nothing of the file is looked at before the library has found it whole and its header complete.
-        told = json.loads(_core.header_of(data))
-        fitted = _with_python(data, told, bool(trusted)) if _has_python(told) else _from_bytes(data, told)
+        # The library first verifies the checksum and the header.
+        header = json.loads(_core.header_of(data))
+        fitted = _with_python(data, header, bool(trusted)) if _has_python(header) else _from_bytes(data, header)
     except ValueError as error:
         raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
     return fitted
 
 
-def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
-    if told["method"] not in CLASSES:
-        raise ValueError(f"<bytes>: it holds a model of {told['method']!r}, which is no estimator")
+def _from_bytes(data: bytes, header: dict[str, Any]) -> Any:
+    if header["method"] not in CLASSES:
+        raise ValueError(f"<bytes>: a model of {header['method']!r}, for which there is no estimator")
     model = _core.Model.from_bytes(data)
-    return _with_classes(CLASSES[told["method"]]._restored(model, told), data)
+    return _with_classes(CLASSES[header["method"]]._restored(model, header), data)
 
 
 def _with_classes(fitted: Any, data: bytes) -> Any:
-    """An estimator that was read, with classes of the type that they had in the fit."""
+    """The estimator with classes of the type in the fit."""
     if isinstance(fitted, MarginClassifier) and (stored := _core.payload(data, _CLASSES)) is not None:
         fitted._restore_type_of_classes(stored)
     return fitted
 
 
-def _has_python(told: dict[str, Any]) -> bool:
-    return told["method"].startswith("basis-expansion") and told["bases"]["kind"] == "elsewhere"
+def _has_python(header: dict[str, Any]) -> bool:
+    return header["method"].startswith("basis-expansion") and header["bases"]["kind"] == "elsewhere"
 
 
-def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> Compares:
+def _with_python(data: bytes, header: dict[str, Any], trusted: bool) -> Compares:
     if not trusted:
         raise ValueError(
             "<bytes>: its similarity is Python code, pickled into the file: load(path, trusted=True) runs it, if you "
-            "trust whoever made the file"
+            "trust the author of the file"
         )
     pickled = _core.payload(data, _PYTHON)
     if pickled is None:
         raise ValueError(f"<bytes>: the tensor '{_PYTHON}' is missing")
     try:
-        return _unpickled(data, told, pickled)
+        return _unpickled(data, header, pickled)
     # Any exception that unpickling raises, such as for a missing module or invalid bytes.
     except Exception as error:
         raise ValueError(
-            f"<bytes>: its Python code cannot be loaded ({type(error).__name__}: {error}); what defines the similarity "
-            "must be importable here, and the file undamaged"
+            f"<bytes>: its Python code cannot be loaded ({type(error).__name__}: {error}); the module of the "
+            "similarity must be importable, and the file undamaged"
         ) from error
 
 
-def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> Compares:
+def _unpickled(data: bytes, header: dict[str, Any], pickled: bytes) -> Compares:
     similarity, bases, state, columns = pickle.loads(pickled)
-    fitted: Compares = CLASSES[told["method"]](similarity)
+    fitted: Compares = CLASSES[header["method"]](similarity)
     fitted._python_bases = bases
     for name, value in columns.items():
         setattr(fitted, name, value)
     fitted._resolved = resolve(similarity, fitted.layout)
-    # What the model is rebuilt from comes first.
-    fitted._restore(None, told)
+    # `_rebuild` needs these attributes.
+    fitted._restore(None, header)
     fitted._rebuild(data, state)
     return _with_classes(fitted, data)
 

@@ -1,4 +1,4 @@
-"""Validation of names given by users."""
+"""Validation of names in parameters."""
 
 from __future__ import annotations
 

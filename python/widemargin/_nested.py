@@ -1,4 +1,4 @@
-"""Nested parameters of a similarity given by name: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
+"""Nested parameters of a similarity that is a spec: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class NestedSpecMixin:
     """Must precede scikit-learn's `BaseEstimator` in the bases of an estimator."""
 
     # The parameters that may be a spec or an object.
-    _spelled: ClassVar[tuple[str, ...]] = ("similarity",)
+    _spec_parameters: ClassVar[tuple[str, ...]] = ("similarity",)
 
     def set_params(self, **params: object) -> Self:
         """Sets parameters, including those of a similarity: ``similarity__gamma=0.1``.
@@ -29,20 +29,20 @@ class NestedSpecMixin:
         estimator
             The estimator itself.
         """
-        for name in self._spelled:
+        for name in self._spec_parameters:
             nested = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(f"{name}__")}
-            given = params.get(name, getattr(self, name))
-            if nested and isinstance(given, str):
-                params[name] = spelled_out(given, name, nested)
-            elif nested and not hasattr(given, "set_params"):
+            value = params.get(name, getattr(self, name))
+            if nested and isinstance(value, str):
+                params[name] = object_of(value, name, nested)
+            elif nested and not hasattr(value, "set_params"):
                 raise ValueError(
-                    f"'{name}__{next(iter(nested))}' cannot be set: {name} is {given!r}, which has no such parameters; "
+                    f"'{name}__{next(iter(nested))}' cannot be set: {name} is {value!r}, which has no such parameters; "
                     "pass an object of widemargin.similarity, such as RBF()"
                 )
         return super().set_params(**params)  # type: ignore[misc]
 
 
-def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
+def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
     """The object for a spec of one step, whose parameters can be set.
 
     Parameters
@@ -50,8 +50,8 @@ def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
     spec : str
     name : str
         The corresponding parameter of the estimator.
-    wanted : dict
-        Parameters to be set, used here if the constructor requires them.
+    requested : dict
+        The parameters to set, used here if the constructor requires them.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
     *before, last = steps_of(with_hyphens(spec))
     step, _, rest = last.partition(":")
     known = {one._name: one for one in vars(similarity).values() if _is_named(one)}
-    key = f"{name}__{next(iter(wanted))}"
+    key = f"{name}__{next(iter(requested))}"
     hint = f"{key!r} cannot be set: {name} is the spec {spec!r}; pass an object of widemargin.similarity, such as "
     if before:
         raise ValueError(f"{hint}HOG() >> RBF(), whose parameters are those of its two parts, {name}__then__gamma")
@@ -69,10 +69,10 @@ def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
         raise ValueError(f"{hint}RBF()")
     pairs = [pair.partition("=") for pair in rest.split(",")] if rest else []
     values = {key.replace("-", "_"): _value(text) for key, _, text in pairs}
-    needed = [key for key, default in _parameters(known[step]) if default is inspect.Parameter.empty]
-    given = {key: wanted[key] for key in needed if key not in values and key in wanted}
+    required = [key for key, default in _parameters(known[step]) if default is inspect.Parameter.empty]
+    missing = {key: requested[key] for key in required if key not in values and key in requested}
     try:
-        return known[step](**values, **given)
+        return known[step](**values, **missing)
     except TypeError:  # an unknown parameter, or a missing one
         raise ValueError(f"{hint}{known[step].__name__}()") from None
 

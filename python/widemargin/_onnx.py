@@ -35,8 +35,8 @@ _KINDS = (
 )
 # Their model is that of one of these.
 _AUTO = (AutoSVC, AutoRegressor)
-# What may hold them, with converters of skl2onnx.
-_HOLDERS = (
+# Estimators of scikit-learn that may contain them, with converters of skl2onnx.
+_CONTAINERS = (
     Pipeline,
     GridSearchCV,
     RandomizedSearchCV,
@@ -47,50 +47,50 @@ _HOLDERS = (
 )
 
 # Reductions take their axes as an input since 13; runtimes of 2022 support 17.
-_LEAST_OPSET = 13
+_OLDEST_OPSET = 13
 _OPSET = 17
 
 
 def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -> onnx.ModelProto:
     """Exports a fitted estimator as an ONNX model.
 
-    It can be exported where its similarities are expressions on vectors, as those that compare vectors or sets are,
-    each perhaps after ``mean-norm`` or ``z-score``, several side by side, with any normalization.
+    The similarities must be expressions on vectors. Those that compare vectors or sets are, also after ``mean-norm``
+    or ``z-score``. Combinations of several similarities and all normalizations are supported.
 
     The model's input is ``X`` of shape (n_samples, n_features), of type float; for `ThinPlateSVC` and
-    `ThinPlateRegressor` of type double, since their coefficients cancel more digits than single precision has. For
-    "precomputed" it has the columns that ``fit`` had: similarities to all training samples if that was a square matrix,
-    from which those to the bases are selected. Sets are rows of 0 and 1.
+    `ThinPlateRegressor` it is of type double, since their coefficients cancel more digits than single precision has.
+    For "precomputed" it has the columns of the X of ``fit``: similarities to all training samples if that was a square
+    matrix, and the model selects those to the bases. Sets are rows of 0 and 1.
 
     The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
-    ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
-    version without them, ``probabilities`` of shape (n_samples, n_classes). Where samples have several labels,
-    ``label`` is the indicator matrix that ``predict`` returns. A sample that ``decision_function`` rejects as a
-    histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of
+    ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless the model has no
+    calibration, ``probabilities`` of shape (n_samples, n_classes). For multilabel targets, ``label`` is the indicator
+    matrix that ``predict`` returns. A sample with negative values, which ``decision_function`` rejects for histogram
+    kernels, has the score NaN. The output of a regression model is ``targets`` of
     shape (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``. The outputs of
     `BasisExpansionOneClass` are ``label`` (int64: 1, and -1 for outliers) and ``scores`` of shape (n_samples,), of type
     double, as `decision_function` returns them.
 
     Pipelines, searches and ensembles of scikit-learn are converted by the package skl2onnx. Their inputs have the types
-    of X, and so do ``scores`` and ``probabilities``; without X there is one input of type double. ONNX Runtime has a
-    `SimpleImputer` in single precision only: pass X of float32. With a data frame as X the model has an input of shape
-    (n_samples, 1) for each column.
+    of X, as do ``scores`` and ``probabilities``; without X there is one input of type double. ONNX Runtime
+    implements `SimpleImputer` in single precision only: pass X of float32. With a data frame as X the model has an
+    input of shape (n_samples, 1) for each column.
 
-    The model stores the bases as dense rows. Comparing n samples with them takes memory for some matrices of shape (n,
-    bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: they take time
-    proportional to n × bases × features without matrix products, so pass samples in batches. Other distances are
+    The model stores the bases as dense rows. Comparing n samples with them needs memory for several matrices of shape
+    (n, bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: their time
+    is proportional to n × bases × features without matrix products, so pass samples in batches. Other distances are
     computed by matrix products; those of samples that are much closer to a basis than to the mean of the bases are
-    recomputed from differences. `PowerMeanSVC` takes memory for some arrays of shape (n, features, nodes).
+    recomputed from differences. `PowerMeanSVC` needs memory for several arrays of shape (n, features, nodes).
 
     Parameters
     ----------
     estimator : estimator
         A fitted classifier, regression model, `BasisExpansionOneClass` or `BasisExpansion`, or a `Pipeline`,
-        `GridSearchCV`, `RandomizedSearchCV`, or stacking or voting estimator that holds them.
+        `GridSearchCV`, `RandomizedSearchCV`, or stacking or voting estimator that contains them.
     X : samples or None, default=None
-        Some samples of a pipeline, search or ensemble; their values do not matter.
+        Example samples for a pipeline, search or ensemble, which determine the inputs; their values do not matter.
     opset : int or None, default=None
-        The version of the ONNX operator set, 13 or above; None is 17.
+        The version of the ONNX operator set, 13 or above; None means 17.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
     ImportError
         If onnx is not installed: ``pip install widemargin[onnx]``; for a pipeline, if skl2onnx is not.
     TypeError
-        For another estimator.
+        For other estimators.
     ValueError
         For a similarity that is not an expression on vectors, an unknown opset, and a model of 2 GB or more.
     sklearn.exceptions.NotFittedError
@@ -115,15 +115,15 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
         import onnx
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install widemargin[onnx]") from error
-    if not isinstance(estimator, (*_KINDS, *_AUTO, *_HOLDERS)):
-        names = ", ".join(kind.__name__ for kind in (*_KINDS, *_HOLDERS))
-        raise TypeError(f"to_onnx takes one of {names}, not {type(estimator).__name__}{instead_of(estimator)}")
+    if not isinstance(estimator, (*_KINDS, *_AUTO, *_CONTAINERS)):
+        names = ", ".join(kind.__name__ for kind in (*_KINDS, *_CONTAINERS))
+        raise TypeError(f"to_onnx needs one of {names}, not {type(estimator).__name__}{instead_of(estimator)}")
     check_is_fitted(estimator)
     opset = _OPSET if opset is None else opset
     newest = onnx.defs.onnx_opset_version()
-    if not _LEAST_OPSET <= opset <= newest:
-        raise ValueError(f"opset = {opset}: this version of onnx and widemargin know {_LEAST_OPSET} to {newest}")
-    if isinstance(estimator, _HOLDERS):
+    if not _OLDEST_OPSET <= opset <= newest:
+        raise ValueError(f"opset = {opset}: this version of onnx and widemargin support {_OLDEST_OPSET} to {newest}")
+    if isinstance(estimator, _CONTAINERS):
         from ._onnx_converters import model_with_steps
 
         return model_with_steps(estimator, X, (*_KINDS, *_AUTO), _model, opset)
@@ -131,19 +131,19 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
 
 
 def _model(estimator: Any, opset: int) -> onnx.ModelProto:
-    """The ONNX model of a fitted estimator of ours."""
+    """The ONNX model of one of our fitted estimators."""
     from ._onnx_model import model_of
 
     if isinstance(estimator, _AUTO):
         estimator = estimator.best_estimator_
     columns = getattr(estimator, "_columns", None)
-    # A model file may store labels as integers that were strings.
-    is_one_class = isinstance(estimator, MarginClassifier) and not estimator._is_several()
+    # A model file may store string labels as integers.
+    is_multiclass = isinstance(estimator, MarginClassifier) and not estimator._is_several()
     return model_of(
         estimator._model,
         opset=opset,
         name=type(estimator).__name__,
         version=_core.version(),
         columns=None if columns is None else (estimator.n_features_in_, columns),
-        classes=estimator.classes_.tolist() if is_one_class else None,
+        classes=estimator.classes_.tolist() if is_multiclass else None,
     )

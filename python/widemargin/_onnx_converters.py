@@ -13,25 +13,25 @@ from sklearn.pipeline import Pipeline
 # The outputs of our models in the order in which skl2onnx's own converters read them.
 _OUTPUTS = ("label", "probabilities", "scores", "targets", "features")
 _ML_OPSET = 3
-# It is for converters of classifiers that leave their outputs to skl2onnx.
+# For converters of classifiers whose outputs skl2onnx adds.
 _OPTIONS = {"zipmap": [True, False, "columns"]}
 
 _Export = Callable[[Any, int], onnx.ModelProto]
 
 
 def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _Export, opset: int) -> onnx.ModelProto:
-    """The ONNX model of an estimator of scikit-learn that holds fitted estimators of ours.
+    """The ONNX model of an estimator of scikit-learn that contains our fitted estimators.
 
     Parameters
     ----------
     estimator : estimator
         Such as a pipeline.
     X : samples or None
-        Whose types are those of the inputs; None for arrays of double.
+        Example samples with the types of the inputs; None for arrays of double.
     kinds : tuple of type
         Our estimators.
     export : callable
-        Makes the ONNX model of one of ours, for an opset.
+        Returns the ONNX model of one of ours, for an opset.
     opset : int
 
     Raises
@@ -53,7 +53,7 @@ def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _E
     options = {id(estimator): {"zipmap": False}} if is_classifier(estimator) else None
     opsets = {"": opset, "ai.onnx.ml": _ML_OPSET}
     made = skl2onnx.to_onnx(estimator, X, initial_types=initial, target_opset=opsets, options=options)
-    # It declares the least version in which its operators are as they are in the one asked for.
+    # skl2onnx declares the oldest version with the same operators as the requested one.
     for declared in made.opset_import:
         declared.version = opset if declared.domain == "" else declared.version
     onnx.checker.check_model(made)
@@ -92,7 +92,7 @@ def _register(kind: type, export: _Export) -> None:
 
     def set_types(operator: Any) -> None:
         made = outputs(export(operator.raw_operator, _opset_of(operator)).graph)
-        # An ensemble takes the first ones only.
+        # An ensemble uses only the first ones.
         for value, variable in zip(made, operator.outputs, strict=False):
             variable.type = type_of(value, operator.inputs)
 

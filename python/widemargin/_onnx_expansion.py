@@ -18,15 +18,15 @@ _SCALINGS = ("mean-norm", "z-score")
 _NO_OPERATOR = "ONNX has no operator for it"
 # Bases that are rows of numbers; sets are, of 0 and 1.
 _VECTORS = ("dense", "sparse", "bit-sets")
-# Up to so many columns the library sums products in double precision.
+# The number of columns up to which the library sums products in double precision.
 _PRECISE_COLUMNS = 512
 
 
-def check(told: dict[str, Any]) -> None:
+def check(header: dict[str, Any]) -> None:
     """Raises ValueError naming any similarity that is not an expression on vectors."""
-    kind, specs = told["bases"]["kind"], told["similarity"]
+    kind, specs = header["bases"]["kind"], header["similarity"]
     if kind == "elsewhere":
-        # Python similarities follow the library's.
+        # Python similarities follow the built-in ones.
         raise _refused(specs[-1], "a Python callable")
     for spec in specs:
         *before, last = steps_of(spec)
@@ -55,18 +55,20 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
 
 
 def expression_of(spec: str) -> Any:
-    """What a similarity is in ONNX, from its spec without descriptors: an Expression, Additive or Wide."""
+    """The ONNX expression of a similarity, from its spec without descriptors: an Expression, Additive or Wide."""
     name, _, rest = spec.partition(":")
-    given = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
+    arguments = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
     parameters = SIMILARITIES[name]["parameters"]
-    values = {one["name"]: default_of({**one, "default": given.get(one["name"], one["default"])}) for one in parameters}
+    values = {
+        one["name"]: default_of({**one, "default": arguments.get(one["name"], one["default"])}) for one in parameters
+    }
     return EXPRESSIONS[name](**values)
 
 
 def wide_kernel(spec: str) -> Wide:
-    """The function of distances that a similarity is in double precision, from its spec without descriptors."""
+    """A similarity as a function of distances in double precision, from its spec without descriptors."""
     name, _, gamma = spec.partition(":gamma=")
-    # As similarities in single precision these two are expressions.
+    # In single precision these two are expressions.
     exponentials = {"rbf": kernels.gaussian, "laplacian": kernels.laplacian}
     found = exponentials[name](float(gamma)) if name in exponentials else expression_of(spec)
     if not isinstance(found, Wide):
@@ -74,19 +76,19 @@ def wide_kernel(spec: str) -> Wide:
     return found
 
 
-def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays) -> str:
-    """Features [N, D] of x [N, d]: similarities to the bases, normalized, side by side.
+def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: Arrays) -> str:
+    """Features [N, D] of x [N, d]: similarities to the bases, normalized and concatenated.
 
     In double precision if any part is, else in single precision.
     """
-    bases = _dense_bases(model, told)
+    bases = _dense_bases(model, header)
     described = _Described(graph, x, bases, arrays)
     parts = []
-    for number, (spec, shape) in enumerate(zip(told["similarity"], told["maps"], strict=True)):
+    for number, (spec, shape) in enumerate(zip(header["similarity"], header["maps"], strict=True)):
         *before, last = steps_of(spec)
-        samples, seen = described.after(before)
+        samples, all_bases = described.after(before)
         # Weights are in the maps.
-        bases, similarity = seen[columns_of(spec, len(seen))], options_of(last)[0]
+        bases, similarity = all_bases[columns_of(spec, len(all_bases))], options_of(last)[0]
         if shape["kind"] == "precise-projection":
             precise = wide_kernel(similarity).block(graph, float64(graph, samples), bases.astype(np.float64))
             parts.append(graph("MatMul", precise, arrays[f"map.{number}.projection"]))
@@ -95,7 +97,7 @@ def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Ar
         parts.append(_normalized(graph, raw, shape["kind"], f"map.{number}.", arrays))
     if len(parts) == 1:
         return parts[0]
-    if any(shape["kind"] == "precise-projection" for shape in told["maps"]):
+    if any(shape["kind"] == "precise-projection" for shape in header["maps"]):
         parts = [float64(graph, part) for part in parts]
     return graph("Concat", *parts, axis=1)
 
@@ -106,19 +108,19 @@ class _Described:
     def __init__(self, graph: Graph, x: str, bases: Array, arrays: Arrays) -> None:
         self._graph = graph
         self._arrays = arrays
-        self._known: dict[tuple[str, ...], tuple[str, Array]] = {(): (x, bases)}
+        self._chains: dict[tuple[str, ...], tuple[str, Array]] = {(): (x, bases)}
 
     def after(self, steps: list[str]) -> tuple[str, Array]:
         """Samples and bases after some scalings. Chains are numbered in the file in order of first use."""
         chain = tuple(steps)
-        if chain in self._known:
-            return self._known[chain]
+        if chain in self._chains:
+            return self._chains[chain]
         x, bases = self.after(steps[:-1])
-        name = f"descriptor.{len(self._known) - 1}."
+        name = f"descriptor.{len(self._chains) - 1}."
         center, factors = self._arrays[name + "center"], self._arrays[name + "factors"]
         scaled = self._graph("Mul", self._graph("Sub", x, center), factors)
-        self._known[chain] = scaled, (bases - center) * factors
-        return self._known[chain]
+        self._chains[chain] = scaled, (bases - center) * factors
+        return self._chains[chain]
 
 
 def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
@@ -129,8 +131,8 @@ def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
     return float32(graph, found.block(graph, float64(graph, x), bases.astype(np.float64)))
 
 
-def _dense_bases(model: Any, told: dict[str, Any]) -> Array:
-    bases, shape = bases_of(model), told["bases"]
+def _dense_bases(model: Any, header: dict[str, Any]) -> Array:
+    bases, shape = bases_of(model), header["bases"]
     if shape["kind"] == "sparse":
         check_size(4 * shape["n"] * shape["n_features"])
         bases = bases.toarray()
@@ -149,9 +151,9 @@ def _normalized(graph: Graph, raw: str, kind: str, name: str, arrays: Arrays) ->
 
 
 def _projected(graph: Graph, rows: str, matrix: Array) -> str:
-    """Rows times a matrix; of few columns in double precision, as the library does, since the terms may cancel."""
+    """Rows times a matrix; with few columns in double precision, as in the library, since the terms may cancel."""
     if len(matrix) > _PRECISE_COLUMNS:
         return graph("MatMul", rows, matrix)
-    # The file keeps the matrix in single precision.
+    # The file stores the matrix in single precision.
     wide = float64(graph, graph.constant(matrix))
     return float32(graph, graph("MatMul", float64(graph, rows), wide))

@@ -1,11 +1,11 @@
-"""What rows name to say what their similarity is in ONNX, such as ``exp(-gamma * squared_distance)``.
+"""The names in ONNX expressions of the library's rows, such as ``exp(-gamma * squared_distance)``.
 
-`scripts/generate.py` writes these expressions to `_onnx_similarities.py`. One may name the similarity's parameters,
-``product``, ``squared_distance``, ``cosine`` and ``tanimoto`` of the sample and the basis, and ``x``, the sample;
-``sum(…)`` is over the features, within it ``x`` and ``y`` are the values of the sample and the basis there, and
-``abs(…)`` is their absolute value. ``ratio(a, b)`` is a / b, and 0 where b is 0. ``power_mean(p)``,
+`scripts/generate.py` writes these expressions to `_onnx_similarities.py`. Their names are the similarity's parameters,
+``product``, ``squared_distance``, ``cosine`` and ``tanimoto`` of the sample and the basis, and ``x``, the sample.
+``sum(…)`` is over the features: within it ``x`` and ``y`` are the values of one feature of the sample and the basis.
+``abs(…)`` is the absolute value, and ``ratio(a, b)`` is a / b, and 0 where b is 0. ``power_mean(p)``,
 ``jensen_shannon``, ``radial(exponent)``, ``cityblock``, ``logarithm(gamma, exponent)``, ``multiquadric(gamma)`` and
-``inverse_multiquadric(gamma)`` stand alone.
+``inverse_multiquadric(gamma)`` are whole expressions.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from . import _onnx_kernels as kernels
 from ._onnx_graph import Graph
 from ._onnx_kernels import Additive, Radial
 
-# Writes a value into a graph: of samples [N, d] and bases (B, d), or of a feature's values [N, 1] and [B].
+# Adds a value to a graph: of samples [N, d] and bases (B, d), or of the values [N, 1] and [B] of a feature.
 _Write = Callable[[Graph, str, Any], str]
 
 
 class Expression:
-    """A value [N, B] that is written once there is a graph."""
+    """A value [N, B] that is added to a graph by `block`."""
 
     def __init__(self, write: _Write) -> None:
         self.block = write
@@ -75,14 +75,14 @@ def ratio(numerator: Expression, denominator: Expression) -> Expression:
 
     def write(graph: Graph, x: str, y: Any) -> str:
         a, b = numerator.block(graph, x, y), denominator.block(graph, x, y)
-        is_nothing = graph("Equal", b, np.float32(0))
-        return graph("Where", is_nothing, np.float32(0), graph("Div", a, graph("Where", is_nothing, np.float32(1), b)))
+        is_zero = graph("Equal", b, np.float32(0))
+        return graph("Where", is_zero, np.float32(0), graph("Div", a, graph("Where", is_zero, np.float32(1), b)))
 
     return Expression(write)
 
 
 def total(term: Expression) -> Expression:
-    """The sum over the features of a term in which `x` and `y` are the values there."""
+    """The sum over the features of a term in which `x` and `y` are the values of one feature."""
     return Expression(lambda graph, x, bases: graph.scan(x, bases.T, term.block))
 
 

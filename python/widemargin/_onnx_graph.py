@@ -13,8 +13,8 @@ from onnx import helper, numpy_helper
 # The name of a value in the graph, or a constant to be added.
 Operand = str | npt.NDArray[Any] | np.generic
 
-# The maximum size of a model: protobuf has 32-bit lengths, and the nodes need some space too.
-_MOST_BYTES = 2**31 - 2**20
+# The maximum size of a model: protobuf has 32-bit lengths, and the nodes need space, too.
+_MAX_BYTES = 2**31 - 2**20
 
 
 class Graph:
@@ -23,7 +23,7 @@ class Graph:
     Parameters
     ----------
     prefix : str, default=""
-        Prefix of every name: an inner graph sees the names of the outer one, so they must differ.
+        Prefix of every name: an inner graph can access the names of the outer one, so they must differ.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -47,7 +47,7 @@ class Graph:
         key = (array.dtype.str, float(array)) if array.ndim == 0 else None
         if key is not None and key in self._shared:
             return self._shared[key]
-        self._weigh(array.nbytes)
+        self._add_bytes(array.nbytes)
         name = self._name("constant")
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         if key is not None:
@@ -74,18 +74,18 @@ class Graph:
         rows: npt.NDArray[Any],
         step: Callable[[Graph, str, str], str],
     ) -> str:
-        """Σ_j step(x_j, rows_j), of x [N, d] and rows [d, B]: [N, B], with memory for a few such matrices.
+        """Σ_j step(x_j, rows_j), of x [N, d] and rows [d, B]: [N, B], with memory for several such matrices.
 
         `step` receives [N, 1] and [B], and adds nodes to the inner graph that it receives.
         """
         dtype, (_, n_columns) = rows.dtype, rows.shape
         body = Graph(self._name("scan") + ".")
-        so_far, column, row = body._name("sum"), body._name("x"), body._name("row")
+        partial_sum, column, row = body._name("sum"), body._name("x"), body._name("row")
         term = step(body, body("Unsqueeze", column, np.array([1])), row)
-        after = body("Add", so_far, term)
-        self._weigh(body.n_bytes)
+        after = body("Add", partial_sum, term)
+        self._add_bytes(body.n_bytes)
         inner = body.proto(
-            [value(so_far, dtype, ["N", n_columns]), value(column, dtype, ["N"]), value(row, dtype, [n_columns])],
+            [value(partial_sum, dtype, ["N", n_columns]), value(column, dtype, ["N"]), value(row, dtype, [n_columns])],
             [value(after, dtype, ["N", n_columns])],
         )
         n_rows = self("Gather", self("Shape", x), np.array([0]), axis=0)
@@ -110,14 +110,14 @@ class Graph:
         dtype, (_, n_columns) = rows.dtype, rows.shape
         prefix = self._name("scan") + "."
         body = Graph(prefix)
-        left, right, so_far, column, row = (body._name(stem) for stem in ("i", "k", "sum", "x", "row"))
+        left, right, partial_sum, column, row = (body._name(stem) for stem in ("i", "k", "sum", "x", "row"))
         term = step(body, body("Gather", column, left, axis=0), body("Gather", row, right, axis=0))
-        after = [body("Identity", left), body("Identity", right), body("Add", so_far, term)]
-        self._weigh(body.n_bytes)
+        after = [body("Identity", left), body("Identity", right), body("Add", partial_sum, term)]
+        self._add_bytes(body.n_bytes)
         some: list[str | int] = [prefix + "pairs"]
         states = [np.int64, np.int64, np.float64]
         inner = body.proto(
-            [value(name, kind, some) for name, kind in zip([left, right, so_far], states, strict=True)]
+            [value(name, kind, some) for name, kind in zip([left, right, partial_sum], states, strict=True)]
             + [value(column, dtype, ["N"]), value(row, dtype, [n_columns])],
             [value(name, kind, some) for name, kind in zip(after, states, strict=True)],
         )
@@ -138,16 +138,16 @@ class Graph:
         self._n_names += 1
         return f"{self._prefix}{stem.lower()}.{self._n_names}"
 
-    def _weigh(self, n_bytes: int) -> None:
+    def _add_bytes(self, n_bytes: int) -> None:
         self.n_bytes += n_bytes
         check_size(self.n_bytes)
 
 
 def check_size(n_bytes: int) -> None:
     """Raises ValueError for constants beyond the maximum size of a model, before they are copied."""
-    if n_bytes > _MOST_BYTES:
+    if n_bytes > _MAX_BYTES:
         raise ValueError(
-            f"the model's constants take {n_bytes / 1e9:.1f} GB or more, and an ONNX model holds 2 GB: train with "
+            f"the model's constants need {n_bytes / 1e9:.1f} GB or more, and the limit of ONNX is 2 GB: train with "
             "fewer bases (n_basis) or features, or use widemargin.save"
         )
 

@@ -1,7 +1,7 @@
 """Kernels as ONNX expressions, with the library's handling of zeros and cancellation.
 
-A kernel takes the samples x, the name of a value [N, d], and bases, an array (B, d), and returns the name of a value
-[N, B].
+The arguments of a kernel are the samples x, the name of a value [N, d], and bases, an array (B, d). It returns the name
+of a value [N, B].
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Array = npt.NDArray[Any]
 Arrays = dict[str, npt.NDArray[Any]]
 _F64 = np.float64
 
-# The fraction of the norms below which a squared distance from products is recomputed, by item size: the library's for
-# 4 bytes, and one that leaves 13 digits for 8.
+# The fraction of the norms below which a squared distance from products is recomputed, by item size: that of the
+# library for 4 bytes, and one that preserves 13 digits for 8.
 _CANCELLED = {4: 2.0**-3, 8: 2.0**-10}
 
 
@@ -60,16 +60,16 @@ def squared_distances(graph: Graph, x: str, bases: Array) -> str:
     size = graph("Add", squares(graph, centered), norms)
     summed = graph("Add", size, crossed)
     # Not `Less`, so that NaN is recomputed, too.
-    kept = graph("GreaterOrEqual", summed, graph("Mul", size, _F64(_CANCELLED[bases.dtype.itemsize])))
-    pairs = graph("NonZero", graph("Not", kept))
+    is_accurate = graph("GreaterOrEqual", summed, graph("Mul", size, _F64(_CANCELLED[bases.dtype.itemsize])))
+    pairs = graph("NonZero", graph("Not", is_accurate))
 
     def step(inner: Graph, x: str, y: str) -> str:
         difference = float64(inner, inner("Sub", x, y))
         return inner("Mul", difference, difference)
 
-    again = graph.scan_pairs(x, bases.T, pairs, step)
-    whole = graph("ScatterND", summed, graph("Transpose", pairs, perm=[1, 0]), again)
-    return whole if bases.dtype == _F64 else graph.cast(whole, bases.dtype)
+    recomputed = graph.scan_pairs(x, bases.T, pairs, step)
+    corrected = graph("ScatterND", summed, graph("Transpose", pairs, perm=[1, 0]), recomputed)
+    return corrected if bases.dtype == _F64 else graph.cast(corrected, bases.dtype)
 
 
 def squared_differences(graph: Graph, x: str, bases: Array) -> str:
@@ -88,11 +88,11 @@ def absolute_differences(graph: Graph, x: str, bases: Array) -> str:
 
 
 def cosine(graph: Graph, x: str, bases: Array) -> str:
-    """x·y / √(x·x · y·y); what is all 0 is like its own kind alone."""
+    """x·y / √(x·x · y·y); 1 if both are 0, and 0 if one is."""
     x, bases, own = _wide(graph, x, bases)
     norms = squares(graph, x)
-    alike = float64(graph, graph("Equal", norms, own))
-    return _share(graph, products(graph, x, bases), graph("Sqrt", graph("Mul", norms, own)), alike)
+    both_zero = float64(graph, graph("Equal", norms, own))
+    return _share(graph, products(graph, x, bases), graph("Sqrt", graph("Mul", norms, own)), both_zero)
 
 
 def tanimoto(graph: Graph, x: str, bases: Array) -> str:
@@ -104,15 +104,15 @@ def tanimoto(graph: Graph, x: str, bases: Array) -> str:
 
 
 def _wide(graph: Graph, x: str, bases: Array) -> tuple[str, Array, Array]:
-    """In double precision, in which products of counts are exact; and y·y."""
+    """x and bases in double precision, in which products of counts are exact, and y·y."""
     bases = bases.astype(_F64)
     return float64(graph, x), bases, np.square(bases).sum(axis=1)
 
 
-def _share(graph: Graph, part: str, whole: str, of_nothing: Operand) -> str:
-    is_nothing = graph("LessOrEqual", whole, _F64(0))
-    ratio = graph("Div", part, graph("Where", is_nothing, _F64(1), whole))
-    return float32(graph, graph("Where", is_nothing, of_nothing, ratio))
+def _share(graph: Graph, part: str, whole: str, if_empty: Operand) -> str:
+    is_empty = graph("LessOrEqual", whole, _F64(0))
+    ratio = graph("Div", part, graph("Where", is_empty, _F64(1), whole))
+    return float32(graph, graph("Where", is_empty, if_empty, ratio))
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Additive:
             summed = graph("MatMul", graph("Sqrt", x), np.sqrt(bases.T))
         else:
             summed = graph.scan(x, bases.T, self._narrow_term)
-        return graph("Add", summed, refusal(graph, x))
+        return graph("Add", summed, nan_if_rejected(graph, x))
 
     def _narrow_term(self, graph: Graph, x: str, y: str) -> str:
         """k(x, y) in single precision, as summed by the library."""
@@ -149,7 +149,7 @@ class Additive:
             return graph("Max", x, y)
         small, large = graph("Min", x, y), graph("Max", x, y)
         if self.p is not None and self.p > 0:
-            # Zero only where both are.
+            # Zero only if both are.
             is_zero = graph("LessOrEqual", large, _F64(0))
             mean = self._mean(graph, self.p, graph("Where", is_zero, _F64(1), large), small)
             return graph("Where", is_zero, _F64(0), mean)
@@ -164,14 +164,14 @@ class Additive:
         return graph("Mul", graph("Add", of_small, of_large), _F64(0.5 * math.log2(math.e)))
 
     def _mean(self, graph: Graph, p: float, one: str, other: str) -> str:
-        # Relative to one of both, so that no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
+        # Relative to one of the two, so that no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
         t = graph("Mul", graph("Log", graph("Div", other, one)), _F64(p))
         half = graph("Mul", graph("Add", graph("Exp", t), _F64(1)), _F64(0.5))
         gain = graph("Mul", graph("Tanh", graph("Mul", t, _F64(0.5))), half)
         return graph("Mul", one, graph("Exp", graph("Div", _log1p(graph, gain), _F64(p))))
 
     def value(self, x: Array, y: Array) -> Array:
-        """k(x, y) of numbers above 0."""
+        """k(x, y) of positive numbers."""
         small, large = np.minimum(x, y), np.maximum(x, y)
         if self.p is None:
             ratio = small / large
@@ -185,15 +185,15 @@ class Additive:
         return small * np.exp(logarithms / self.p)
 
 
-def refusal(graph: Graph, x: str) -> str:
-    """[N, 1]: 0, or NaN if a value is negative or not finite: samples that the library rejects get no score."""
+def nan_if_rejected(graph: Graph, x: str) -> str:
+    """[N, 1]: 0, or NaN if a value is negative or not finite: samples that the library rejects have no score."""
     root = graph("Sqrt", x)
     return graph.total(graph("Sub", root, root), 1)
 
 
 @dataclass(frozen=True)
 class Wide:
-    """A function of the distances of x and bases, all of them in double precision."""
+    """A function of the distances of x and bases, in double precision throughout."""
 
     distances: Callable[[Graph, str, Array], str]
     function: Callable[[Graph, str], str]

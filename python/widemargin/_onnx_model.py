@@ -18,8 +18,8 @@ from ._onnx_kernels import Array, Arrays
 
 # The offset of the power mean's polynomial before the logarithm.
 _LOG_OFFSET = 0.05
-# The number of nodes up to which the library holds that polynomial by its powers.
-_MOST_POWERS = 3
+# The number of nodes up to which the library stores that polynomial by its powers.
+_MAX_POWERS = 3
 
 # The number of precomputed similarities per sample, and the indices of those used.
 Columns = tuple[int, npt.NDArray[np.int64]]
@@ -34,59 +34,59 @@ def model_of(
     columns: Columns | None = None,
     classes: list[Any] | None = None,
 ) -> onnx.ModelProto:
-    """The ONNX model of a classifier, a regression model or a model of one class, or of an expansion alone.
+    """The ONNX model of a classifier, regression model, one-class model or expansion.
 
     Parameters
     ----------
     model : _core.Model
-        A classifier, a regression model, a model of one class, or an expansion alone.
+        A classifier, regression model, one-class model or expansion.
     opset : int
     name, version : str
         Names of the estimator and of the library's version, for the model's metadata.
     columns : Columns or None
         None means all.
     classes : list or None
-        The estimator's classes; those that are strings are so in the output. None means those of the model.
+        The estimator's classes; strings among them are strings in the output. None means the model's classes.
 
     Raises
     ------
     ValueError
         For a similarity that is not an expression on vectors, and for a model that is too large.
     """
-    told, arrays = json.loads(model.header()), model.arrays()
+    header, arrays = json.loads(model.header()), model.arrays()
     graph = Graph()
-    dtype = np.dtype(np.float64 if told["method"].startswith("thin-plate") else np.float32)
-    if told["method"] in _SCORES:
-        n_features, result = told["n_features"], _SCORES[told["method"]](graph, "X", told, arrays)
+    dtype = np.dtype(np.float64 if header["method"].startswith("thin-plate") else np.float32)
+    if header["method"] in _SCORES:
+        n_features, result = header["n_features"], _SCORES[header["method"]](graph, "X", header, arrays)
     else:
-        n_features, result = _expanded(graph, "X", model, told, arrays, columns)
-    if "classes" in told:
-        if told["method"] not in _SCORES:
+        n_features, result = _expanded(graph, "X", model, header, arrays, columns)
+    if "classes" in header:
+        if header["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
-        several = told.get("multilabel", False)
-        decided = _several_decided if several else _decided
-        labels = told["classes"]
+        is_multilabel = header.get("multilabel", False)
+        decided = _multilabel_decided if is_multilabel else _decided
+        labels = header["classes"]
         if classes is not None:
-            labels = [own if isinstance(own, str) else label for own, label in zip(classes, labels, strict=True)]
+            labels = [name if isinstance(name, str) else label for name, label in zip(classes, labels, strict=True)]
         outputs = decided(graph, result, dtype, labels)
-        if several and "calibration" in told:
-            slopes = np.array(told["calibration"]["slopes"], dtype)
+        if is_multilabel and "calibration" in header:
+            slopes = np.array(header["calibration"]["slopes"], dtype)
             graph("Sigmoid", graph("Mul", "scores", slopes), output="probabilities")
             outputs.append(value("probabilities", dtype, ["N", len(slopes)]))
-        elif "calibration" in told:
-            outputs.append(_probabilities(graph, told["calibration"]["slopes"], dtype, len(told["classes"])))
-    elif "n_outputs" in told:
-        if told["method"] in _SCORES:
+        elif "calibration" in header:
+            outputs.append(_probabilities(graph, header["calibration"]["slopes"], dtype, len(header["classes"])))
+    elif "n_outputs" in header:
+        if header["method"] in _SCORES:
             graph("Identity", result, output="targets")
         else:
             # The targets may be far from 0, and close to each other.
             products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
             graph("Add", products, arrays["intercepts"], output="targets")
-        outputs = [value("targets", np.float64, ["N", told["n_outputs"]])]
-    elif "threshold" in told:
-        outputs = _one_class(graph, result, told["threshold"], arrays["weights"])
+        outputs = [value("targets", np.float64, ["N", header["n_outputs"]])]
+    elif "threshold" in header:
+        outputs = _one_class(graph, result, header["threshold"], arrays["weights"])
     else:
-        width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
+        width = sum(shape.get("n_features", shape["n_columns"]) for shape in header["maps"])
         graph("Cast", result, output="features", to=helper.np_dtype_to_tensor_dtype(dtype))
         outputs = [value("features", dtype, ["N", width])]
     opsets = [helper.make_opsetid("", opset)]
@@ -97,34 +97,34 @@ def model_of(
         producer_name="widemargin",
         producer_version=version,
     )
-    facts = _facts(told, name)
-    proto.doc_string = "\n".join(f"{fact}: {text}" for fact, text in facts.items())
-    helper.set_model_props(proto, {f"widemargin.{fact}": text for fact, text in facts.items()})
+    metadata = _metadata(header, name)
+    proto.doc_string = "\n".join(f"{key}: {text}" for key, text in metadata.items())
+    helper.set_model_props(proto, {f"widemargin.{key}": text for key, text in metadata.items()})
     return proto
 
 
-def _facts(told: dict[str, Any], name: str) -> dict[str, str]:
+def _metadata(header: dict[str, Any], name: str) -> dict[str, str]:
     """Metadata of the model."""
-    specs = told["similarity"] if "similarity" in told else [told["kernel"]]
-    known = ("approximation", "normalization", "polynomials", "loss", "C")
-    facts = {"estimator": name or told["method"], "similarity": " | ".join(specs)}
-    return facts | {fact: str(told[fact]) for fact in known if fact in told}
+    specs = header["similarity"] if "similarity" in header else [header["kernel"]]
+    optional = ("approximation", "normalization", "polynomials", "loss", "C")
+    metadata = {"estimator": name or header["method"], "similarity": " | ".join(specs)}
+    return metadata | {key: str(header[key]) for key in optional if key in header}
 
 
 def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]) -> list[onnx.ValueInfoProto]:
     """The outputs `label` and `scores`, of scores [N, K]."""
     if len(classes) == 2:
         graph("Squeeze", scores, np.array([1]), output="scores")
-        chosen = graph.cast(graph("Greater", "scores", np.zeros((), dtype)), np.int64)
+        selected = graph.cast(graph("Greater", "scores", np.zeros((), dtype)), np.int64)
         shape: list[str | int] = ["N"]
     else:
         graph("Identity", scores, output="scores")
-        chosen = graph("ArgMax", scores, axis=1, keepdims=0)
+        selected = graph("ArgMax", scores, axis=1, keepdims=0)
         shape = ["N", len(classes)]
-    are_whole = all(isinstance(label, int) for label in classes)
-    labels = np.array(classes, dtype=np.int64) if are_whole else graph.texts([str(label) for label in classes])
-    graph("Gather", labels, chosen, axis=0, output="label")
-    return [value("label", np.int64 if are_whole else np.str_, ["N"]), value("scores", dtype, shape)]
+    are_integers = all(isinstance(label, int) for label in classes)
+    labels = np.array(classes, dtype=np.int64) if are_integers else graph.texts([str(label) for label in classes])
+    graph("Gather", labels, selected, axis=0, output="label")
+    return [value("label", np.int64 if are_integers else np.str_, ["N"]), value("scores", dtype, shape)]
 
 
 def _one_class(graph: Graph, features: str, threshold: float, weights: Array) -> list[onnx.ValueInfoProto]:
@@ -137,7 +137,7 @@ def _one_class(graph: Graph, features: str, threshold: float, weights: Array) ->
     return [value("label", np.int64, ["N"]), value("scores", np.float64, ["N"])]
 
 
-def _several_decided(
+def _multilabel_decided(
     graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]
 ) -> list[onnx.ValueInfoProto]:
     """The outputs `label`, 1 for each label that a sample has, and `scores`, of scores [N, K]."""
@@ -152,7 +152,7 @@ def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_cl
     constant = dtype.type
     if n_classes == 2:
         odds = graph("Unsqueeze", graph("Mul", "scores", constant(slopes[0])), np.array([1]))
-        # Each by itself: 1 − P would cancel.
+        # Each separately: 1 − P would cancel.
         graph("Sigmoid", graph("Concat", graph("Neg", odds), odds, axis=1), output="probabilities")
     else:
         one = constant(1.0)
@@ -168,16 +168,16 @@ def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_cl
 
 
 def _expanded(
-    graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays, columns: Columns | None
+    graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: Arrays, columns: Columns | None
 ) -> tuple[int, str]:
     """The number of columns of the samples, and their features [N, D]."""
-    check(told)
-    shape = told["bases"]
+    check(header)
+    shape = header["bases"]
     n_features = shape["n_bits"] if shape["kind"] == "bit-sets" else shape["n_features"]
-    if columns is not None and told["similarity"] == ["precomputed"]:
-        n_features, chosen = columns
-        x = graph("Gather", x, chosen, axis=1)
-    return n_features, expansion(graph, x, model, told, arrays)
+    if columns is not None and header["similarity"] == ["precomputed"]:
+        n_features, selected = columns
+        x = graph("Gather", x, selected, axis=1)
+    return n_features, expansion(graph, x, model, header, arrays)
 
 
 def _linear(graph: Graph, features: str, arrays: Arrays) -> str:
@@ -186,38 +186,38 @@ def _linear(graph: Graph, features: str, arrays: Arrays) -> str:
     return graph("Add", products, arrays["intercepts"].astype(np.float32))
 
 
-def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+def _power_mean(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
     """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
-    if told["approximation"] == "nystroem" and "tabulated" in arrays:
-        raise ValueError(f"the kernel {told['kernel']!r} is a table of values, which ONNX has no operator for")
+    if header["approximation"] == "nystroem" and "tabulated" in arrays:
+        raise ValueError(f"the kernel {header['kernel']!r} is a table of values, for which ONNX has no operator")
     wide = kernels.float64(graph, x)
-    if told["scaled"]:
+    if header["scaled"]:
         # The library also rounds after scaling.
         wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
-    read = _nystroem if told["approximation"] == "nystroem" else _polynomial
-    numbers = kernels.float32(graph, read(graph, graph("Unsqueeze", wide, np.array([2])), told, arrays))
+    features = _nystroem if header["approximation"] == "nystroem" else _polynomial
+    numbers = kernels.float32(graph, features(graph, graph("Unsqueeze", wide, np.array([2])), header, arrays))
     weights = arrays["weights"]
     size = weights.shape[0] * weights.shape[1]
     flat = graph("Reshape", numbers, np.array([0, size]))
     scores = graph("MatMul", flat, weights.reshape(size, weights.shape[2]))
-    return graph("Add", scores, kernels.refusal(graph, x))
+    return graph("Add", scores, kernels.nan_if_rejected(graph, x))
 
 
-def _nystroem(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+def _nystroem(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
     """L⁻¹ k(c, x)/√c: [N, d, m]."""
-    kernel, nodes = expression_of(told["kernel"]), arrays["nodes"]
+    kernel, nodes = expression_of(header["kernel"]), arrays["nodes"]
     roots = np.sqrt(nodes)
     correlations = kernel.value(nodes[:, None], nodes[None, :]) / np.outer(roots, roots)
     inverse = np.linalg.inv(np.linalg.cholesky(correlations))
     return graph("MatMul", kernel.term(graph, x, nodes), (inverse / roots).T)
 
 
-def _polynomial(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+def _polynomial(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
     """Powers of t = ln(x + 0.05), or beyond three nodes Lagrange's polynomials of t, and 0 at 0: [N, d, m]."""
     t = graph("Log", graph("Add", x, np.float64(_LOG_OFFSET)))
     at_nodes = np.log(arrays["nodes"] + _LOG_OFFSET)
     n_nodes = len(at_nodes)
-    if n_nodes <= _MOST_POWERS:
+    if n_nodes <= _MAX_POWERS:
         numbers = graph("Pow", t, np.arange(float(n_nodes)))
     else:
         for node, at in enumerate(at_nodes):
@@ -229,16 +229,16 @@ def _polynomial(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     return graph("Where", graph("LessOrEqual", x, np.float64(0)), np.float64(0), numbers)
 
 
-def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+def _thin_plate(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
     """Scores [N, K] of x [N, d] in double precision: Σ_j α_j φ(‖x − z_j‖) + Σ_m β_m p_m(x)."""
-    if told["standardized"]:
+    if header["standardized"]:
         x = graph("Mul", x, arrays["scale"])
-    block = wide_kernel(told["kernel"]).block(graph, x, arrays["bases"])
+    block = wide_kernel(header["kernel"]).block(graph, x, arrays["bases"])
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]
     if polynomial.any():
         scaled = graph("Mul", graph("Sub", x, arrays["center"]), arrays["factors"])
-        scores = graph("Add", scores, _polynomials(graph, scaled, polynomial, told["n_features"]))
+        scores = graph("Add", scores, _polynomials(graph, scaled, polynomial, header["n_features"]))
     return scores
 
 

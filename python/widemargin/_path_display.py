@@ -171,13 +171,13 @@ class PathDisplay:
         ordered = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
         is_selected = np.asarray(self.cv_results["selected"])[candidates]
         shown = [*ordered[:_DRAWN], *(at for at in ordered[_DRAWN:] if is_selected[at])]
-        beside = ("axes fraction", "data")
+        margin = ("axes fraction", "data")
         for row, at in enumerate(shown):
             hue = HUES[1] if is_selected[at] else HUES[0]
             if np.isnan(values[at]):
                 problem = self.cv_results["problem"][candidates[at]]
                 note = _cut(f"failed: {problem}" if problem else "no estimate")
-                ax.annotate(note, (0.02, row), xycoords=beside, va="center", fontsize="x-small", color=SOFT)
+                ax.annotate(note, (0.02, row), xycoords=margin, va="center", fontsize="x-small", color=SOFT)
                 continue
             if not np.isnan(std := found["std_test_score"][at]):
                 ax.errorbar(values[at], row, xerr=std, color=hue, elinewidth=1.1, capsize=2)
@@ -186,7 +186,7 @@ class PathDisplay:
             ax.plot([values[at]], [row], **style)
             if accuracy is not None and not np.isnan(accuracy[candidates[at]]):
                 error = f"{100 * (1 - accuracy[candidates[at]]):.1f} %"
-                ax.annotate(error, (1.01, row), xycoords=beside, va="center", fontsize="small", color=INK)
+                ax.annotate(error, (1.01, row), xycoords=margin, va="center", fontsize="small", color=INK)
                 ax.set_title("estimated error", loc="right", fontsize="small", color=INK)
         texts = [_cut(names[at]) + (" (selected)" if is_selected[at] else "") for at in shown]
         ax.set_yticks(range(len(shown)), texts)

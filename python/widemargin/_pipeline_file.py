@@ -1,7 +1,7 @@
 """Files of scikit-learn pipelines around our estimators, without pickle.
 
 A file is a ZIP archive: ``pipeline.json`` has the steps, their parameters and fitted attributes, ``arrays.npz`` the
-arrays of these, and ``model-N`` our estimators, each as the model file that it would be by itself.
+arrays of these, and ``model-N`` our estimators, each as its own model file.
 """
 
 from __future__ import annotations
@@ -41,33 +41,33 @@ _STEPS: dict[str, type] = {
 
 _INSTEAD = {
     "CalibratedClassifierCV": "fit the classifier itself: its predict_proba is calibrated",
-    "OneVsRestClassifier": "fit the classifier itself: it takes several classes, or labels as an indicator matrix",
-    "OneVsOneClassifier": "fit the classifier itself: it takes several classes",
-    "MultiOutputClassifier": "fit the classifier itself: it takes several labels as an indicator matrix",
-    "ClassifierChain": "fit the classifier itself: it takes several labels as an indicator matrix",
+    "OneVsRestClassifier": "fit the classifier itself: it supports several classes, and multilabel indicator matrices",
+    "OneVsOneClassifier": "fit the classifier itself: it supports several classes",
+    "MultiOutputClassifier": "fit the classifier itself: it supports multilabel indicator matrices",
+    "ClassifierChain": "fit the classifier itself: it supports multilabel indicator matrices",
     "MultiOutputRegressor": "save the estimator of each output",
-    "TfidfVectorizer": 'give the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
-    "CountVectorizer": 'give the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
-    "GridSearchCV": "take its best_estimator_",
-    "RandomizedSearchCV": "take its best_estimator_",
-    "HalvingGridSearchCV": "take its best_estimator_",
-    "HalvingRandomSearchCV": "take its best_estimator_",
+    "TfidfVectorizer": 'pass the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
+    "CountVectorizer": 'pass the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
+    "GridSearchCV": "use its best_estimator_",
+    "RandomizedSearchCV": "use its best_estimator_",
+    "HalvingGridSearchCV": "use its best_estimator_",
+    "HalvingRandomSearchCV": "use its best_estimator_",
 }
 
 
 def instead_of(estimator: Any) -> str:
-    """What to do instead of saving or exporting an object that cannot be, or nothing."""
+    """What to do instead of saving or exporting an unsupported object, or an empty string."""
     name = type(estimator).__name__
     return f"; of {name}: {_INSTEAD[name]}" if name in _INSTEAD else ""
 
 
 def is_archive(data: bytes) -> bool:
-    """Whether these are the bytes of a pipeline's file."""
+    """Whether these are the bytes of the file of a pipeline."""
     return data[:4] == b"PK\x03\x04"
 
 
 def to_bytes(fitted: pipeline.Pipeline, ours: Callable[[Any], bytes | None]) -> bytes:
-    """The file of a fitted pipeline; `ours` returns the model file of one of our estimators, and nothing for others.
+    """The file of a fitted pipeline; `ours` returns the model file of one of our estimators, and None for others.
 
     Raises
     ------
@@ -82,18 +82,18 @@ def to_bytes(fitted: pipeline.Pipeline, ours: Callable[[Any], bytes | None]) -> 
     members |= {f"model-{at}": model for at, model in enumerate(writer.models)}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
-            # A fixed date: the same pipeline is the same file.
+            # A fixed date, so that the same pipeline gives the same file.
             archive.writestr(zipfile.ZipInfo(name), data)
     return file.getvalue()
 
 
 def from_bytes(data: bytes, ours: Callable[[bytes], Any]) -> Any:
-    """The pipeline of a file; `ours` makes one of our estimators of its model file.
+    """The pipeline of a file; `ours` returns one of our estimators from its model file.
 
     Raises
     ------
     ValueError
-        For a file that is damaged, newer, or none of a pipeline.
+        For a file that is damaged, has a newer format, or is not that of a pipeline.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -114,7 +114,7 @@ def from_bytes(data: bytes, ours: Callable[[bytes], Any]) -> Any:
 
 
 class _Writer:
-    """Values as JSON, with arrays and our models apart."""
+    """Values as JSON, with separate lists of arrays and of our models."""
 
     def __init__(self, ours: Callable[[Any], bytes | None]) -> None:
         self.arrays: dict[str, Any] = {}
@@ -161,7 +161,7 @@ class _Writer:
             known = ", ".join(_STEPS)
             raise TypeError(f"{where} has {value!r}, which cannot be saved{instead_of(value)}; steps may be {known}")
         if isinstance(value, preprocessing.FunctionTransformer) and (value.func or value.inverse_func):
-            raise TypeError(f"{where} has a FunctionTransformer with a function of Python, which cannot be saved")
+            raise TypeError(f"{where} has a FunctionTransformer with a Python function, which cannot be saved")
         state = value.__getstate__() if isinstance(value, BaseEstimator) else vars(value)
         attributes = {key: self.value(one, f"{name}.{key}") for key, one in state.items()}
         return {"estimator": name, "state": attributes}
@@ -173,10 +173,10 @@ class _Reader:
     def __init__(self, arrays: dict[str, Any], members: dict[str, bytes], ours: Callable[[bytes], Any]) -> None:
         self._arrays, self._members, self._ours = arrays, members, ours
 
-    def value(self, told: Any) -> Any:
-        if not isinstance(told, dict):
-            return told
-        match told:
+    def value(self, encoded: Any) -> Any:
+        if not isinstance(encoded, dict):
+            return encoded
+        match encoded:
             case {"float": text}:
                 return float(text)
             case {"array": name, "is_scalar": True}:
@@ -204,12 +204,12 @@ class _Reader:
             case {"estimator": name, "state": state}:
                 return self._estimator(_STEPS[name], {key: self.value(one) for key, one in state.items()})
             case _:
-                raise KeyError(f"a value of an unknown kind, {sorted(told)}")
+                raise KeyError(f"a value of an unknown kind, {sorted(encoded)}")
 
     def _estimator(self, kind: type, state: dict[str, Any]) -> Any:
         estimator: Any = object.__new__(kind)
         if isinstance(estimator, BaseEstimator):
-            # Warns of another version of scikit-learn, as unpickling does.
+            # Warns about another version of scikit-learn, as unpickling does.
             estimator.__setstate__(state)
         else:
             vars(estimator).update(state)

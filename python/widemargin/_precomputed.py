@@ -14,17 +14,17 @@ from ._bases import basis_of
 from ._calls import Checked
 from ._collect import Collected, NoEstimator, tell_kind
 from ._columns import by_name
-from ._label_matrix import codes_of, has_several
+from ._label_matrix import codes_of, is_multilabel
 from ._samples import from_vectors, pick
 from ._warn import warn
 from .similarity import pairwise
 
-# The number of bases where nothing tells of more; the same as in the library.
-USUAL_BASES = 1000
+# The default number of bases, as in the library.
+DEFAULT_BASES = 1000
 
 
 class TakesPrecomputed(BaseEstimator):
-    """For estimators of samples that may be rows of similarities to bases."""
+    """For estimators whose samples may be rows of similarities to bases."""
 
     # How scikit-learn checks the targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
@@ -36,12 +36,12 @@ class TakesPrecomputed(BaseEstimator):
     _base_rows: npt.NDArray[np.int64]
 
     def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
-        """The class of each sample, of which each is represented among the bases."""
+        """The class of each sample: all classes are represented among the bases."""
         return codes_of(y)
 
     def _n_basis_of(self, n_samples: int) -> int:
-        """The number of bases for so many samples with weights."""
-        return min(USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
+        """The number of bases for `n_samples` samples of weight above 0."""
+        return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
     def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
@@ -54,7 +54,7 @@ class TakesPrecomputed(BaseEstimator):
             If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
         """
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
-        if y is None or (is_classifier(self) and has_several(y)):
+        if y is None or (is_classifier(self) and is_multilabel(y)):
             X = validate_data(self, X, **how)
         else:
             X, y = validate_data(self, X, y, **self._target_checks, **how)
@@ -76,22 +76,22 @@ class TakesPrecomputed(BaseEstimator):
         present = np.arange(n)
         if sample_weight is not None:
             present = np.flatnonzero(self._weights(sample_weight, n) > 0)
-        basis, given = basis_of(self.basis, self)
+        basis, rows = basis_of(self.basis, self)
         n_basis = self._n_basis_of(len(present))
         if basis == "kmedoids":
             return self._medoids(X, codes, present, n_basis)
-        return self._drawn(codes, present, basis, given, n_basis)
+        return self._selected(codes, present, basis, rows, n_basis)
 
     def _check_bases(self, n_samples: int, n_bases: int) -> None:
         """Checks the number of bases of a matrix that is not square."""
-        asked = None if isinstance(self.n_basis, str) else int(self.n_basis)
-        if asked == n_bases:
+        requested = None if isinstance(self.n_basis, str) else int(self.n_basis)
+        if requested == n_bases:
             return
         shape = f"X has {n_samples} rows and {n_bases} columns of similarities"
-        if asked is not None and asked < n_bases:
+        if requested is not None and requested < n_bases:
             raise ValueError(
-                f"{shape}, but n_basis={asked}: bases are selected from a square matrix only; pass the columns of "
-                f"{asked} bases, or n_basis={n_bases}"
+                f"{shape}, but n_basis={requested}: bases are selected from a square matrix only; pass the columns of "
+                f"{requested} bases, or n_basis={n_bases}"
             )
         warn(
             f"{shape}: with similarity='precomputed' they are read as similarities to {n_bases} bases, not as a table "
@@ -101,18 +101,18 @@ class TakesPrecomputed(BaseEstimator):
     def _medoids(
         self, X: Any, codes: npt.NDArray[np.uint32], present: npt.NDArray[np.int64], n_basis: int
     ) -> npt.NDArray[np.int64]:
-        """Medoids of each class among the rows present, by the similarities between them."""
+        """Medoids of each class among the rows of weight above 0, by the similarities between them."""
         values = pairwise(self.similarity, X)
 
         def between(samples: Any, bases: Any) -> npt.NDArray[np.float32]:
             block: npt.NDArray[np.float32] = values[np.ix_(samples, bases)]
             return block
 
-        there = codes[present]
+        codes = codes[present]
         _, _, rows = _core.fit_expansion(
             (None, (present.tolist(), len(present), pick)),
-            np.unique(there, return_inverse=True)[1].astype(np.uint32).reshape(-1),
-            len(np.unique(there)),
+            np.unique(codes, return_inverse=True)[1].astype(np.uint32).reshape(-1),
+            len(np.unique(codes)),
             similarity=([], [(Checked(between, "precomputed"), "precomputed")]),
             n_basis=n_basis,
             basis="kmedoids",
@@ -125,22 +125,22 @@ class TakesPrecomputed(BaseEstimator):
         )
         return present[np.array(rows, dtype=np.int64)]
 
-    def _drawn(
+    def _selected(
         self,
         codes: npt.NDArray[np.uint32],
         present: npt.NDArray[np.int64],
         basis: str,
-        given: npt.NDArray[np.int64] | None,
+        rows: npt.NDArray[np.int64] | None,
         n_basis: int,
     ) -> npt.NDArray[np.int64]:
-        """The rows that become bases: those given, or else so many selected from those present."""
-        if given is None:
+        """The rows that become bases: `rows`, or `n_basis` rows selected from those present."""
+        if rows is None:
             n_basis = min(n_basis, max(len(present), 1))
-            rows = _core.choose_bases(codes[present], n_basis, basis, self._seed())
-            return present[rows].astype(np.int64)
-        if given.min() < 0 or given.max() >= len(codes):
-            raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {len(codes)}")
-        return given
+            selected = _core.choose_bases(codes[present], n_basis, basis, self._seed())
+            return present[selected].astype(np.int64)
+        if rows.min() < 0 or rows.max() >= len(codes):
+            raise ValueError(f"The 'basis' parameter has rows that X does not have: it has {len(codes)}")
+        return rows
 
     def _precomputed_rows(self, X: Any) -> Collected:
         """Similarities of new samples to the bases."""
@@ -149,7 +149,7 @@ class TakesPrecomputed(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
             X = by_name(X, None if names is None else names[columns])
-            # The similarities to the bases alone suffice.
+            # The similarities to the bases are enough.
             X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         else:
             X = by_name(X, names)

@@ -1,4 +1,4 @@
-"""Progress, on the screen and to scikit-learn's callbacks."""
+"""Progress on the screen and in scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Progress:
 
     @property
     def is_watching(self) -> bool:
-        """False if nobody watches, so that the library need not report."""
+        """Whether progress is displayed or passed to callbacks; otherwise the library need not report it."""
         return self._verbose > 0 or self._context is not None
 
     def __enter__(self) -> Progress:
@@ -45,7 +45,7 @@ class Progress:
             step.call_on_fit_task_begin(estimator=self._estimator)
             step.call_on_fit_task_end(estimator=self._estimator)
         if self._bar is not None:
-            self._bar.tell(done, gap if self._verbose > 1 else None)
+            self._bar.update(done, gap if self._verbose > 1 else None)
 
     def _begin_stage(self, stage: str, total: int) -> None:
         self._stage, self._since = stage, time.perf_counter()
@@ -81,10 +81,10 @@ class _Tqdm:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def tell(self, done: int, gap: float | None) -> None:
+    def update(self, done: int, gap: float | None) -> None:
         if gap is not None:
             self._bar.set_postfix_str(f"gap {gap:.1e}", refresh=False)
-        # Several threads report: an older number may arrive after a newer one.
+        # Several threads report: their numbers may arrive out of order.
         self._bar.update(max(done - self._bar.n, 0))
 
     def close(self, seconds: float) -> None:
@@ -97,7 +97,7 @@ class _Line:
     def __init__(self, title: str) -> None:
         self._title, self._last = title, ""
 
-    def tell(self, done: int, gap: float | None) -> None:
+    def update(self, done: int, gap: float | None) -> None:
         self._last = f", gap {gap:.1e}" if gap is not None else ""
 
     def close(self, seconds: float) -> None:

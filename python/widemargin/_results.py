@@ -1,4 +1,4 @@
-"""What a fit compared, in the form of the ``cv_results_`` of scikit-learn's searches."""
+"""The candidates of a fit, in the form of the ``cv_results_`` of scikit-learn's searches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 Row = dict[str, Any]
 Results = dict[str, Any]
 
-# What is measured of a candidate, and the arrays that have it.
+# The measures of a candidate, and the names of their arrays.
 _MEASURES = {
     "score": "mean_test_score",
     "std": "std_test_score",
@@ -30,10 +30,10 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
     Parameters
     ----------
     candidates, path : iterable of mappings
-        Each with ``params``, and where they are known ``score``, ``std``, ``accuracy``, ``rmse``, ``loss``,
+        Each with ``params``, and if they are known ``score``, ``std``, ``accuracy``, ``rmse``, ``loss``,
         ``n_samples``, ``seconds``, ``problem``, ``selected``, and other numbers, which are arrays of their own name.
     fitted : mapping
-        The parameters of the model; the candidate that has most of them is the selected one.
+        The parameters of the model; the candidate that agrees with most of them is the selected one.
     """
     copied = ([{**row, "params": dict(row["params"])} for row in rows] for rows in (candidates, path))
     stages = [stage for stage in copied if stage]
@@ -60,7 +60,7 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
 
 
 def path_of(points: Iterable[Row], C: float, **params: Any) -> list[Row]:
-    """The points of a path in a model file's header, as `results` takes them."""
+    """The points of a path in a model file's header, in the form of `results`."""
     rows = []
     for point in points:
         row = {name: value for name, value in point.items() if name not in ("C", "label_errors")}
@@ -90,7 +90,7 @@ def _floats(rows: Sequence[Row], name: str) -> npt.NDArray[np.float64]:
 
 
 def _masked(values: Sequence[Any]) -> Any:
-    """A masked array, whose entries are masked where there is no value."""
+    """A masked array, whose entries without a value are masked."""
     present = [value for value in values if value is not None]
     kinds = ((Integral, np.int64), (Real, np.float64))
     is_number = present and not any(isinstance(value, bool) for value in present)

@@ -12,7 +12,7 @@ DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.desc
 
 
 def kernels_of(method: str) -> tuple[str, ...]:
-    """The similarities that a method takes as its kernel, as Python writes their names."""
+    """The names, in Python's notation, of the similarities that a method accepts as its kernel."""
     return tuple(name.replace("-", "_") for name, row in SIMILARITIES.items() if method in row["kernel_of"])
 
 
@@ -20,6 +20,6 @@ _READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str
 
 
 def default_of(parameter: dict[str, Any]) -> Any:
-    """The default of a parameter that has one."""
+    """The default of a parameter; None if it has none."""
     text = parameter["default"]
     return None if text is None else _READ[parameter["kind"]](text)

@@ -1,4 +1,4 @@
-"""Converts users' collections to the forms that the extension module accepts (listed in `_core.pyi`)."""
+"""Converts users' collections to the forms of the extension module (listed in `_core.pyi`)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ._files import Stored
 from ._kinds import as_pixels, is_nested, kind_for, plain, refuse_one
 from .graphs import to_strings
 
-# Sets with up to this many possible elements are counted exactly by the library.
-_MOST_BITS = 1 << 24
-# The minimum size of sets, which is always a power of two, so that later sets seldom have another size.
-_FEWEST_BITS = 2048
+# The largest number of possible elements of sets, which the library counts exactly.
+_MAX_BITS = 1 << 24
+# The smallest size of bit sets. Sizes are powers of two, so that those of new samples rarely differ.
+_MIN_BITS = 2048
 
 
 def from_vectors(X: Any) -> Any:
@@ -30,8 +30,8 @@ def from_vectors(X: Any) -> Any:
     Returns
     -------
     ndarray, C-contiguous, the tuple ("csr", data, indices, indptr, n_columns), or the store
-        float32 and float64 are kept, other numbers become float64. The input is not modified, and not copied if it has
-        the right form.
+        float32 and float64 are preserved, other numbers become float64. The input is not modified, and not
+        copied if it has the right form.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def from_vectors(X: Any) -> Any:
     return (
         "csr",
         as_contiguous(data, _float_of(data.dtype)),
-        # None is negative: as numbers without a sign they are the same.
+        # They are non-negative, so that unsigned integers have the same bits.
         as_contiguous(indices, np.int32).view(np.uint32),
         as_contiguous(indptr, np.int64).view(np.uintp),
         int(X.shape[1]),
@@ -63,18 +63,18 @@ def from_vectors(X: Any) -> Any:
 
 
 def as_contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A C-contiguous and aligned array, as the extension module needs it. Arrays received over a network or
-    memory-mapped may not be; those that are, are not copied."""
+    """A C-contiguous and aligned array, as the extension module needs it, without a copy if possible. Arrays that
+    were received over a network or are memory-mapped may be neither."""
     return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
-# How an array of multichannel series is read: "auto" fails if the shape is ambiguous.
+# The order of the axes of multichannel series: "auto" fails if the shape is ambiguous.
 LAYOUTS = ("auto", "channels_first", "channels_last")
 
 
 def from_other(
     X: Any,
-    takes: Sequence[str],
+    accepted: Sequence[str],
     name: str = "X",
     *,
     n_bits: int | None = None,
@@ -91,11 +91,11 @@ def from_other(
         - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
           (n, length, channels) or (n, 1, length), a column of arrays or lists, a frame with an array in each cell,
           whose columns are channels; with "channels_first" (channels, length) and (n, channels, length).
-          Trailing time steps at which all channels are NaN mark the end of a series;
-        - strings: a list, an array, a column of strings or a frame of one such; graphs, for `wl`, as tuples
+          Trailing time steps at which all channels are NaN are removed as padding;
+        - strings: a list, an array, a column of strings or a frame with one such column; graphs, for `wl`, as tuples
           (node_labels, edges) or networkx graphs;
         - bit sets: a 2-D boolean array, or a list of sets of non-negative integers.
-    takes : sequence of str
+    accepted : sequence of str
         The accepted kinds of samples, in order of preference.
     name : str
         The name of X in messages.
@@ -117,17 +117,17 @@ def from_other(
         If X is of another kind or a sample cannot be used, naming the sample.
     """
     n = count(X, name)
-    if not takes:
-        raise ValueError(f"{name} cannot be read: no kind of samples will do")
+    if not accepted:
+        raise ValueError(f"{name} cannot be read: there are no accepted kinds of samples")
     if n == 0:
         raise ValueError(f"{name} has no samples: at least one is needed")
     if is_nested(X):
         layout = "channels_last"
     X = plain(X)
-    kind = kind_for(X, takes)
-    if kind is None and len(takes) > 1:
-        raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in takes)}")
-    kind = kind or takes[0]
+    kind = kind_for(X, accepted)
+    if kind is None and len(accepted) > 1:
+        raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in accepted)}")
+    kind = kind or accepted[0]
     if kind == "sets":
         return _bit_sets(X, name, n_bits), n
     if kind == "series":
@@ -151,14 +151,14 @@ def count(X: Any, name: str = "X") -> int:
     """
     refuse_one(X, name)
     if isinstance(X, (dict, set, frozenset)):
-        raise TypeError(f"{name} is a {type(X).__name__}, which has no order: samples come in a list or an array")
+        raise TypeError(f"{name} is a {type(X).__name__}, which has no order: pass samples in a list or an array")
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
         if not shape:
-            raise TypeError(f"{name} is a single value: samples come in a list or an array")
+            raise TypeError(f"{name} is a single value: pass samples in a list or an array")
         return int(shape[0])
     if not hasattr(X, "__len__"):
-        hint = f": list({name}) makes a list of it" if hasattr(X, "__iter__") else ""
+        hint = f": pass list({name})" if hasattr(X, "__iter__") else ""
         raise TypeError(f"{name} is a {type(X).__name__}, which has no length{hint}")
     return len(X)
 
@@ -210,7 +210,7 @@ def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
     if _are_bits(samples, X) and _are_bits(bases, Y):
         widths = [samples[2], bases[2]]
     if len(widths) == 2 and widths[0] != widths[1]:
-        raise ValueError(f"X has {widths[0]} features, Y has {widths[1]}: samples and bases need the same")
+        raise ValueError(f"X has {widths[0]} features, Y has {widths[1]}: samples and bases need the same number")
     return samples, bases
 
 
@@ -246,7 +246,7 @@ def _array(X: Any, name: str, form: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ValueError(f"{name} holds samples that differ in shape ({error}); the similarity takes {form}") from None
+        raise ValueError(f"{name} has samples of different shapes ({error}); the similarity takes {form}") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} is {_what(X)}; the similarity takes {form}")
     return array
@@ -259,7 +259,7 @@ def _images(X: Any, name: str) -> Any:
         for number, image in enumerate(X):
             if image.shape != X[0].shape:
                 raise ValueError(
-                    f"{name}: all images must have one size, but image {number} has shape {image.shape} and image 0 "
+                    f"{name}: images must have the same size, but image {number} has shape {image.shape} and image 0 "
                     f"{X[0].shape}: resize or crop them"
                 )
     pixels = _array(X, name, form)
@@ -314,7 +314,7 @@ def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = No
 
 
 def _check_precision(values: npt.NDArray[np.float32], X: Any, name: str) -> None:
-    """Raises ValueError for training series whose common range is only some steps of single precision wide."""
+    """Raises ValueError for training series whose range is close to the resolution of single precision."""
     low, high = float(values.min()), float(values.max())
     if high == low and not any(np.ptp(np.asarray(x, dtype=np.float64)) > 0 for x in X):
         return  # All values are equal.
@@ -374,22 +374,22 @@ def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) ->
     if x is None or (isinstance(x, float) and math.isnan(x)):
         raise ValueError(f"{where} is missing ({x})")
     try:
-        given = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
-        if given.dtype.kind == "O":  # as with None for a missing value
-            given = given.astype(np.float64)
+        array = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
+        if array.dtype.kind == "O":  # as with None for a missing value
+            array = array.astype(np.float64)
     except (ValueError, TypeError) as error:
-        raise TypeError(f"{where} is no array of numbers: {error}") from None
-    if given.dtype.kind not in "biuf":
-        raise TypeError(f"{where} is {_what(given)}: a series is an array of numbers")
-    if given.ndim not in (1, 2):
+        raise TypeError(f"{where} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{where} is {_what(array)}: a series is an array of numbers")
+    if array.ndim not in (1, 2):
         form = "(channels, length)" if is_first else "(length, channels)"
-        raise ValueError(f"{where} has shape {given.shape}: a series is (length,) or {form}")
-    if is_first and given.ndim == 2:
-        given = given.T
-    if given.size == 0:
+        raise ValueError(f"{where} has shape {array.shape}: a series is (length,) or {form}")
+    if is_first and array.ndim == 2:
+        array = array.T
+    if array.size == 0:
         raise ValueError(f"{where} is empty: it needs at least one time step")
     with np.errstate(over="ignore"):
-        values = given.astype(np.float32).reshape(len(given), -1)
+        values = array.astype(np.float32).reshape(len(array), -1)
     # Shorter series are padded with NaN.
     present = np.flatnonzero(~np.isnan(values).all(axis=1))
     if not len(present):
@@ -397,12 +397,12 @@ def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) ->
     values = values[: present[-1] + 1]
     if not np.isfinite(values).all():
         time, channel = np.argwhere(~np.isfinite(values))[0]
-        at = given.reshape(len(given), -1)[time, channel]
-        hint = "cut or interpolate what is missing"
+        at = array.reshape(len(array), -1)[time, channel]
+        hint = "cut or interpolate missing values"
         if padded:
-            hint += "; series of unequal length are a list of arrays, or filled up with NaN at their end"
+            hint += "; pass series of unequal length as a list of arrays, or padded with NaN at their end"
         elif np.isfinite(at):
-            hint = "it leaves single precision, scale the series"
+            hint = "it overflows single precision, scale the series"
         raise ValueError(f"{where} is {at} at time step {time}, channel {channel} (from 0): {hint}")
     return values
 
@@ -415,7 +415,7 @@ def _strings(X: Any, name: str) -> Any:
         if isinstance(text, str):
             continue
         if text is None or type(text).__name__ == "NAType" or (isinstance(text, float) and math.isnan(text)):
-            raise ValueError(f"{name}: row {row} is missing ({text}): a string is needed, '' being the empty one")
+            raise ValueError(f"{name}: row {row} is missing ({text}): a string is needed; the empty one is ''")
         hint = ": decode it" if isinstance(text, bytes) else ""
         raise TypeError(f"{name}: row {row} is a {type(text).__name__}, not a string{hint}")
     return "strings", X
@@ -438,10 +438,10 @@ def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
     sets = [_one_set(elements, number, name) for number, elements in enumerate(X)]
     largest = max((int(elements[-1]) for elements in sets if len(elements)), default=0)
     if n_bits is None:
-        n_bits = max(_FEWEST_BITS, 1 << largest.bit_length())
+        n_bits = max(_MIN_BITS, 1 << largest.bit_length())
     elif largest >= n_bits:
         number = next(k for k, elements in enumerate(sets) if len(elements) and elements[-1] == largest)
-        raise ValueError(f"{name}: set {number} has the element {largest}: the sets here have elements below {n_bits}")
+        raise ValueError(f"{name}: set {number} has the element {largest}: elements must be below {n_bits}")
     words = np.zeros((len(sets), math.ceil(n_bits / 64)), dtype=np.uint64)
     for row, elements in zip(words, sets, strict=True):
         np.bitwise_or.at(row, elements // 64, np.uint64(1) << (elements % 64).astype(np.uint64))
@@ -455,9 +455,9 @@ def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
         raise TypeError(f"{where} is a {type(elements).__name__}, not a set")
     for element in elements:
         if isinstance(element, (bool, np.bool_)) or not isinstance(element, (int, np.integer)):
-            raise TypeError(f"{where} has the element {element!r}: elements are integers, numbered from 0")
-        if not 0 <= element < _MOST_BITS:
-            raise ValueError(f"{where} has the element {element}: elements are numbered from 0 to {_MOST_BITS - 1}")
+            raise TypeError(f"{where} has the element {element!r}: elements are integers from 0")
+        if not 0 <= element < _MAX_BITS:
+            raise ValueError(f"{where} has the element {element}: elements are integers from 0 to {_MAX_BITS - 1}")
     return np.array(sorted(int(element) for element in elements), dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What a spec spells: similarities, descriptors, and chains of them; and what a ``similarity`` parameter means."""
+"""Specs of similarities, descriptors, and chains of them; and interpretation of ``similarity`` parameters."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from ._warn import KindWarning, warn
 _Part = TypeVar("_Part")
 
 
-class _Spelled(BaseEstimator):
-    """Anything that a spec spells."""
+class _HasSpec(BaseEstimator):
+    """An object with a spec."""
 
     @property
     def spec(self) -> str:
-        """Its spelling: ``name:key=value,key=value``."""
+        """The spec: ``name:key=value,key=value``."""
         return self._written()
 
     def _written(self) -> str:
@@ -44,10 +44,10 @@ class _Spelled(BaseEstimator):
         return self.spec
 
 
-class Similarity(_Spelled):
+class Similarity(_HasSpec):
     """A similarity by its spec.
 
-    Two are equal where their specs are. Called with samples, it returns their block as `pairwise` does.
+    Two similarities are equal if their specs are. Calling one with samples returns their block, as `pairwise` does.
 
     Parameters
     ----------
@@ -68,19 +68,19 @@ class Similarity(_Spelled):
 
     @property
     def spec(self) -> str:
-        """Its spelling: ``name:key=value,key=value``, after descriptors joined by ``/``."""
+        """The spec: ``name:key=value,key=value``, after descriptors joined by ``/``."""
         return self._written()
 
     @spec.setter
     def spec(self, spec: str) -> None:
         if type(self)._written is not Similarity._written:
-            raise AttributeError(f"the spec of a {type(self).__name__} is made of its parameters: set these")
+            raise AttributeError(f"the spec of a {type(self).__name__} follows from its parameters: set these")
         if not isinstance(spec, str):
             raise TypeError(f"spec is {spec!r}: it must be a str such as 'rbf:gamma=1'")
-        self._given = with_hyphens(spec)
+        self._spec = with_hyphens(spec)
 
     def _written(self) -> str:
-        return self._given
+        return self._spec
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"Similarity({self.spec!r})"
@@ -94,7 +94,7 @@ class Similarity(_Spelled):
     def _canonical(self) -> str:
         try:
             return _core.canonical(self.spec)
-        except ValueError:  # what is no spec is equal to itself
+        except ValueError:  # an invalid spec is equal to itself
             return self.spec
 
     def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float32]:
@@ -102,15 +102,15 @@ class Similarity(_Spelled):
         return pairwise(self, X, Y)
 
     def in_expansion(self, *, weight: float | str = 1.0, bases: int | None = None) -> Similarity:
-        """The same similarity with ``weight=…`` and ``bases=…`` in its spec: options of an expansion of several.
+        """The same similarity with ``weight=…`` and ``bases=…`` in its spec: its options in an expansion of several.
 
         Parameters
         ----------
         weight : float or "auto", default=1.0
             The factor of its normalized features, above 0. "auto" learns it by leave-one-out on the training samples.
         bases : int or None, default=None
-            Compares samples with only so many of the bases, evenly spaced among them, such as for a slow similarity
-            beside fast ones. None means all.
+            The number of bases that samples are compared with, evenly spaced among all bases, such as for a slow
+            similarity together with fast ones. None means all.
 
         Returns
         -------
@@ -127,12 +127,12 @@ class Similarity(_Spelled):
 
     def __rshift__(self, then: object) -> Any:
         raise TypeError(
-            f"{self!r} is a similarity, with which a chain ends: descriptors come before it, as in MeanNorm() >> RBF()"
+            f"{self!r} is a similarity, which ends a chain: descriptors come before it, as in MeanNorm() >> RBF()"
         )
 
 
 class DescriptorMixin:
-    """For what describes samples before they are compared: ``descriptor >> similarity``. It needs a `spec`.
+    """Mixin for descriptors of samples: ``descriptor >> similarity``. A descriptor needs a `spec`.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class DescriptorMixin:
 
     @property
     def spec(self) -> str:
-        """Its spelling: ``name:key=value,key=value``."""
+        """The spec: ``name:key=value,key=value``."""
         raise NotImplementedError
 
     @overload
@@ -156,8 +156,8 @@ class DescriptorMixin:
         return Chain(self, then)
 
 
-class Chain(_Spelled):
-    """A descriptor and what follows it; a `Similarity` where it ends in one, else a descriptor.
+class Chain(_HasSpec):
+    """A descriptor and its successor; a `Similarity` if it ends in one, otherwise a descriptor.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ class Chain(_Spelled):
 
     def __new__(cls, first: Any = None, then: Any = None) -> Chain:
         if cls is not Chain:
-            made: Chain = super().__new__(cls)
-            return made
+            instance: Chain = super().__new__(cls)
+            return instance
         for name, step, allowed in (("first", first, DescriptorMixin), ("then", then, (Similarity, DescriptorMixin))):
             if isinstance(step, type):
                 raise TypeError(f"{name}={step.__name__} is a class: write {step.__name__}()")
@@ -202,15 +202,15 @@ class _DescriptorChain(Chain, DescriptorMixin):
         return f"{self.first!r} >> {self.then!r}"
 
 
-# scikit-learn writes estimators that hold one with this name, and Chain(first=…, then=…) makes the same.
+# The name in scikit-learn's repr of estimators with a chain, which Chain(first=…, then=…) evaluates to.
 _SimilarityChain.__name__ = _DescriptorChain.__name__ = "Chain"
 
 
-class Named(_Spelled):
+class Named(_HasSpec):
     """One step of a spec: a name, and the parameters of the constructor."""
 
     _name: ClassVar[str]
-    # Parameters that are written even where they have their default; others are then left out.
+    # Parameters that are written even if they have their default; others are omitted then.
     _shown: ClassVar[tuple[str, ...]] = ()
     # Parameters that are lists of numbers.
     _lists: ClassVar[tuple[str, ...]] = ()
@@ -246,7 +246,7 @@ def _value(name: str, value: Any) -> str:
         return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
     if isinstance(value, str):
         return value.replace("_", "-")
-    raise TypeError(f"{name} is {value!r}: it must be a number, a str, or None where it may be left out")
+    raise TypeError(f"{name} is {value!r}: it must be a number, a str, or None if it is optional")
 
 
 def _list(name: str, value: Any) -> str:
@@ -271,14 +271,14 @@ def options_of(step: str) -> tuple[str, float, int | None]:
     name, _, rest = step.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
     options = {key: value for key, _, value in pairs if key in ("weight", "bases")}
-    kept = ",".join(f"{key}={value}" for key, _, value in pairs if key not in options)
+    others = ",".join(f"{key}={value}" for key, _, value in pairs if key not in options)
     weight, bases = options.get("weight", "1"), options.get("bases")
-    step = f"{name}:{kept}" if kept else name
+    step = f"{name}:{others}" if others else name
     return step, math.nan if weight == "auto" else float(weight), None if bases is None else int(bases)
 
 
 def columns_of(spec: str, n_basis: int) -> npt.NDArray[np.intp]:
-    """The bases that a part of an expansion is compared with, among `n_basis`."""
+    """The indices, among `n_basis`, of the bases of a part of an expansion."""
     bases = options_of(steps_of(spec)[-1])[2]
     width = n_basis if bases is None else min(bases, n_basis)
     return np.arange(width) * n_basis // max(width, 1)
@@ -291,19 +291,19 @@ def steps_of(spec: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Resolved:
-    """What a ``similarity`` parameter means.
+    """The interpretation of a ``similarity`` parameter.
 
     Attributes
     ----------
     specs : list of str
-        The library's similarities: the first parts.
+        The built-in similarities: the first parts.
     calls : list of (function, name)
-        The user's own, whose results are checked: the parts after these.
+        The user's functions, whose results are checked: the parts after these.
     takes : list of str
-        The kinds of samples that all specs take, the preferred first; empty without specs.
+        The kinds of samples that all specs accept, in order of preference; empty without specs.
     is_precomputed : bool
     order : list of int
-        For each part its place in the list that was given.
+        The position of each part in the ``similarity`` list.
     layout : {"auto", "channels_first", "channels_last"}
         The order of the axes of time series.
 
@@ -326,16 +326,16 @@ class Resolved:
         """The specs and the calls."""
         return self.specs, self.calls
 
-    def in_given_order(self, parts: Sequence[_Part]) -> list[_Part]:
-        """What belongs to the parts, in the order in which the similarities were given."""
+    def in_list_order(self, parts: Sequence[_Part]) -> list[_Part]:
+        """Values of the parts, in the order of the ``similarity`` list."""
         return [part for _, part in sorted(zip(self.order, parts, strict=True), key=lambda pair: pair[0])]
 
     def of_bases(self) -> Resolved:
-        """The same for samples that a fit has read: "auto" was "channels_last" then."""
+        """The same for samples of a fit, in which "auto" was "channels_last"."""
         return replace(self, layout="channels_last") if self.layout == "auto" else self
 
-    def given(self, X: Samples, name: str = "X") -> tuple[_core._Collected, int]:
-        """Samples for the library's similarities and objects for the user's, and how many they are."""
+    def converted(self, X: Samples, name: str = "X") -> tuple[_core._Collected, int]:
+        """Samples for built-in similarities, objects for the user's functions, and their number."""
         n = count(X, name)
         samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
         return (samples, (X, n, pick) if self.calls else None), n
@@ -359,7 +359,8 @@ def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
     TypeError
         For anything else.
     ValueError
-        For a spec that is not one, naming the nearest, an empty list, or similarities that no samples suit.
+        For an invalid spec, with the closest valid name, an empty list, or similarities without a common kind of
+        samples.
 
     Examples
     --------
@@ -368,12 +369,12 @@ def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
     ['images']
     """
     layout = layout_of(layout)
-    given: list[Any] = list(similarity) if isinstance(similarity, (list, tuple)) else [similarity]
-    if not given:
+    listed: list[Any] = list(similarity) if isinstance(similarity, (list, tuple)) else [similarity]
+    if not listed:
         raise ValueError("similarity is an empty list: it needs at least one, such as 'rbf'")
     specs: dict[int, str] = {}
     calls: dict[int, tuple[Block, str]] = {}
-    for place, one in enumerate(given):
+    for place, one in enumerate(listed):
         where = f"similarity[{place}]" if isinstance(similarity, (list, tuple)) else "similarity"
         if isinstance(one, (str, Similarity)):
             spec = with_hyphens(one) if isinstance(one, str) else one.spec
@@ -392,20 +393,20 @@ def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
         calls[place] = (checked, checked.name)
     is_precomputed = any(_names(spec)[-1] == "precomputed" for spec in specs.values())
     if calls and any(_names(spec)[-1] == "features" for spec in specs.values()):
-        raise ValueError("similarity='features' cannot stand beside a function: features have columns of their own")
-    if is_precomputed and len(given) > 1:
-        raise ValueError("similarity='precomputed' stands alone: put the blocks side by side in one array")
+        raise ValueError("similarity='features' cannot be combined with a function")
+    if is_precomputed and len(listed) > 1:
+        raise ValueError("similarity='precomputed' cannot be combined with others: concatenate the blocks in one array")
     texts = list(specs.values())
-    return Resolved(texts, list(calls.values()), _takes(texts), is_precomputed, [*specs, *calls], layout)
+    return Resolved(texts, list(calls.values()), _accepted_kinds(texts), is_precomputed, [*specs, *calls], layout)
 
 
 def is_auto(similarity: Any) -> bool:
-    """Whether the similarity is to be chosen."""
+    """Whether the similarity is selected automatically."""
     return isinstance(similarity, str) and similarity == "auto"
 
 
 def any_kind(X: Any, layout: str, kind: str) -> Resolved:
-    """Stands for a similarity that is not known yet, of samples of a kind, or of the one that X looks like.
+    """A placeholder for a similarity that is selected later, for samples of `kind`, or of the kind that X looks like.
 
     Warns
     -----
@@ -439,7 +440,7 @@ def n_polynomials_of(spec: str) -> int:
 
 
 def layout_of(layout: object) -> str:
-    """The known layout of time series that was meant; ValueError for another."""
+    """The layout of time series in the library's notation; ValueError for an unknown one."""
     return one_of("layout", layout, LAYOUTS).replace("-", "_")
 
 
@@ -448,17 +449,17 @@ def pairwise(
 ) -> npt.NDArray[np.float32]:
     """Similarities of samples to bases: ``[i, j]`` is s(basis Y[j], sample X[i]).
 
-    What a similarity learns, such as a gamma that is not given, it learns from the bases.
+    Automatic parameters of a similarity, such as gamma, are determined from the bases.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
     X : samples
-        Of whatever kind the similarity compares.
+        Of a kind that the similarity compares.
     Y : bases or None, default=None
         None is X.
     n_jobs : int or None, default=None
-        Threads; -1 is one a core.
+        Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of time series, as in `BasisExpansionSVC`.
 
@@ -481,10 +482,10 @@ def pairwise(
     resolved = resolve(similarity, layout)
     if resolved.is_precomputed and Y is not None:
         raise ValueError("similarity='precomputed' has the bases as columns of X: Y must be None")
-    (samples, objects), _ = resolved.given(X)
+    (samples, objects), _ = resolved.converted(X)
     bases, base_objects = samples, objects
     if Y is not None:
-        (bases, base_objects), _ = resolved.given(Y, "Y")
+        (bases, base_objects), _ = resolved.converted(Y, "Y")
         samples, bases = alike(samples, bases, X, Y)
     blocks: npt.NDArray[np.float32] = _core.pairwise(
         resolved.similarities, (samples, objects), (bases, base_objects), threads_of(n_jobs)
@@ -492,7 +493,7 @@ def pairwise(
     if not isinstance(similarity, (list, tuple)):
         only: npt.NDArray[np.float32] = blocks[0]
         return only
-    return blocks if resolved.order == sorted(resolved.order) else np.stack(resolved.in_given_order(list(blocks)))
+    return blocks if resolved.order == sorted(resolved.order) else np.stack(resolved.in_list_order(list(blocks)))
 
 
 def _names(spec: str) -> list[str]:
@@ -500,7 +501,7 @@ def _names(spec: str) -> list[str]:
 
 
 def _known(spec: str, where: str) -> str:
-    """The spec, once it is one."""
+    """The spec in canonical form; ValueError for an unknown name."""
     known = {"similarity": SIMILARITIES, "descriptor": DESCRIPTORS}
     *before, last = _names(spec)
     steps = [(name, "descriptor", "similarity") for name in before] + [(last, "similarity", "descriptor")]
@@ -514,19 +515,19 @@ def _known(spec: str, where: str) -> str:
                 else "it comes last, after the descriptors"
             )
             raise ValueError(f"{where}={spec!r}: {name!r} is a {other}, {hint}")
-        # Capitals are the likeliest slip, and no letter of them is right.
+        # Wrong capitals are the most likely mistake.
         near = difflib.get_close_matches(name.lower(), known[what], n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"{where}={spec!r}: unknown {what} {name!r}.{hint} Known are {', '.join(known[what])}")
     return _core.canonical(spec)
 
 
-def _takes(specs: list[str]) -> list[str]:
+def _accepted_kinds(specs: list[str]) -> list[str]:
     if not specs:
         return []
-    each = [_core.takes([spec]) for spec in specs]
-    takes = [kind for noun in each[0] for kind in NOUNS if NOUNS[kind] == noun and all(noun in nouns for nouns in each)]
-    if not takes:
-        told = "; ".join(f"'{spec}' takes {' or '.join(nouns)}" for spec, nouns in zip(specs, each, strict=True))
-        raise ValueError(f"no samples suit all of the similarities: {told}")
-    return takes
+    each = [_core.accepted_kinds([spec]) for spec in specs]
+    common = [noun for noun in each[0] if all(noun in nouns for nouns in each)]
+    if not common:
+        listed = "; ".join(f"'{spec}' takes {' or '.join(nouns)}" for spec, nouns in zip(specs, each, strict=True))
+        raise ValueError(f"the similarities have no common kind of samples: {listed}")
+    return [kind for noun in common for kind in NOUNS if NOUNS[kind] == noun]

@@ -1,4 +1,4 @@
-"""The bases that a model holds, as users gave them."""
+"""The bases of a model, in the form of the training samples."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def specs_of(estimator: Any) -> list[str]:
 
 
 class WithBases(BaseEstimator):
-    """For estimators whose model has bases, which Python keeps where a similarity is Python's."""
+    """For estimators whose model has bases; those of a Python similarity are stored on the estimator."""
 
-    # What makes a model of bytes.
+    # Reads a model from its bytes.
     _read: ClassVar[Any]
     similarity: Any
     layout: str
@@ -79,14 +79,14 @@ class WithBases(BaseEstimator):
         return self._python_bases if self._resolved.calls else bases_of(self._model, self.layout)
 
     def _rebuild(self, data: bytes, state: Any) -> None:
-        """The model of its bytes, and of the bases that they do not hold."""
-        alike = NoEstimator()
+        """Restores the model from its bytes and the bases, which these do not contain."""
+        stand_in = NoEstimator()
         for name in ("kind_", "feature_names_in_", "_table_columns"):
             if hasattr(self, name):
-                setattr(alike, name, getattr(self, name))
-        bases = collect(alike, self._python_bases, self._resolved.of_bases(), reset=False)
+                setattr(stand_in, name, getattr(self, name))
+        bases = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
-        self._model = type(self)._read(data, (similarities, bases.given, state))
+        self._model = type(self)._read(data, (similarities, bases.samples, state))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -100,7 +100,7 @@ class WithBases(BaseEstimator):
         model = self.__dict__.get("_model")
         if model is None:
             return
-        chosen = getattr(self, "similarity_", None) if is_auto(self.similarity) else None
-        self._resolved = resolve(self.similarity if chosen is None else chosen, self.layout)
+        selected = getattr(self, "similarity_", None) if is_auto(self.similarity) else None
+        self._resolved = resolve(self.similarity if selected is None else selected, self.layout)
         if isinstance(model, tuple):
             self._rebuild(*model)

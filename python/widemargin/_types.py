@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-# Vectors, images, series, strings, graphs, sets or a user's own objects: whatever the similarity compares.
+# Vectors, images, series, strings, graphs, sets or other objects that the similarity compares.
 Samples: TypeAlias = object
-# Classes, an indicator matrix of several labels, or numbers.
+# Classes, a multilabel indicator matrix, or the targets of a regression.
 Targets: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
 Weights: TypeAlias = npt.ArrayLike | None
 ClassWeight: TypeAlias = Mapping[str, float] | Mapping[int, float] | str | None

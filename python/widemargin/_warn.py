@@ -7,7 +7,7 @@ import warnings
 
 
 class KindWarning(UserWarning):
-    """The samples may be of another kind than they were read as; the parameter ``kind`` of an estimator decides.
+    """Samples may have been read as the wrong kind; the parameter ``kind`` of an estimator sets it.
 
     Examples
     --------
@@ -24,8 +24,8 @@ _PACKAGES = ("widemargin", "sklearn", "joblib")
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Issues a warning at the innermost line outside of this package and scikit-learn.
 
-    How many of their frames are between depends on the estimator, on scikit-learn's version and on what calls ``fit``,
-    so that a fixed ``stacklevel`` would point into one of their files.
+    The number of frames in between depends on the estimator, the version of scikit-learn and the caller of ``fit``, so
+    that a fixed ``stacklevel`` would point into one of their files.
     """
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:

@@ -1,4 +1,4 @@
-"""Estimators that also choose the method."""
+"""Estimators that also select the method."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .thin_plate import ThinPlateSVC
 Scoring: TypeAlias = str | Callable[..., float] | None
 Folds: TypeAlias = int | BaseCrossValidator | Iterable[tuple[Iterable[int], Iterable[int]]] | None
 
-# The names of scores that are computed without refits in Python, of scikit-learn's.
+# The names of scikit-learn's scores that are computed without refits in Python.
 SCORINGS = (
     "accuracy",
     "balanced_accuracy",
@@ -45,10 +45,10 @@ _COMPARED = 1000
 
 
 class Auto(FittedModel):
-    """The best of several methods, whose model is the one of this estimator."""
+    """The best of several methods, whose model is that of this estimator."""
 
     _classes: ClassVar[dict[str, type[Any]]]
-    # Parameters that the methods have too.
+    # Parameters that the methods share.
     _shared: ClassVar[tuple[str, ...]] = ("n_jobs", "random_state", "verbose", "kind", "layout")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
@@ -101,13 +101,13 @@ class Auto(FittedModel):
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
         self._resolved = any_kind(X, self.layout, self.kind)
         collected = collect(self, X, self._resolved, reset=True)
-        return collected.given, collected.n, y
+        return collected.samples, collected.n, y
 
     def _collected(self, X: Any) -> _core._Collected:
-        return collect(self, X, self._resolved, reset=False).given
+        return collect(self, X, self._resolved, reset=False).samples
 
     def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        """Compares the methods by fits of each, and fits the best one."""
+        """Compares the methods by fits, and fits the best one."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         _, n_samples, y = self._training(X, y, sample_weight, {})
@@ -145,7 +145,7 @@ class Auto(FittedModel):
         return cls(**{name: getattr(self, name) for name in names})
 
     def _splits(self, y: Any, n_samples: int, groups: Any) -> list[Any]:
-        """Rows to fit and rows to score; without folds a part to fit, and nothing to score."""
+        """Rows to fit and rows to score; without folds a subset to fit, and no rows to score."""
         if self.cv is None and self.scoring is None and groups is None:
             rows = np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED]
             return [(np.sort(rows), [])]
@@ -156,7 +156,7 @@ class Auto(FittedModel):
         return list(folds.split(np.empty(n_samples), y, groups))
 
     def _compared(self, method: str, data: tuple[Any, Any, Any], splits: list[Any]) -> tuple[dict[str, Any], Any]:
-        """The mean score of a method on the folds; without folds that of leave-one-out, and the fit where it is on all
+        """The mean score of a method on the folds; without folds that of leave-one-out, and the fit if it is on all
         samples."""
         if self.kind_ != "table" and "kind" not in self._classes[method]._get_param_names():
             raise ValueError(f"{self._classes[method].__name__} takes tables, not {self.kind_}")
@@ -183,31 +183,31 @@ class Auto(FittedModel):
         found: npt.NDArray[np.floating] = self.best_estimator_.coef_
         return found
 
-    def _facts(self) -> dict[str, str]:
-        return {"method": self.method_, **super()._facts()}
+    def _report_rows(self) -> dict[str, str]:
+        return {"method": self.method_, **super()._report_rows()}
 
 
 class AutoSVC(Auto, MarginClassifier):
-    """A large-margin classifier of any samples that also chooses the method.
+    """A large-margin classifier of any samples that also selects the method.
 
-    Each method that takes the samples selects its similarity or kernel and its other parameters by leave-one-out, on at
-    most 1,000 samples; the one with the least loss is trained on all. The model is that of `BasisExpansionSVC`,
+    Each method that accepts the samples selects its similarity or kernel and its other parameters by leave-one-out, on
+    at most 1,000 samples; the one with the smallest loss is trained on all. The model is that of `BasisExpansionSVC`,
     `ThinPlateSVC` or `PowerMeanSVC`: saved and loaded as such, `best_estimator_` here.
 
     Parameters
     ----------
     methods : "auto" or list of {"basis_expansion", "thin_plate", "power_mean"}, default="auto"
-        The methods that are compared; "auto" is all that take the samples. The thin plate SVM is left out together with
-        the basis expansion on histograms, and where there its kernels are far behind other similarities.
+        The methods that are compared; "auto" means all that accept the samples. If the basis expansion is
+        compared, too, the thin plate SVM is omitted on histograms and where its kernels are far behind other ones.
     scoring : str, callable or None, default=None
-        The score by which methods are compared: a name of scikit-learn's or a scorer. It is computed from samples left
-        out in folds. With None, methods are compared by their mean leave-one-out squared hinge, without further fits.
+        The score by which methods are compared: a name of scikit-learn or a scorer. It is computed on held-out
+        folds. With None, methods are compared by their mean leave-one-out squared hinge, without further fits.
         Without `cv` and `groups` "accuracy", "balanced_accuracy", "f1_macro", "roc_auc" (of more than two classes
         "roc_auc_ovr"), "average_precision" (of the second of two classes), "neg_log_loss" and "neg_brier_score" (of the
-        probabilities) are computed from the fits on some samples; of several labels a sample "accuracy" (of all its
-        labels), "f1_macro", "roc_auc" and "average_precision". Any other score takes fits on all samples but a fold.
+        probabilities) are computed from the fits on some samples; for multilabel targets "accuracy" (of all labels
+        of a sample), "f1_macro", "roc_auc" and "average_precision". Other scores need fits on all samples but a fold.
     cv : int, splitter, iterable or None, default=None
-        The folds, as in `sklearn.model_selection.cross_val_score`; None is five stratified ones. Where it is set and
+        The folds, as in `sklearn.model_selection.cross_val_score`; None means five stratified ones. If it is set and
         `scoring` is None, the score is the accuracy.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
@@ -216,11 +216,11 @@ class AutoSVC(Auto, MarginClassifier):
         Seed of the samples on which methods are compared.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all samples, the
-        model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the same way,
-        once a method has been fitted. The comparison by other scores and folds is not limited.
+        Limit in seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all
+        samples, the model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the
+        same way, once a method has been fitted. The comparison by other scores and folds is not limited.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        What the samples are, as in `BasisExpansionSVC`.
+        The kind of samples, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 
@@ -228,7 +228,7 @@ class AutoSVC(Auto, MarginClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     kind_ : str
-        What the samples were read as: a value of `kind`.
+        The kind as which samples were read: a value of `kind`.
     method_ : str
         "basis_expansion", "thin_plate" or "power_mean".
     best_estimator_ : BasisExpansionSVC, ThinPlateSVC or PowerMeanSVC
@@ -240,7 +240,7 @@ class AutoSVC(Auto, MarginClassifier):
         The standard error of this estimate.
     cv_results_ : dict of arrays
         An entry for each method (``iter`` 0) and each C of the best (``iter`` 1), as in `BasisExpansionSVC`. Without
-        entries of methods if only one takes more than 1,000 samples.
+        entries of methods if only one accepts more than 1,000 samples.
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, notes, warnings.
     n_features_in_ : int
@@ -298,14 +298,14 @@ class AutoSVC(Auto, MarginClassifier):
         ----------
         X : samples
             As for `BasisExpansionSVC`.
-        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
-            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
-            where that is unknown.
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
+            NaN for unknown ones.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
         groups : array of shape (n_samples,) or None
-            Methods are compared by folds that do not cut groups. The selection of the parameters of each method does
-            not know of them.
+            Methods are compared by folds that do not split groups. The selection of the parameters of each method
+            ignores groups.
 
         Returns
         -------
@@ -329,49 +329,49 @@ class AutoSVC(Auto, MarginClassifier):
 
 
 class AutoRegressor(Auto, FittedRegressor):
-    """A regressor of any samples that also chooses the method.
+    """A regressor of any samples that also selects the method.
 
-    Each method that takes the samples selects its similarity or kernel and its other parameters by leave-one-out; the
-    one with the largest R² of left-out predictions, on at most 1,000 samples, is trained on all.
+    Each method that accepts the samples selects its similarity or kernel and its other parameters by leave-one-out; the
+    one with the largest R² of leave-one-out predictions, on at most 1,000 samples, is trained on all.
 
     Parameters
     ----------
     methods : "auto" or list of {"basis_expansion", "thin_plate"}, default="auto"
-        The methods that are compared; "auto" is all that take the samples.
+        The methods that are compared; "auto" means all that accept the samples.
     scoring : str, callable or None, default=None
-        The score by which methods are compared in folds, a name of scikit-learn's or a scorer. None is R² by
-        leave-one-out, without folds if `cv` is None too.
+        The score by which methods are compared in folds: a name of scikit-learn or a scorer. None means R² by
+        leave-one-out, without folds if `cv` is None, too.
     cv : int, splitter, iterable or None, default=None
-        The folds, as in `sklearn.model_selection.cross_val_score`; None is five.
+        The folds, as in `sklearn.model_selection.cross_val_score`; None means five.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the samples on which methods are compared.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds of the fit of the best method, less what the comparison took, which is not limited.
+        Limit in seconds for the fit of the best method, minus the time of the comparison, which is not limited.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        What the samples are, as in `BasisExpansionSVC`.
+        The kind of samples, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 
     Attributes
     ----------
     kind_ : str
-        What the samples were read as: a value of `kind`.
+        The kind as which samples were read: a value of `kind`.
     method_ : str
         "basis_expansion" or "thin_plate".
     best_estimator_ : BasisExpansionRegressor or ThinPlateRegressor
         The fitted regressor. Its fitted attributes are those of this estimator too: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
     estimated_score_ : float
-        R² of left-out predictions, as in `BasisExpansionRegressor`.
+        R² of leave-one-out predictions, as in `BasisExpansionRegressor`.
     estimated_score_std_ : float
         The standard error of this estimate.
     cv_results_ : dict of arrays
         An entry for each method (``iter`` 0) and each C of the best (``iter`` 1), as in `BasisExpansionSVC`.
     report_ : dict
-        Seconds per stage, what was selected and how, warnings.
+        Seconds per stage, selected parameters, warnings.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
 
@@ -403,8 +403,8 @@ class AutoRegressor(Auto, FittedRegressor):
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
         groups : array of shape (n_samples,) or None
-            Methods are compared by folds that do not cut groups. The selection of the parameters of each method does
-            not know of them.
+            Methods are compared by folds that do not split groups. The selection of the parameters of each method
+            ignores groups.
 
         Returns
         -------

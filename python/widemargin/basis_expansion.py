@@ -14,7 +14,7 @@ from ._compares import Compares
 from ._names import one_of
 from ._types import Basis, ClassWeight, RandomState, Samples, SimilarityLike, Targets, Weights
 
-# Selections of bases of which any number may be taken for about the same.
+# Selections of bases for which the search also compares numbers of bases.
 _COUNTED = ("index", "every", "random", "auto")
 PENALTIES = ("l2", "l1")
 LOSSES = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
@@ -34,88 +34,88 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         ``"precomputed"`` (a square matrix of the similarities between all samples, or those to `n_basis` bases;
         ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
         bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
-        attribute ``n_polynomials`` returns so many further columns, the values of polynomials at the samples. Several
-        similarities are normalized separately and concatenated, named ones before callables. ``"auto"`` compares
-        candidates that suit the kind of samples, and joins them where that helps.
+        attribute ``n_polynomials`` returns that number of further columns, the values of polynomials at the samples.
+        Several similarities are normalized separately and concatenated, named ones before callables. ``"auto"``
+        compares candidates that suit the kind of samples, and combines them if that lowers the loss.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: on a tenth of
         the samples (2,000 to 4,000 of them) a quarter of these as bases is compared with a half. It is the quarter, at
-        least 1,000; the half if that saves 10 % of the leave-one-out loss or half a point of the error, beyond two
-        standard errors of the difference; all of them if it saves two points. With callables, precomputed similarities
-        and "kmedoids" it is 1,000; "features" has no bases.
+        least 1,000; the half if that saves 10 % of the leave-one-out loss or 0.5 percentage points of the error, beyond
+        two standard errors of the difference; all of them if it saves 2 percentage points. With callables, precomputed
+        similarities and "kmedoids" it is 1,000; "features" has no bases.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
-        How bases are selected from the training samples: at random, each class in proportion to its samples
-        ("auto") or whatever their class ("random"), or medoids under the similarity itself, all whatever the
-        order of the rows; evenly spaced in each class ("index") or among all samples ("every"); or their row numbers.
+        The selection of bases from the training samples: at random, stratified by class ("auto") or not ("random"),
+        or medoids under the similarity, all independent of the order of the rows; evenly spaced in each class
+        ("index") or among all samples ("every"); or their row indices.
         "kmedoids" evaluates a callable on more pairs than samples × bases.
     normalization : str, default="auto"
-        How similarities to the bases become features: "mean_norm", "z_score", "covariance" (whitening), "none",
+        The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance" (whitening), "none",
         "nystroem" (the Nyström map of a kernel), or "centered" (the Nyström map of a conditionally positive definite
         similarity such as minus a distance, which gives the thin plate SVM on it). If "auto", "mean_norm" and the
         normalization that suits the similarity are compared by leave-one-out loss; with several similarities,
         callables and precomputed similarities, it is "mean_norm".
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        How negative eigenvalues of the similarities between the bases are treated by "nystroem" and "centered": they
-        become 0, change their sign, are made 0 by a shift of the whole spectrum, or all eigenvalues are squared (by
-        "nystroem" only). Not used by other normalizations. The symmetric part of a similarity that is not symmetric is
+        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases: set
+        them to 0, change their sign, shift the whole spectrum to be non-negative, or square all eigenvalues (only
+        "nystroem"). Not used by other normalizations. The symmetric part of a similarity that is not symmetric is
         used, with a warning.
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
-        squared hinge (of 2,000 samples if there are more): of fits of the squared loss if that is the loss, else of the
-        squared hinge; not with ``penalty="l1"``.
+        The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" selects the C of a path with the smallest
+        leave-one-out squared hinge (of 2,000 samples if there are more), from fits with the squared_error loss if that
+        is `loss`, otherwise with the squared hinge; not with ``penalty="l1"``.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is not penalized, but with the hinge loss.
+        Whether to fit an intercept. It is penalized only with the hinge loss.
     loss : {"auto", "squared_hinge", "hinge", "squared_error", "logistic"}, default="auto"
         "squared_error" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and
-        the leave-one-out error is exact. "auto" is the squared hinge; where similarity="auto" takes dense features of a
-        descriptor, of more than 1,000 samples in three classes or more, it is the squared loss unless the squared hinge
-        lowers the leave-one-out error by half a point, beyond two standard errors.
+        the leave-one-out error is exact. "auto" is the squared hinge. If similarity="auto" selects dense features of a
+        descriptor, for more than 1,000 samples in three classes or more, it is squared_error unless the squared hinge
+        lowers the leave-one-out error by 0.5 percentage points, beyond two standard errors.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         The relative duality gap at which a problem counts as solved, in (0, 1).
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
-        None is a fixed seed: the same samples give the same model.
+        None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
-        reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
-        warning states how many.
+        Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
+        the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
+        and a warning states their number.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        What the samples are. "auto" reads a numeric 2-D array, and a list of lists of equal length, as a table (as
-        series where the similarity compares series), a list of arrays as series.
+        The kind of samples. "auto" reads a numeric 2-D array, and a list of lists of equal length, as a table (as
+        series if the similarity compares series), and a list of arrays as series.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series: (n, channels, length) as in aeon, or (n, length, channels) as
         in tslearn; in a list (channels, length) or (length, channels). "auto" means "channels_last" if that gives fewer
-        channels than time steps, and otherwise raises an error that asks for `layout`; `predict` takes the axis whose
+        channels than time steps, and otherwise raises an error that asks for `layout`; `predict` selects the axis whose
         size is the number of channels of the bases.
     penalty : {"l2", "l1"}, default="l2"
-        "l1" minimizes ‖w‖₁ + C Σ loss, by which most weights are 0, and keeps the bases that have one. It needs the
-        squared hinge, all features in memory and a normalization with a feature for each basis ("mean_norm",
+        "l1" minimizes ‖w‖₁ + C Σ loss, so that most weights are 0; only bases with nonzero weights are stored. It needs
+        the squared hinge, all features in memory and a normalization with a feature for each basis ("mean_norm",
         "z_score", "none"), and never penalizes the intercept.
     max_basis : int or None, default=None
-        Keep at most so many of the `n_basis` bases: those that weigh least are left out, three tenths at a time, and
-        the rest is fitted again. As for "l1" each feature must belong to a basis.
+        The largest number of bases of the model. Bases with the smallest weights are removed, 30 % at a time, and the
+        rest is fitted again. As for "l1" each feature must belong to a basis.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Of several labels their numbers from 0.
+        The classes; for multilabel targets the indices of the labels.
     label_names_ : ndarray of shape (n_labels,)
-        The names of several labels: those of the columns of a data frame. Not there for classes.
+        The names of the labels: the column names of a data frame, or their indices. Only for multilabel targets.
     estimated_label_scores_ : ndarray of shape (n_labels,)
-        The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
+        The estimated accuracy of each label, as in `estimated_score_`. Only for multilabel targets.
     C_ : float
         The C of the model, set or selected.
     kind_ : str
-        What the samples were read as: a value of `kind`, or "precomputed".
+        The kind as which samples were read: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
-        The spec of the similarity, of several of each, with learned values.
+        The spec of the similarity, or of each of several, with learned values.
     normalization_ : str
         The normalization of the fit.
     negative_eigenvalues_ : str
-        How negative eigenvalues were treated, for the normalizations "nystroem" and "centered".
+        The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
     loss_ : str
         The loss, set or selected.
     cv_results_ : dict of arrays
@@ -123,16 +123,16 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         one (``iter`` 1), as in scikit-learn's searches: ``params`` and ``param_…``; ``mean_test_score``, minus the mean
         leave-one-out squared hinge, with its standard error ``std_test_score``, and ``mean_test_accuracy``;
         ``rank_test_score`` among the entries of its ``iter``; ``n_resources``, the number of samples;
-        ``mean_fit_time``; ``selected``, whether it became the model; ``problem``, why a candidate has no score.
-        Of more than 1,000 samples in three classes or more candidates are fitted by the squared loss, which has one
-        matrix for all classes. The first candidate whose loss is within the standard error of the difference from the
-        least is selected; of many samples it is "features", which needs no bases, unless another saves 10 % of the loss
-        or 0.5 percentage points of the error.
+        ``mean_fit_time``; ``selected``, whether it became the model; ``problem``, the reason why a candidate has no
+        score. With more than 1,000 samples in three classes or more, candidates are fitted with squared_error, which
+        has one matrix for all classes. The first candidate whose loss is within the standard error of the difference
+        from the smallest is selected; with many samples it is "features", which needs no bases, unless another saves 10
+        % of the loss or 0.5 percentage points of the error.
     estimated_score_ : float
         The estimated accuracy of this model on new samples like those of its training: by leave-one-out or five folds
-        at the selected C, or on samples that are held out of refits where C was given or selected on some of many
-        samples. `report_["estimate"]` has the method and the number of samples; class weights do not enter it. NaN if
-        there is no estimate, which a note in `report_` explains.
+        at the selected C, or on samples held out of refits if C was set, or selected on a subset of many
+        samples. `report_["estimate"]` has the method and the number of samples; it ignores class weights. NaN if
+        there is no estimate, for which a note in `report_` gives the reason.
     estimated_score_std_ : float
         The standard error of this estimate.
     basis_indices_ : ndarray of int
@@ -229,9 +229,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
             series (see `layout`), strings, sets; for a callable any sequence. For "precomputed" the similarities of the
             samples to all bases or, if square, to each other.
-        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
-            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
-            where that is unknown.
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
+            NaN for unknown ones.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 

@@ -1,4 +1,4 @@
-"""Labeled graphs as samples: the strings that the descriptor `wl` reads."""
+"""Labeled graphs as samples of the descriptor `wl`, which reads them as strings."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_label: str = "label") -> list[str]:
-    """Writes graphs as the strings of JSON that `WeisfeilerLehman` and the command line read, one a graph.
+    """Converts graphs to JSON strings, the form in which `WeisfeilerLehman` and the command line read them.
 
-    Estimators call it for graphs that they are given; call it for files, or for attributes of other names.
+    Estimators call this function for graphs in X. Call it to write files, or for attributes with other names.
 
     Parameters
     ----------
     graphs : iterable of tuple or of networkx graphs
-        A tuple (node_labels, edges) has the label of each node, a text or a number, and pairs (from, to) of nodes,
-        numbered from 0, or triples (from, to, edge_label). Graphs of networkx, or with its `nodes(data=True)` and
-        `edges(data=True)`, are undirected unless `wl` is `directed`; each of their edges counts once.
+        A tuple (node_labels, edges) has the label of each node, a string or a number, and pairs (from, to) of nodes,
+        numbered from 0, or triples (from, to, edge_label). Graphs of networkx, and others with `nodes(data=True)` and
+        `edges(data=True)`, are undirected unless `wl` is `directed`; each edge counts once.
     node_label, edge_label : str
-        The attributes of networkx's nodes and edges that are their labels; where there are none, labels are empty.
+        The attributes of networkx's nodes and edges with their labels; without these, labels are empty.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_labe
     Raises
     ------
     ValueError, TypeError
-        For what is no graph, a label that is neither text nor number, or an edge to a node that is not there, naming
+        For other objects, labels that are neither strings nor numbers, and edges to nodes that do not exist, naming
         the graph and the edge.
 
     Examples
@@ -48,7 +48,7 @@ def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_labe
 
 
 def is_graph(sample: object) -> bool:
-    """Whether a sample looks like a graph: networkx's, or a pair of node labels and edges."""
+    """Whether a sample looks like a graph: of networkx, or a pair of node labels and edges."""
     if callable(getattr(sample, "nodes", None)) and callable(getattr(sample, "edges", None)):
         return True
     if not (isinstance(sample, tuple) and len(sample) == 2 and all(isinstance(x, _LISTS) for x in sample)):
@@ -70,13 +70,13 @@ def _string(number: int, graph: Any, node_label: str, edge_label: str) -> str:
         nodes = list(graph.nodes(data=True))
         places = {node: place for place, (node, _) in enumerate(nodes)}
         labels = [data.get(node_label, "") for _, data in nodes]
-        edges = [_found(places, edge, edge_label) for edge in graph.edges(data=True)]
+        edges = [_numbered(places, edge, edge_label) for edge in graph.edges(data=True)]
     names = [_label(number, f"node {place}", label) for place, label in enumerate(labels)]
     written = [_edge(number, place, edge, len(names)) for place, edge in enumerate(edges)]
     return json.dumps({"nodes": names, "edges": written}, ensure_ascii=False)
 
 
-def _found(places: dict[Any, int], edge: Any, edge_label: str) -> tuple[Any, ...]:
+def _numbered(places: dict[Any, int], edge: Any, edge_label: str) -> tuple[Any, ...]:
     tail, head, data = edge
     label = data.get(edge_label)
     ends = (places[tail], places[head])
@@ -91,7 +91,7 @@ def _label(number: int, what: str, label: Any) -> str | int | float:
             return int(label)
         case numbers.Real() if math.isfinite(label):
             return float(label)
-    raise ValueError(f"graph {number} (from 0), {what}: the label {label!r} is neither a text nor a finite number")
+    raise ValueError(f"graph {number} (from 0), {what}: the label {label!r} is neither a string nor a finite number")
 
 
 def _edge(number: int, place: int, edge: Any, n_nodes: int) -> list[Any]:
@@ -99,7 +99,7 @@ def _edge(number: int, place: int, edge: Any, n_nodes: int) -> list[Any]:
     ends = parts[:2]
     if len(parts) not in (2, 3) or not all(isinstance(end, numbers.Integral) for end in ends):
         raise ValueError(
-            f"graph {number} (from 0), edge {place}: {edge!r} is not two nodes' numbers and perhaps a label"
+            f"graph {number} (from 0), edge {place}: {edge!r} must be the numbers of two nodes, optionally with a label"
         )
     for end in ends:
         if not 0 <= end < n_nodes:

@@ -92,8 +92,8 @@ def spectrum(
     ----------
     similarity : str, Similarity, callable, or a list of these
     X : samples
-        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is held
-        in memory and decomposed, so at most 10,000 samples are accepted.
+        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is
+        stored in memory and decomposed, so at most 10,000 samples are accepted.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
@@ -121,8 +121,8 @@ def spectrum(
     from ._threads import threads_of
 
     resolved = resolve(similarity, layout)
-    parts = _core.spectrum(resolved.similarities, resolved.given(X)[0], threads_of(n_jobs))
-    spectra = [Spectrum(**part) for part in resolved.in_given_order(parts)]
+    parts = _core.spectrum(resolved.similarities, resolved.converted(X)[0], threads_of(n_jobs))
+    spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
 
 
@@ -290,7 +290,7 @@ class SpectrumDisplay:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
         # The specs include what was learned from all training samples.
         learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
-        similarity = resolved.in_given_order(learned)
+        similarity = resolved.in_list_order(learned)
         # The layout of the bases is known.
         layout = "channels_last" if X is None and fitted.layout == "auto" else fitted.layout
         samples = fitted.basis_ if X is None else X
@@ -338,5 +338,5 @@ class SpectrumDisplay:
 
     @staticmethod
     def _label(spectrum: Spectrum) -> str:
-        told = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
-        return told + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")
+        label = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
+        return label + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")

@@ -1,4 +1,4 @@
-"""One class: which samples are unlike those of the training."""
+"""Outlier detection by a one-class model."""
 
 from __future__ import annotations
 
@@ -20,48 +20,47 @@ from ._types import Basis, RandomState, Samples, SimilarityLike, Targets, Weight
 
 __all__ = ["BasisExpansionOneClass"]
 
-# The number of bases with n_basis="auto", and of samples below which all are bases; the same as in the library.
-USUAL_BASES = 500
+# The number of bases with n_basis="auto", and the number of samples below which all are bases, as in the library.
+DEFAULT_BASES = 500
 FEW_SAMPLES = 20
 
 
 class BasisExpansionOneClass(OutlierMixin, Compares):
-    """Tells samples that are unlike the training ones, by any similarity.
+    """Outlier detection with any similarity.
 
-    The score of a sample is wᵀφ(x), with its features in the expansion (see `BasisExpansion`) and the w for which it is
-    nearest to 1 on the training samples, Σ (1 − wᵀφ(x))² + κn‖w‖²: the least squares one-class machine, in the primal.
-    Samples like none of the training have similarities, and a score, of about 0. The score of every training sample
-    *left out* has a closed form, and the threshold is a quantile of left-out scores: it says what share of new samples
-    of the same kind is to be expected beyond it. Samples that are bases do not count for it, since their similarity to
-    themselves is not that of a new sample.
+    The score of a sample is wᵀφ(x), with its features φ(x) in the expansion (see `BasisExpansion`) and the w that
+    minimizes Σ (1 − wᵀφ(x))² + κn‖w‖² on the training samples: the least squares one-class SVM, in the primal.
+    Outliers have similarities, and scores, of about 0. The leave-one-out decision values of the training samples have
+    a closed form, and the threshold is a quantile of these, which is the expected share of new samples of the same
+    kind below it. Bases are not counted, since their similarity to themselves is not that of a new sample.
 
     Parameters
     ----------
     similarity : str, object of `widemargin.similarity`, callable, or list of these, default="rbf"
     n_basis : int or "auto", default="auto"
-        Number of bases, at most. "auto" is 500, and at most half of the distinct samples, so that the other half sets
-        the threshold; of fewer than 20 it is all.
+        The largest number of bases. "auto" is 500, and at most half of the distinct samples, so that the other half
+        determines the threshold; with fewer than 20 samples it is all.
     basis : str or array of int, default="auto"
     normalization : str, default="nystroem"
-        As in `BasisExpansion`; one that centers the features ("mean_norm", "z_score", "covariance") leaves nothing by
-        which samples without similarities are told.
+        As in `BasisExpansion`; normalizations that center the features ("mean_norm", "z_score", "covariance") give
+        outliers no distinct score.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
         As in `BasisExpansion`.
     quantile : float, default=0.05
-        The share of samples like the training ones that is expected to be taken for outliers: the quantile of left-out
-        scores that is the threshold.
+        The expected share of new samples of the same kind that are predicted to be outliers: the quantile of the
+        leave-one-out decision values that is the threshold.
     shrinkage : float, default=0.01
-        κ in units of the mean square of a feature. Little follows the samples closely, much averages similarities to
-        them.
+        κ in units of the mean square of a feature. Small values follow the samples closely, large ones average the
+        similarities to them.
     n_jobs : int or None, default=None
     random_state : int, RandomState instance or None, default=None
-        None is a fixed seed: the same samples give the same model.
+        None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
-        warning states how many; it then has no `left_out_scores_`.
+        Limit in seconds. If it does not allow a fit on all samples, the model is fitted to as many as it allows, and a
+        warning states their number; it then has no `left_out_scores_`.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        What the samples are, as in `BasisExpansionSVC`.
+        The kind of samples, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 
@@ -70,9 +69,10 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     offset_ : float
         The threshold of ``score_samples``.
     left_out_scores_ : ndarray of shape (n_samples,)
-        ``score_samples`` of each training sample from a w without it; of a base too, with its similarity to itself.
+        Leave-one-out decision values: ``score_samples`` of each training sample from a w without it; for bases
+        including their similarity to themselves.
     kind_ : str
-        What the samples were read as: a value of `kind`, or "precomputed".
+        The kind as which samples were read: a value of `kind`, or "precomputed".
     basis_indices_ : ndarray of int
     basis_ : array or list
     similarity_ : str or list of str
@@ -164,7 +164,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         return (self._weights(sample_weight, n_samples),)
 
     def _n_basis_of(self, n_samples: int) -> int:
-        usual = n_samples if n_samples < FEW_SAMPLES else min(n_samples // 2, USUAL_BASES)
+        usual = n_samples if n_samples < FEW_SAMPLES else min(n_samples // 2, DEFAULT_BASES)
         return max(usual if isinstance(self.n_basis, str) else min(int(self.n_basis), n_samples), 1)
 
     def _check_number(self, n_samples: int) -> None:
@@ -224,5 +224,5 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     def _of_problems(self, values: npt.NDArray[Any]) -> Any:
         return values[0] if values.ndim > 1 else float(values[0])
 
-    def _facts(self) -> dict[str, str]:
-        return {"threshold": f"{self.offset_:.4f}", **super()._facts()}
+    def _report_rows(self) -> dict[str, str]:
+        return {"threshold": f"{self.offset_:.4f}", **super()._report_rows()}

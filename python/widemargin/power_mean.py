@@ -35,24 +35,24 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     ----------
     kernel : {"auto", "chi2", "hellinger", "intersection", "jensen_shannon"}, float or callable, default="auto"
         The additive kernel. A number is the exponent of a power mean, from -inf to 0: -1 is chi-squared, 0 Hellinger,
-        -inf histogram intersection. "auto" takes the first exponent of -1, -0.5, -2, 0, -4, -8 and -inf whose
-        leave-one-out loss is within 5 % of the least, on at most 500 of the samples.
-        A callable takes two arrays of numbers that are at least 0, and returns k(x_i, y_i) of each pair. It must be 0
-        where x or y is, and symmetric; ``approximation="nystroem"`` also needs it positive semi-definite. It is called
+        -inf histogram intersection. "auto" selects the first exponent of -1, -0.5, -2, 0, -4, -8 and -inf
+        whose leave-one-out loss is within 5 % of the smallest, on at most 500 of the samples.
+        A callable receives two arrays of non-negative numbers, and returns k(x_i, y_i) of each pair. It must be 0 if x
+        or y is, and symmetric; ``approximation="nystroem"`` also needs it positive semi-definite. It is called
         in ``fit`` only, with distinct training values (once features are scaled), nodes and 0. The model stores its
         values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
         beyond the last constant.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     C : float or "auto", default="auto"
-        The weight of the losses, above 0. "auto" takes the smallest C of a path whose leave-one-out loss is within a
-        fiftieth of the least: of least squares in closed form, with the decision values judged by the squared hinge, on
-        at most 1,000 of the samples. With ``loss="hinge"`` or ``approximation="polynomial"`` nothing is chosen: "auto"
+        The weight of the losses, above 0. "auto" selects the smallest C of a path whose leave-one-out loss is within
+        2 % of the smallest: of least squares in closed form, with the squared hinge of its decision values, on at most
+        1,000 of the samples. With ``loss="hinge"`` or ``approximation="polynomial"`` there is no selection: "auto"
         then means a kernel of -1, a C of 0.01 and three nodes.
     approximation : {"nystroem", "polynomial"}, default="nystroem"
-        How the kernel is reduced: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
+        The reduction of the kernel: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
     nodes : int, array-like of shape (n_nodes,) or "auto", default="auto"
-        How many numbers stand for a feature, 1 to 16, or the nodes themselves in units of the scaled features. "auto"
-        takes as few, from 3 on, as lose next to nothing of the exact kernel's leave-one-out loss, on these samples too.
+        The number of nodes per feature, 1 to 16, or the nodes themselves in units of the scaled features. "auto" is the
+        smallest number, from 3 on, that hardly increases the exact kernel's leave-one-out loss, on the same samples.
         The polynomial has at least 2, and one more than its degree: three are the paper's nodes, other numbers are
         Chebyshev's points of ln(x + 0.05). Nodes are above 0; those of the polynomial are distinct and at most 1.
     scale : bool, default=True
@@ -68,24 +68,24 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         Seed of the order of the samples.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
-        reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
-        warning states how many.
+        Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
+        the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
+        and a warning states their number.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Of several labels their numbers from 0.
+        The classes; for multilabel targets the indices of the labels.
     label_names_ : ndarray of shape (n_labels,)
-        The names of several labels: those of the columns of a data frame. Not there for classes.
+        The names of the labels: the column names of a data frame, or their indices. Only for multilabel targets.
     estimated_label_scores_ : ndarray of shape (n_labels,)
-        The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
+        The estimated accuracy of each label, as in `estimated_score_`. Only for multilabel targets.
     similarity_ : str
         The spec of the kernel, such as "chi2" or "power-mean:p=-2"; "own:" and its name for a callable.
     C_ : float
     loss_ : str
     nodes_ : ndarray of shape (n_nodes,)
-        In units of the scaled features; fewer than requested where fewer values differ.
+        In units of the scaled features; fewer than requested if there are fewer distinct values.
     cv_results_ : dict of arrays
         If anything was selected, the kernels that were compared, each at the best C of its path, with ``param_nodes``
         the number of nodes (masked for the exact kernel), and every C of the path of the selected one, as in
@@ -103,7 +103,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
     Examples
     --------
@@ -173,9 +173,9 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
             At least 0. C-contiguous float32 and float64 arrays and CSR are not copied.
-        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
-            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
-            where that is unknown.
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
+            NaN for unknown ones.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 
@@ -233,11 +233,11 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         return one_of("kernel", kernel, ("auto", *_KERNELS), estimator=self)
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        given = super()._validated(X, y, reset=reset)
-        rows = given[0] if isinstance(given, tuple) else given
+        validated = super()._validated(X, y, reset=reset)
+        rows = validated[0] if isinstance(validated, tuple) else validated
         if not isinstance(rows, Stored):
             check_non_negative(rows, type(self).__name__)
-        return given
+        return validated
 
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:

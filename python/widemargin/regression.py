@@ -27,31 +27,31 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     these features ½‖w‖² + C Σ loss(y − f) is minimized, with an intercept that is not penalized. With the squared loss
     this is ridge regression, in closed form; with a positive definite kernel and all samples as bases it is kernel
     ridge regression. Huber's loss resists outliers, the squared ε-insensitive loss ignores small errors, and the
-    quantile loss predicts quantiles. What is "auto" is chosen by an estimate of the error of other samples, which is
-    by leave-one-out but for the quantile loss.
+    quantile loss predicts quantiles. Automatic parameters are selected by an estimate of the error on new samples: by
+    leave-one-out, or by folds for the quantile loss.
 
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
         As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
         with the gamma of the best kernels; of dense vectors also weights of columns, those under which a Gaussian
-        process makes the targets most likely, if they are likely. Candidates are always compared by the squared loss,
-        whatever `loss` is.
+        process makes the targets most likely, if they are likely. Candidates are always compared by squared_error,
+        independent of `loss`.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
-        How bases are selected from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
-        their row numbers.
+        The selection of bases from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
+        their row indices.
     normalization : str, default="auto"
         As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out
-        with the squared loss.
+        with squared_error.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
         As for `BasisExpansionSVC`.
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the least estimated loss: by
-        leave-one-out, for "quantile" by five folds, which share the features. Of several outputs, it is the one C with
-        the largest mean R², or D² of another loss. The path of another loss than the squared one ends when C is a
-        hundred times the best.
+        The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the smallest estimated loss:
+        by leave-one-out, or for "quantile" by five folds, which share the features. For several outputs, it is the C
+        with the largest mean R², or D² for other losses. The path of losses other than squared_error ends at 100 times
+        the best C.
     loss : {"squared_error", "huber", "squared_epsilon_insensitive", "quantile"}, default="squared_error"
         With r = y − f(x):
 
@@ -62,25 +62,25 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     epsilon : float or "auto", default="auto"
         ε of "huber", above 0, and of "squared_epsilon_insensitive", at least 0, in the unit of the targets (in
         scikit-learn's `HuberRegressor` it is in units of a scale that is estimated with the coefficients). "auto" is
-        chosen for each output, by the spread of the left-out residuals of a first fit, 1.4826 times their median
+        selected for each output, by the spread of the leave-one-out residuals of a first fit, 1.4826 times their median
         absolute deviation: for "huber" 1.35 times the spread, after a fit whose own ε is 1.35 times the spread of the
-        targets; for the other 3σ √(ln n / n), with n samples and σ the spread after a fit with ε = 0. Other losses take
-        no number.
+        targets; for the other 3σ √(ln n / n), with n samples and σ the spread after a fit with ε = 0. Other losses
+        accept no number.
     quantile : float, default=0.5
-        q of "quantile", above 0 and below 1. Other losses take no other value.
+        q of "quantile", above 0 and below 1. Other losses accept no other value.
     fit_intercept : bool, default=True
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
-        None is a fixed seed: the same samples give the same model.
+        None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds, half of which the search for a similarity may take. If the limit does not allow a fit on all samples,
-        the model is fitted to as many as it allows, and a warning states how many. With a loss other than the squared
-        one the choice of ε and C takes at most half of the time that is left, and the solver stops with its current
-        solution.
+        Limit in seconds; the search for a similarity uses at most half of it. If the limit does not allow a fit on all
+        samples, the model is fitted to as many as it allows, and a warning states their number. With a loss other than
+        squared_error the selection of ε and C uses at most half of the remaining time, and the solver stops with its
+        current solution.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        What the samples are, as in `BasisExpansionSVC`.
+        The kind of samples, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
 
@@ -89,29 +89,29 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     C_ : float
         The C of the model, set or selected.
     epsilon_ : float or ndarray of shape (n_outputs,)
-        ε, given or chosen, in the unit of the targets, if the loss has one.
+        ε, set or selected, in the unit of the targets, if the loss has one.
     cv_results_ : dict of arrays
         The candidates that were compared, if anything was "auto", and every C of the path of the selected one, as in
-        `BasisExpansionSVC`: ``mean_test_score`` is R² of left-out predictions, the mean over the outputs that are not
-        constant, with its standard error ``std_test_score``; of a path ``mean_test_neg_root_mean_squared_error`` too,
-        the mean over the outputs, in the unit of the targets. Leave-one-out is exact for the features of the fit, whose
-        bases stay as they are. Of other losses than the squared one the score of a path is D², 1 − loss / loss of the
-        best constant, the mean over the outputs that a constant does not fit, and ``mean_test_neg_loss`` minus the mean
-        loss of left-out samples: with "huber" and "squared_epsilon_insensitive" each refit is approximated by one
-        Newton step from the solution, which is exact where it moves no other sample over a corner of the loss; for
-        "quantile" a fit leaves out one of five folds.
+        `BasisExpansionSVC`: ``mean_test_score`` is R² of leave-one-out predictions, the mean over the outputs that are
+        not constant, with its standard error ``std_test_score``; paths also have
+        ``mean_test_neg_root_mean_squared_error``, the mean over the outputs, in the unit of the targets. Leave-one-out
+        is exact for the features of the fit, with fixed bases. For losses other than squared_error the score of a path
+        is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit, and
+        ``mean_test_neg_loss`` minus the mean leave-one-out loss: with "huber" and "squared_epsilon_insensitive" each
+        refit is approximated by one Newton step from the solution, which is exact if it moves no other sample over a
+        corner of the loss; for "quantile" a fit leaves out one of five folds.
     estimated_score_ : float
-        R², or D² of another loss than the squared one, of the same predictions at `C_`.
+        R², or D² for losses other than squared_error, of the same predictions at `C_`.
     estimated_score_std_ : float
-        The standard error of this estimate, with the spread of the targets taken as known.
+        The standard error of this estimate, for a fixed spread of the targets.
     kind_ : str
-        What the samples were read as: a value of `kind`, or "precomputed".
+        The kind as which samples were read: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
-        The spec of the similarity, of several of each, with learned values.
+        The spec of the similarity, or of each of several, with learned values.
     normalization_ : str
         The normalization of the fit.
     negative_eigenvalues_ : str
-        How negative eigenvalues were treated, for the normalizations "nystroem" and "centered".
+        The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
     loss_ : str
     basis_indices_ : ndarray of int
         The training rows of the bases.
@@ -122,7 +122,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     intercept_ : float or ndarray of shape (n_outputs,)
     n_iter_ : int
     report_ : dict
-        Seconds per stage, what was chosen and how, warnings.
+        Seconds per stage, selected parameters, warnings.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         return found
 
     def _loss(self) -> tuple[str, float | None, float | None]:
-        """The loss as the library names it, and what is given of its parameters."""
+        """The loss in the library's notation, and its parameters."""
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         epsilon = None if isinstance(self.epsilon, str) else float(self.epsilon)
         # The default belongs to every loss.
@@ -242,7 +242,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
 
 class ThinPlateRegressor(ThinPlate, FittedRegressor):
-    """The smoothing spline: nonlinear regression without a length scale, and with nothing to tune.
+    """The smoothing spline: nonlinear regression without a length scale or a parameter to tune.
 
     Minimizes ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalized, as
     `scipy.interpolate.RBFInterpolator` does with ``smoothing=1 / (2 * C)``, with C by leave-one-out, which has a closed
@@ -254,17 +254,17 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     ----------
     kernel : str or similarity, default="auto"
         ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out error on at most 1,000 samples
-        (with a given C "distance"). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at
+        ("distance" if C is a number). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at
         least one per column, which are free; the distances, and kernels that need no polynomials, have only the
         constant.
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the least leave-one-out squared
-        error; of several outputs, the one C with the largest mean R².
+        The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the smallest leave-one-out
+        squared error; for several outputs, the C with the largest mean R².
     n_basis : int, "auto" or None, default="auto"
         Number of bases; None is exact: every sample is a basis, memory grows with their square and time with their
         cube; the fit raises an error if it does not fit. "auto" is exact for up to 3,000 samples, otherwise 1,000.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        How bases are selected.
+        The selection of bases.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -275,8 +275,8 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
         model is fitted to as many as it allows, and a warning states how many.
     standardize : bool or "auto", default="auto"
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
-        more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (with a
-        given C columns stay as they are). The model stores the factors.
+        more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (if C
+        is a number, columns are not scaled). The model stores the factors.
 
     Attributes
     ----------
@@ -288,11 +288,11 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
         "squared_error".
     cv_results_ : dict of arrays
         The kernels and scalings that were compared, and every C of the path of the selected one, as in
-        `BasisExpansionRegressor`. Leave-one-out is exact; on fewer bases with the bases as they are.
+        `BasisExpansionRegressor`. Leave-one-out is exact; on fewer bases for fixed bases.
     estimated_score_ : float
-        R² of left-out predictions at `C_`, the mean over the outputs that are not constant.
+        R² of leave-one-out predictions at `C_`, the mean over the outputs that are not constant.
     estimated_score_std_ : float
-        The standard error of this estimate, with the spread of the targets taken as known.
+        The standard error of this estimate, for a fixed spread of the targets.
     basis_ : ndarray of shape (n_basis, n_features)
         The bases; their columns divided by their standard deviation if they were standardized.
     basis_indices_ : ndarray of int
@@ -303,10 +303,10 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
         The constant polynomial.
     n_iter_ : int
     report_ : dict
-        Seconds per stage, what was chosen and how, warnings.
+        Seconds per stage, selected parameters, warnings.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
     Examples
     --------

@@ -20,10 +20,10 @@ from .similarity import resolve
 
 __all__ = ["SimilarityError", "SimilarityReport", "check_similarity"]
 
-# Tolerance of a pair's values, relative to the largest value: rounding depends on what is computed together.
+# Tolerance of a pair's values, relative to the largest value: rounding depends on the shape of the block.
 _TOLERANCE = 1e-5
-# Number of pairs evaluated one by one.
-_MOST_PAIRS = 100
+# The number of pairs evaluated one by one.
+_MAX_PAIRS = 100
 
 
 class SimilarityError(AssertionError):
@@ -104,7 +104,7 @@ class SimilarityReport:
         else:
             lines.append(f"  symmetric     no: samples {_and(self.asymmetric_pair)} differ by {self.asymmetry:.4g}")
         if self.n_negative == 0:
-            lines.append("  definite      yes, as far as these samples tell: no eigenvalue is negative")
+            lines.append("  definite      yes, on these samples: no eigenvalue is negative")
         else:
             lines.append(
                 f"  definite      no: {self.n_negative} of {self.n_samples} eigenvalues are negative, from "
@@ -132,7 +132,7 @@ def check_similarity(
     Returns
     -------
     SimilarityReport
-        Whether it is symmetric and definite, neither of which is required. ``print`` it.
+        Whether the similarity is symmetric and definite; neither is required. ``print`` it.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def check_similarity(
     Warns
     -----
     UserWarning
-        If it is not symmetric.
+        If the similarity is not symmetric.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def check_similarity(
     similarity 'mul' on 3 samples: no problem found
       values        from -3 to 9
       symmetric     yes
-      definite      yes, as far as these samples tell: no eigenvalue is negative
+      definite      yes, on these samples: no eigenvalue is negative
     """
     from sklearn.utils import check_random_state
 
@@ -165,16 +165,16 @@ def check_similarity(
     if n_samples < 2:
         raise ValueError(f"samples has {n_samples}: at least 2 are needed to compare")
     random = check_random_state(random_state)
-    taken = np.sort(random.choice(n_samples, min(n, n_samples), replace=False))
-    check = _Check(function, name, samples, taken, random)
+    selected = np.sort(random.choice(n_samples, min(n, n_samples), replace=False))
+    check = _Check(function, name, samples, selected, random)
     block = check.run()
     if check.problems or block is None:
         raise SimilarityError(name, check.problems)
-    report = _report(name, block, taken, check.not_checked)
+    report = _report(name, block, selected, check.not_checked)
     if report.asymmetric_pair is not None:
         warn(
             f"similarity '{name}' is not symmetric: samples {_and(report.asymmetric_pair)} differ by "
-            f"{report.asymmetry:.4g}, one way and the other. The normalizations 'nystroem' and 'centered' use its "
+            f"{report.asymmetry:.4g}. The normalizations 'nystroem' and 'centered' use its "
             "symmetric part, 'mean_norm' the similarity itself"
         )
     return report
@@ -184,8 +184,8 @@ def _callable_of(similarity: Any) -> tuple[Any, str]:
     resolved = resolve(similarity)
     if len(resolved.calls) != 1 or resolved.specs:
         raise TypeError(
-            f"similarity is {similarity!r}: check_similarity checks one function f(samples, bases); the library's own "
-            "similarities are known to be sound"
+            f"similarity is {similarity!r}: check_similarity checks one function f(samples, bases); built-in "
+            "similarities need no check"
         )
     checked, name = resolved.calls[0]
     return checked.function if isinstance(checked, Checked) else checked, name
@@ -198,14 +198,14 @@ class _Check:
     function: Any
     name: str
     samples: Any
-    taken: npt.NDArray[np.int64]
+    selected: npt.NDArray[np.int64]
     random: np.random.RandomState
     problems: list[str] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
 
     @property
     def n(self) -> int:
-        return len(self.taken)
+        return len(self.selected)
 
     def run(self) -> npt.NDArray[np.float64] | None:
         everything = np.arange(self.n)
@@ -219,13 +219,13 @@ class _Check:
         return block
 
     def _pair(self, row: int, column: int) -> str:
-        return f"sample {self.taken[row]} and basis {self.taken[column]}"
+        return f"sample {self.selected[row]} and basis {self.selected[column]}"
 
     def _block(
         self, rows: Any, columns: Any, what: str, notices_changes: bool = False
     ) -> npt.NDArray[np.float64] | None:
         """A block, or None and a problem."""
-        samples, bases = pick(self.samples, self.taken[rows]), pick(self.samples, self.taken[columns])
+        samples, bases = pick(self.samples, self.selected[rows]), pick(self.samples, self.selected[columns])
         before = [_Unchanged(samples), _Unchanged(bases)] if notices_changes else []
         try:
             block = numbers_of(self.function(samples, bases), self.name)
@@ -234,8 +234,8 @@ class _Check:
             where = f"{at.filename}, line {at.lineno}"
             self.problems.append(f"{what} raised {type(error).__name__}: {error} ({where})")
             return None
-        changed = sorted({int(self.taken[at]) for unchanged in before for at in unchanged.changed()})
-        self.problems += [f"sample {at} was changed by comparing it" for at in changed[:3]]
+        changed = sorted({int(self.selected[at]) for unchanged in before for at in unchanged.changed()})
+        self.problems += [f"sample {at} was modified by comparing it" for at in changed[:3]]
         self.not_checked += before[0].not_checked if before else []
         shape = len(rows), len(columns)
         if block.shape != shape:
@@ -267,7 +267,7 @@ class _Check:
         yield some, some[::-1].copy(), "in a block of another order"
 
     def _one_by_one(self, block: npt.NDArray[np.float64]) -> None:
-        pairs = self.random.permutation(self.n * self.n)[:_MOST_PAIRS]
+        pairs = self.random.permutation(self.n * self.n)[:_MAX_PAIRS]
         for pair in pairs.tolist():
             row, column = divmod(pair, self.n)
             if not self._compare(block, np.array([row]), np.array([column]), "alone"):
@@ -276,7 +276,7 @@ class _Check:
     def _compare(self, block: npt.NDArray[np.float64], rows: Any, columns: Any, when: str) -> bool:
         """Whether pairs have the same values in another block as in the full block."""
         is_pair = len(rows) == len(columns) == 1
-        what = f"the pair of {self._pair(rows[0], columns[0])}" if is_pair else f"the block asked for {when}"
+        what = f"the pair of {self._pair(rows[0], columns[0])}" if is_pair else f"the block computed {when}"
         other = self._block(rows, columns, what)
         if other is None:
             return False
@@ -297,25 +297,25 @@ class _Check:
             again = pickle.loads(pickle.dumps(self.function))
         except Exception as error:
             self.problems.append(
-                f"it cannot be pickled ({type(error).__name__}: {error}), so that no model with it can be kept or "
-                "fitted by several processes: define it at the top of a module, without lambdas"
+                f"it cannot be pickled ({type(error).__name__}: {error}), so that models with it cannot be saved or "
+                "fitted by several processes: define it at the top level of a module, without lambdas"
             )
             return
         everything = np.arange(self.n)
-        restored = _Check(again, self.name, self.samples, self.taken, self.random)
-        restored._compare(block, everything, everything, "once the function was pickled")
+        restored = _Check(again, self.name, self.samples, self.selected, self.random)
+        restored._compare(block, everything, everything, "after the function was pickled")
         self.problems += restored.problems
 
 
 class _Unchanged:
-    """Remembers samples to detect later changes."""
+    """Stores copies of samples to detect changes."""
 
     def __init__(self, samples: Any) -> None:
         self.not_checked: list[str] = []
         self._samples = items(samples)
         self._first = [_copy(sample) for sample in self._samples]
         if any(copied is _UNKNOWN for copied in self._first):
-            self.not_checked.append("whether samples are left as they are: they cannot be copied and compared")
+            self.not_checked.append("whether samples are modified: they cannot be copied and compared")
 
     def changed(self) -> list[int]:
         pairs = enumerate(zip(self._samples, self._first, strict=True))
@@ -352,7 +352,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _report(
-    name: str, block: npt.NDArray[np.float64], taken: npt.NDArray[np.int64], not_checked: list[str]
+    name: str, block: npt.NDArray[np.float64], selected: npt.NDArray[np.int64], not_checked: list[str]
 ) -> SimilarityReport:
     difference = np.abs(block - block.T)
     pair = np.unravel_index(difference.argmax(), difference.shape)
@@ -366,7 +366,7 @@ def _report(
         n_samples=len(block),
         value_range=(float(block.min()), float(block.max())),
         asymmetry=0.0 if is_symmetric else float(difference[pair]),
-        asymmetric_pair=None if is_symmetric else (int(taken[pair[0]]), int(taken[pair[1]])),
+        asymmetric_pair=None if is_symmetric else (int(selected[pair[0]]), int(selected[pair[1]])),
         n_negative=int((eigenvalues < -cut).sum()),
         least_eigenvalue=float(eigenvalues[0]),
         largest_eigenvalue=float(eigenvalues[-1]),

@@ -26,7 +26,7 @@ _YES_NO = ("no", "yes")
 class ThinPlate(NestedSpecMixin, VectorModel):
     """What the thin plate SVM and the smoothing spline have in common."""
 
-    _spelled = ("kernel",)
+    _spec_parameters = ("kernel",)
     # What to use for a similarity that is no such kernel.
     _instead: ClassVar[str]
 
@@ -69,7 +69,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
 
 
 class ThinPlateSVC(ThinPlate, MarginClassifier):
-    """A nonlinear SVM without a length scale, which selects its C by leave-one-out: nothing to tune.
+    """A nonlinear SVM without a length scale, whose C is selected by leave-one-out, without a parameter to tune.
 
     Minimizes ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
     Transformation Invariant Kernels*, NIPS 2007). The result is invariant to translation of the data and to scaling as
@@ -80,18 +80,18 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     Parameters
     ----------
     kernel : str or similarity, default="auto"
-        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out loss on at most 1,000 samples (with
-        a given C "distance"). ``"distance"`` (−r), ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r),
+        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out loss on at most 1,000 samples
+        ("distance" if C is a number). ``"distance"`` (−r), ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r),
         ``"cubic"`` (r³), with a length scale ``"rbf:gamma=…"``, ``"laplacian:gamma=…"``, ``"log:gamma=…"``,
         ``"multiquadric:gamma=…"`` or ``"inverse_multiquadric:gamma=…"``, or an object of `widemargin.similarity`. The
         smoother kernels come with polynomials, at least one per column; the distances have only the constant, which
         makes them the safest with many columns.
     C : float, "auto" or "auto_per_class", default="auto"
         The weight of the losses, above 0. "auto" selects the best of a path by leave-one-out. "auto_per_class" selects
-        C, and how the polynomials are treated, for each class separately, by the leave-one-out loss of its own problem;
-        it takes as many two-class fits as there are classes, and no error of the whole is estimated.
+        C, and the treatment of the polynomials, for each class separately, by the leave-one-out loss of its own
+        problem; this needs a fit for each class, and the error of the whole model is not estimated.
     polynomials : {"auto", "free", "penalized", "constant", "none"}, default="auto"
-        How the polynomials that the kernel does not penalize are treated: they stay free, are penalized at the kernel's
+        The treatment of the polynomials that the kernel does not penalize: they are free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
         are at least 100 samples for each and they alone do not separate the data. Otherwise it penalizes them or drops
         all but the constant, whichever has the lower leave-one-out loss; on bases, in passes over partitions and
@@ -101,7 +101,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         error if it does not fit. "auto" is exact for up to 5,000 samples of two classes (of more, divided by the
         cube root of their number: 2,300 of ten), otherwise 1,000.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        How bases are selected.
+        The selection of bases.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-10
         The largest violation of the optimality conditions, in units of the margin.
@@ -111,22 +111,22 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         Seed of the selection of bases.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds. A solver that has not converged by then stops with its current solution, and a warning states the gap
-        reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows, and a
-        warning states how many.
+        Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
+        the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
+        and a warning states their number.
     standardize : bool or "auto", default="auto"
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
-        more than a factor of 3, selects the variant with the lower leave-one-out loss (with a given C columns stay as
-        they are). The model stores the factors.
+        more than a factor of 3, selects the variant with the lower leave-one-out loss (if C is a number, columns
+        are not scaled). The model stores the factors.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Of several labels their numbers from 0.
+        The classes; for multilabel targets the indices of the labels.
     label_names_ : ndarray of shape (n_labels,)
-        The names of several labels: those of the columns of a data frame. Not there for classes.
+        The names of the labels: the column names of a data frame, or their indices. Only for multilabel targets.
     estimated_label_scores_ : ndarray of shape (n_labels,)
-        The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
+        The estimated accuracy of each label, as in `estimated_score_`. Only for multilabel targets.
     C_ : float or ndarray of shape (n_classes,)
         The C of the model, set or selected; with ``C="auto_per_class"`` and three classes or more that of each class.
     similarity_ : str
@@ -139,9 +139,9 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         of the projected kernel's mean diagonal, which is comparable between data sets, ``objective``, ``violators`` and
         ``steps``. If ``loo_exact`` is 1 the leave-one-out estimates come from refits without each sample: at the
         selected C, with all samples as bases, up to 10,000 samples. Otherwise they assume that leaving out a sample
-        lets no other sample cross the margin, which serves to compare values of C but does not estimate the error. On
-        fewer bases ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by
-        refits on the same bases without each fifth of the samples.
+        lets no other sample cross the margin, which is suitable for comparing values of C, not for estimating the
+        error. On fewer bases ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold
+        cross-validation, by refits on the same bases without each fifth of the samples.
     polynomials_ : str
     estimated_score_ : float
         The estimated accuracy of this model on new samples, by leave-one-out or five folds: see `BasisExpansionSVC`.
@@ -160,7 +160,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> svc = ThinPlateSVC().fit(X, y)
 
-    It makes no difference in which unit the columns are measured:
+    The unit of the columns does not matter:
 
     >>> in_thousandths = ThinPlateSVC().fit(1000 * X, y)
     >>> bool((in_thousandths.predict(1000 * X) == svc.predict(X)).all())
@@ -225,9 +225,9 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         Parameters
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
-            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
-            where that is unknown.
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
+            NaN for unknown ones.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 

@@ -1,4 +1,4 @@
-"""The basis expansion alone, as features for any linear model."""
+"""The basis expansion as a transformer, for any linear model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
     Attributes
     ----------
     kind_ : str
-        What the samples were read as: a value of `kind`, or "precomputed".
+        The kind as which samples were read: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
     basis_indices_ : ndarray of int
     basis_ : array or list
@@ -125,7 +125,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
             same_length(collected.n, len(codes))
         with self._watched(X=X, y=y) as progress:
             model, features, rows = _core.fit_expansion(
-                collected.given,
+                collected.samples,
                 codes,
                 n_classes,
                 **parameters,

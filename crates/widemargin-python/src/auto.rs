@@ -1,4 +1,4 @@
-//! A fit with nothing given.
+//! A fit with default parameters.
 
 use pyo3::prelude::*;
 use widemargin::monitor::Monitor;
@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::python_similarity::{Collected, needed};
 use crate::work::{ToCaller, conduct_to_best};
 
-/// Trains whichever of the methods suits the samples, with all its parameters chosen.
+/// Trains the best of the methods that suit the samples, with automatic parameters.
 #[pyfunction]
 pub(crate) fn fit_auto(
     py: Python<'_>,

@@ -26,7 +26,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
     }
 }
 
-/// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
+/// Trains a basis expansion SVM, on built-in similarities, Python functions, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, similarity, search, n_basis, basis,
     basis_rows, normalization, C, intercept, loss, penalty, max_basis, common))]
@@ -50,7 +50,7 @@ pub(crate) fn fit_basis_expansion(
     common: Common<'_>,
 ) -> PyResult<Fitted> {
     let (labels, weights) = labeled(&target)?;
-    // Another similarity takes the place of this one.
+    // This similarity is replaced below.
     let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
@@ -99,5 +99,5 @@ pub(crate) fn fit_basis_expansion(
     Ok((Model::composite(py, model, common.features)?, Vec::new()))
 }
 
-/// What a search begins with, as [`SimilaritySearch::of`] takes it.
+/// The arguments of [`SimilaritySearch::of`]: specs, a normalization, and whether the specs describe counts.
 type Search = (Vec<String>, Option<String>, bool);

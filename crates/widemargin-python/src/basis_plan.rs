@@ -17,37 +17,37 @@ use widemargin::solve::thin_plate::{self, Polynomials, RemoteRowSums, RowsShape}
 use crate::convert::{self, Common, row_numbers, shaped};
 use crate::errors::raise;
 use crate::model::Model;
-use crate::samples::Given;
+use crate::samples::PySamples;
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
 /// Bases, and the indices of these samples.
-type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+type ThinPlateBases<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 
 /// Bases (bases, features) and the indices of these samples, empty if they are means.
 #[pyfunction]
 pub(crate) fn choose_thin_plate_bases<'py>(
     py: Python<'py>,
-    samples: Given<'_>,
+    samples: PySamples<'_>,
     weights: PyReadonlyArray1<'_, f64>,
     basis: &str,
     n_basis: usize,
     seed: u64,
     threads: usize,
-) -> PyResult<Chosen<'py>> {
+) -> PyResult<ThinPlateBases<'py>> {
     let (weights, choice) = (weights.as_slice()?, basis.parse().map_err(raise)?);
     let view = samples.rows("the thin plate SVM")?;
     let width = widemargin::data::Rows::n_cols(&view);
-    let (bases, chosen, width) = conduct(py, &Patience::default(), |_, _| {
-        let (bases, chosen) = model::choose_bases(&view, weights, choice, n_basis, seed, threads)?;
-        Ok((bases, chosen, width))
+    let (bases, rows, width) = conduct(py, &Patience::default(), |_, _| {
+        let (bases, rows) = model::choose_bases(&view, weights, choice, n_basis, seed, threads)?;
+        Ok((bases, rows, width))
     })?;
     let n = bases.len() / width.max(1);
-    Ok((shaped(py, bases, n, width)?, row_numbers(py, chosen)))
+    Ok((shaped(py, bases, n, width)?, row_numbers(py, rows)))
 }
 
-/// A kernel on bases, with which workers make features.
+/// A kernel on bases, with which workers compute features.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct BasisPlan(pub model::BasisPlan);
 
@@ -64,8 +64,8 @@ impl BasisPlan {
     }
 }
 
-/// Trains on bases: first sums over the samples that `samples` stands for, then the path over the features that
-/// `features(plan, lift)` makes of them.
+/// Trains on bases: first sums over the samples that `samples` represents, then the path over their features,
+/// `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, labels, *, kernel, bases, support, polynomials, C, basis, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]

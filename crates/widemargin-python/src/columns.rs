@@ -30,24 +30,24 @@ fn refused(problem: FrameProblem) -> PyErr {
     PyValueError::new_err(problem.to_string())
 }
 
-/// What the columns of a frame hold, as JSON, and the features of its rows.
+/// The types and categories of a frame's columns, as JSON, and the features of its rows.
 #[pyfunction]
 pub(crate) fn learn_columns<'py>(
     py: Python<'py>,
     columns: Vec<(String, Cells<'py>)>,
 ) -> PyResult<(String, Bound<'py, PyArray2<f64>>)> {
-    let (known, features) = learn_frame(&frame(&columns)?).map_err(refused)?;
-    let json = serde_json::to_string(&known).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let (encoder, features) = learn_frame(&frame(&columns)?).map_err(refused)?;
+    let json = serde_json::to_string(&encoder).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((json, shaped(py, features.values, features.n_rows, features.n_cols)?))
 }
 
-/// The features of the rows of a frame with known columns, and remarks.
+/// The features of the rows of a frame under a learned encoder, and remarks.
 #[pyfunction]
 pub(crate) fn encode_columns<'py>(
     py: Python<'py>,
-    known: &str,
+    encoder: &str,
     columns: Vec<(String, Cells<'py>)>,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<String>)> {
-    let (features, remarks) = encode_frame(&table_columns(known)?, &frame(&columns)?).map_err(refused)?;
+    let (features, remarks) = encode_frame(&table_columns(encoder)?, &frame(&columns)?).map_err(refused)?;
     Ok((shaped(py, features.values, features.n_rows, features.n_cols)?, remarks))
 }

@@ -44,24 +44,24 @@ impl From<&Label> for Class {
     }
 }
 
-/// The class index of each sample, or which of several labels it has.
+/// The class index of each sample, or its multilabel indicators.
 #[derive(FromPyObject)]
-pub(crate) enum Answers<'py> {
+pub(crate) enum TargetValues<'py> {
     #[pyo3(transparent)]
     Codes(PyReadonlyArray1<'py, u32>),
     #[pyo3(transparent)]
-    Several(PyReadonlyArray2<'py, f64>),
+    Multilabel(PyReadonlyArray2<'py, f64>),
 }
 
-/// What samples are trained on: the ordered classes or labels, the answer of each sample, and their weights.
-pub(crate) type Target<'py> = (Vec<Class>, Answers<'py>, Option<PyReadonlyArray1<'py, f64>>);
+/// The target of a fit: the ordered classes or labels, those of each sample, and the weights of the samples.
+pub(crate) type Target<'py> = (Vec<Class>, TargetValues<'py>, Option<PyReadonlyArray1<'py, f64>>);
 
 /// The labels of a target, and its weights.
-pub(crate) fn labeled<'a>((classes, answers, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
+pub(crate) fn labeled<'a>((classes, values, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
     let classes = classes.iter().map(Label::from).collect();
-    let labels = match answers {
-        Answers::Codes(codes) => Labels::from_codes(classes, codes.as_slice()?.to_vec()),
-        Answers::Several(values) => Labels::multilabel(classes, values.as_slice()?),
+    let labels = match values {
+        TargetValues::Codes(codes) => Labels::from_codes(classes, codes.as_slice()?.to_vec()),
+        TargetValues::Multilabel(values) => Labels::multilabel(classes, values.as_slice()?),
     };
     let labels = labels.map_err(raise)?;
     Ok((labels, weights.as_ref().map(|weights| weights.as_slice()).transpose()?))
@@ -108,7 +108,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Features {
     }
 }
 
-/// A model with what is known of its features.
+/// A model with the metadata of its features.
 macro_rules! of_features {
     ($model:expr, $features:expr) => {
         match $features {
@@ -120,7 +120,7 @@ macro_rules! of_features {
 }
 pub(crate) use of_features;
 
-/// What fits of all methods are given.
+/// The arguments that the fits of all methods share.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Common<'py> {
@@ -178,8 +178,8 @@ pub fn shaped<T: numpy::Element>(
     PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
 }
 
-/// Arrays that an object holds, by their names: views of its memory, which keep it alive and cannot be written to. What
-/// `of` makes anew is handed over as it is.
+/// The arrays of an object, by name: read-only views of its memory, which keep it alive. Arrays that `of` computes are
+/// moved.
 pub fn arrays<'py, T: PyClass<Frozen = True> + Sync>(
     owner: &Bound<'py, T>,
     of: for<'a> fn(&'a T) -> widemargin::Result<Vec<Array<'a>>>,
@@ -187,19 +187,19 @@ pub fn arrays<'py, T: PyClass<Frozen = True> + Sync>(
     let dict = PyDict::new(owner.py());
     for Array { name, shape, numbers } in of(owner.get()).map_err(raise)? {
         let array = match numbers {
-            Numbers::F32(numbers) => held(owner, &shape, numbers)?,
-            Numbers::F64(numbers) => held(owner, &shape, numbers)?,
-            Numbers::U8(numbers) => held(owner, &shape, numbers)?,
-            Numbers::U32(numbers) => held(owner, &shape, numbers)?,
-            Numbers::U64(numbers) => held(owner, &shape, numbers)?,
+            Numbers::F32(numbers) => numpy_array(owner, &shape, numbers)?,
+            Numbers::F64(numbers) => numpy_array(owner, &shape, numbers)?,
+            Numbers::U8(numbers) => numpy_array(owner, &shape, numbers)?,
+            Numbers::U32(numbers) => numpy_array(owner, &shape, numbers)?,
+            Numbers::U64(numbers) => numpy_array(owner, &shape, numbers)?,
         };
         dict.set_item(name, array)?;
     }
     Ok(dict)
 }
 
-/// One of them: its numbers are those of `owner` where they are borrowed.
-fn held<'py, T: numpy::Element + Clone, O>(
+/// One of them: a view of `owner` if its numbers are borrowed.
+fn numpy_array<'py, T: numpy::Element + Clone, O>(
     owner: &Bound<'py, O>,
     shape: &[usize],
     numbers: Cow<'_, [T]>,
@@ -213,7 +213,7 @@ fn held<'py, T: numpy::Element + Clone, O>(
         Cow::Borrowed(numbers) => {
             let view = ArrayViewD::from_shape(IxDyn(shape), numbers).map_err(wrong)?;
             // SAFETY: `arrays` borrows the numbers from the frozen object `owner`, which never changes and which the
-            // array keeps alive; below, the array becomes one that cannot be written to.
+            // array keeps alive; below, the array becomes read-only.
             unsafe { PyArrayDyn::borrow_from_array(&view, owner.clone().into_any()) }
         }
     };
@@ -221,7 +221,7 @@ fn held<'py, T: numpy::Element + Clone, O>(
     Ok(array.into_any())
 }
 
-/// An array, or the arrays of a tuple, C-contiguous and aligned: those from another worker may be neither.
+/// An array, or the arrays of a tuple, C-contiguous and aligned; arrays from another worker may be neither.
 pub fn contiguous<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     if let Ok(parts) = array.cast::<PyTuple>() {

@@ -1,4 +1,4 @@
-//! The features of the basis expansion alone.
+//! The basis expansion as a transformer.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::workers::PythonWorkers;
 /// An expansion, the features of the training samples, and the rows of the bases.
 type Expanded<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
 
-/// Fits an expansion alone.
+/// Fits an expansion without a classifier.
 #[pyfunction]
 #[pyo3(signature = (samples, codes, n_classes, *, similarity, n_basis, basis, basis_rows, normalization, cut, seed,
     threads, monitor))]
@@ -51,7 +51,7 @@ pub(crate) fn fit_expansion<'py>(
             Some(Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)?)
         }
     };
-    // Another similarity takes the place of this one.
+    // This similarity is replaced below.
     let params = BasisExpansionParams::new(AdditiveKernel::Chi2)
         .n_basis(n_basis)
         .basis(basis_choice(basis, basis_rows)?)
@@ -72,21 +72,19 @@ pub(crate) fn fit_expansion<'py>(
     let source = both(samples)?;
     let expanded =
         conduct(py, &patience, |monitor, to_caller| params.expand(&source(to_caller), labels.as_ref(), monitor))?;
-    // It does not hold on to all training samples.
+    // Only the bases are stored, not all training samples.
     let bases = expanded.expansion.bases().alone(py)?;
     let expansion = expanded.expansion.with_bases(bases).map_err(raise)?;
     Ok((Model(Trained::CompositeExpansion(expansion)), array(py, expanded.features)?, expanded.basis_rows))
 }
 
-/// The same expansion with similarities as they are, without weights.
+/// The same expansion without normalization and weights of the similarities.
 #[pyfunction]
 pub(crate) fn unnormalized(expansion: PyRef<'_, Model>) -> PyResult<Model> {
     Ok(Model(Trained::Expansion(ours(&expansion)?.clone().unnormalized())))
 }
 
-/// The same expansion with a normalization that is learned from the features that `rows` stands for, whose weights sum
-/// to
-/// `total`.
+/// The same expansion with a normalization learned from the features that `rows` represents, whose weights sum to `total`.
 #[pyfunction]
 pub(crate) fn normalized(
     py: Python<'_>,
@@ -104,11 +102,11 @@ pub(crate) fn normalized(
     Ok(Model(Trained::Expansion(expansion)))
 }
 
-/// A classifier of an expansion, trained on the features that `rows` stands for.
+/// A classifier on an expansion, trained on the features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, labels, brought, *, C, basis, basis_rows, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_basis_expansion_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
@@ -140,12 +138,10 @@ pub(crate) fn fit_basis_expansion_remote(
     Model::fitted(model, common.features).map_err(raise)
 }
 
-/// An expansion of the library's similarities.
+/// The expansion of a model with built-in similarities.
 pub(crate) fn ours(model: &Model) -> PyResult<&BasisExpansion<AnySimilarity>> {
     match &model.0 {
         Trained::Expansion(expansion) => Ok(expansion),
-        _ => {
-            Err(PyTypeError::new_err("a cluster's workers can be given expansions of the library's similarities only"))
-        }
+        _ => Err(PyTypeError::new_err("workers of a cluster accept only expansions of built-in similarities")),
     }
 }

@@ -15,7 +15,7 @@ use crate::model::{Model, Trained};
 use crate::python_similarity::{Collected, both, needed};
 use crate::work::{Patience, conduct};
 
-/// The explanation of the first of some samples, of the class at a position or of the predicted one, as JSON and as HTML.
+/// The explanation of the first sample, for the class at `place` or the predicted one, as JSON and as HTML.
 #[pyfunction]
 pub fn explain(
     py: Python<'_>,
@@ -24,7 +24,7 @@ pub fn explain(
     place: Option<usize>,
     n_terms: usize,
 ) -> PyResult<(String, String)> {
-    let told =
+    let rendered =
         |found: Explanation, bases: Option<&AnySamples>, sample: Option<&AnySamples>, names: Option<&[String]>| {
             let html = explanation_html(&found, bases, sample, names, n_terms);
             let json = serde_json::to_string(&found).map_err(|error| PyTypeError::new_err(error.to_string()))?;
@@ -36,41 +36,41 @@ pub fn explain(
             let view = samples.view()?;
             let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, place, n_terms))?;
             let sample = view.chunk(0..1).map_err(raise)?;
-            told(found, model.bases(), Some(&sample), model.feature_names())
+            rendered(found, model.bases(), Some(&sample), model.feature_names())
         }
         Trained::Composite(model) => {
             let source = both(samples)?;
             let found =
                 conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
-            told(found, None, None, model.feature_names())
+            rendered(found, None, None, model.feature_names())
         }
         Trained::Regressor(model) => {
             let samples = needed(samples)?;
             let view = samples.view()?;
             let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, place, n_terms))?;
             let sample = view.chunk(0..1).map_err(raise)?;
-            told(found, model.bases(), Some(&sample), model.feature_names())
+            rendered(found, model.bases(), Some(&sample), model.feature_names())
         }
         Trained::CompositeRegressor(model) => {
             let source = both(samples)?;
             let found =
                 conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
-            told(found, None, None, model.feature_names())
+            rendered(found, None, None, model.feature_names())
         }
         Trained::OneClass(model) => {
             let samples = needed(samples)?;
             let view = samples.view()?;
             let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, n_terms))?;
             let sample = view.chunk(0..1).map_err(raise)?;
-            told(found, model.bases(), Some(&sample), model.feature_names())
+            rendered(found, model.bases(), Some(&sample), model.feature_names())
         }
         Trained::CompositeOneClass(model) => {
             let source = both(samples)?;
             let found =
                 conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, n_terms))?;
-            told(found, None, None, model.feature_names())
+            rendered(found, None, None, model.feature_names())
         }
-        _ => Err(PyTypeError::new_err("an expansion alone predicts nothing that could be explained")),
+        _ => Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain")),
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum Measure<'py> {
     Targets((PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>)),
 }
 
-/// The report on a model as HTML, written to a file where one is given.
+/// The report on a model as HTML, also written to `path` unless it is `None`.
 #[pyfunction]
 #[pyo3(signature = (model, title, data, path, threads, monitor = None))]
 pub fn report(

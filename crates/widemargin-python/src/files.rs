@@ -16,7 +16,7 @@ pub fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
     py.detach(|| write_atomically(&path, |out| out.write_all(data))).map_err(refused)
 }
 
-/// What writing a file met, as Python's error for it.
+/// The Python exception for an error in writing a file.
 pub fn refused(error: Error) -> PyErr {
     match error {
         // From the error number Python selects the right subclass of OSError.

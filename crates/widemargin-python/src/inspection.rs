@@ -34,7 +34,7 @@ pub fn with_payload<'py>(py: Python<'py>, data: &[u8], name: &str, payload: &[u8
     Ok(PyBytes::new(py, &widemargin::model::with_payload(data, name, payload).map_err(raise)?))
 }
 
-/// The bytes added by `with_payload`; none if there are none of this name.
+/// The bytes added by `with_payload`; `None` if there are none of this name.
 #[pyfunction]
 pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let found = widemargin::model::payload(data, name).map_err(raise)?;
@@ -50,7 +50,7 @@ pub fn canonical(spec: &str) -> PyResult<String> {
 
 /// The kinds of samples accepted by all the similarities.
 #[pyfunction]
-pub fn takes(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
+pub fn accepted_kinds(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
     AnySimilarity::new(&specs).map(|similarity| similarity.takes()).map_err(raise)
 }
 
@@ -73,7 +73,7 @@ pub fn choose_bases<'py>(
     Ok(convert::row_numbers(py, bases.rows))
 }
 
-/// A fitted similarity's block of given samples with given bases.
+/// The block of samples × bases of a similarity, fitted to the bases.
 fn block<S: Similarity>(
     mut similarity: S,
     bases: S::Samples,
@@ -121,7 +121,7 @@ pub fn spectrum<'py>(
     similarity: Similarities,
     samples: Collected<'_>,
     threads: usize,
-) -> PyResult<Vec<SpectrumFacts<'py>>> {
+) -> PyResult<Vec<SpectrumFields<'py>>> {
     fn spectra<S: Similarity>(
         mut similarity: S,
         samples: &S::Samples,
@@ -142,9 +142,9 @@ pub fn spectrum<'py>(
         let samples = both(samples)?;
         conduct(py, &patience, |monitor, to_caller| spectra(similarity, &samples(to_caller), threads, monitor))?
     };
-    let told = |spectrum: Spectrum| {
+    let fields = |spectrum: Spectrum| {
         let negative = spectrum.negative();
-        SpectrumFacts {
+        SpectrumFields {
             asymmetry: spectrum.asymmetry,
             rounding: spectrum.rounding,
             negative_ratio: negative.ratio,
@@ -154,12 +154,12 @@ pub fn spectrum<'py>(
             similarity: spectrum.similarity,
         }
     };
-    Ok(spectra.into_iter().map(told).collect())
+    Ok(spectra.into_iter().map(fields).collect())
 }
 
 /// The spectrum of a part: the fields of Python's `Spectrum`.
 #[derive(IntoPyObject)]
-pub struct SpectrumFacts<'py> {
+pub struct SpectrumFields<'py> {
     similarity: String,
     asymmetry: f64,
     rounding: f64,
@@ -178,9 +178,8 @@ pub fn hog<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let images = images(pixels)?;
-    let alone = format!("hog:cell={cell_size},scale=none/linear");
-    let described = conduct(py, &Patience::default(), |_, _| {
-        expansion::describe(&AnySimilarity::new(&[alone])?, &images, threads)
-    })?;
+    let spec = format!("hog:cell={cell_size},scale=none/linear");
+    let described =
+        conduct(py, &Patience::default(), |_, _| expansion::describe(&AnySimilarity::new(&[spec])?, &images, threads))?;
     convert::array(py, described)
 }

@@ -52,7 +52,7 @@ mod _core {
     use crate::files::write_file;
     #[pymodule_export]
     use crate::inspection::{
-        canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, takes, version, with_payload,
+        accepted_kinds, canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, version, with_payload,
     };
     #[pymodule_export]
     use crate::model::Model;
@@ -61,7 +61,9 @@ mod _core {
     #[pymodule_export]
     use crate::parts::{Part, State, merge};
     #[pymodule_export]
-    use crate::power_mean::{Chosen, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce};
+    use crate::power_mean::{
+        PowerMeanSelection, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce,
+    };
     #[pymodule_export]
     use crate::regression::fit_basis_expansion_regressor;
     #[pymodule_export]

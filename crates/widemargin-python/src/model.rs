@@ -1,4 +1,4 @@
-//! What was trained: a classifier, a regression model or a model of one class, of any method, or an expansion alone.
+//! A trained model: a classifier, a regression model or a one-class model, of any method, or an expansion.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -18,11 +18,11 @@ use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
 
-/// A trained classifier, regression model or model of one class, or an expansion alone.
+/// A trained classifier, regression model or one-class model, or an expansion.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Model(pub Trained);
 
-/// Which; the composite ones have similarities that are Python's.
+/// The kinds of models; the composite ones have Python similarities.
 pub(crate) enum Trained {
     Any(Box<dyn Classifier>),
     Composite(Box<BasisExpansionSvc<CompositeSimilarity>>),
@@ -34,28 +34,28 @@ pub(crate) enum Trained {
     CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
 
-/// The methods of models of numbers and of one class whose similarities are Python's.
+/// The methods of regression and one-class models with Python similarities.
 const REGRESSION: &str = "basis-expansion-regression";
 const ONE_CLASS: &str = "basis-expansion-one-class";
 
-/// Neither arrays nor bases are in the bytes of an expansion that is Python's.
+/// The bytes of an expansion with Python similarities contain neither arrays nor bases.
 fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
     Ok(Vec::new())
 }
 
 impl Model {
-    /// Of a fit, whose model must be one that can be written; with the names of its features.
+    /// The result of a fit, checked to be finite; with the names of its features.
     pub fn fitted(model: impl Classifier, features: Option<Features>) -> Result<Self> {
         Self::of(Box::new(model), features)
     }
 
-    /// The same of a model of any method.
+    /// The same for a model of any method.
     pub fn of(model: Box<dyn Classifier>, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
         Ok(Model(Trained::Any(of_features!(model, features)?)))
     }
 
-    /// The same of similarities that are Python's; it does not hold on to all training samples.
+    /// The same with Python similarities; only the bases are stored, not all training samples.
     pub fn composite(
         py: Python<'_>,
         model: BasisExpansionSvc<CompositeSimilarity>,
@@ -66,13 +66,13 @@ impl Model {
         named.map(|model| Model(Trained::Composite(Box::new(model)))).map_err(raise)
     }
 
-    /// Of the fit of a regression, as [`Model::fitted`] is.
+    /// The result of a regression fit, as in [`Model::fitted`].
     pub fn regressor(model: impl Regressor, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
         Ok(Model(Trained::Regressor(of_features!(Box::new(model), features)?)))
     }
 
-    /// The same of similarities that are Python's; it does not hold on to all training samples.
+    /// The same with Python similarities; only the bases are stored, not all training samples.
     pub fn composite_regressor(
         py: Python<'_>,
         model: BasisExpansionRegressor<CompositeSimilarity>,
@@ -83,13 +83,13 @@ impl Model {
         named.map(|model| Model(Trained::CompositeRegressor(Box::new(model)))).map_err(raise)
     }
 
-    /// Of the fit of a model of one class, as [`Model::fitted`] is.
+    /// The result of a one-class fit, as in [`Model::fitted`].
     pub fn one_class(model: impl OneClass, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
         Ok(Model(Trained::OneClass(of_features!(Box::new(model), features)?)))
     }
 
-    /// The same of similarities that are Python's; it does not hold on to all training samples.
+    /// The same with Python similarities; only the bases are stored, not all training samples.
     pub fn composite_one_class(
         py: Python<'_>,
         model: BasisExpansionOneClass<CompositeSimilarity>,
@@ -103,7 +103,7 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Without Python's parts the bytes are a model file.
+    /// Without Python parts the bytes are a model file.
     #[staticmethod]
     #[pyo3(signature = (data, parts = None))]
     fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
@@ -131,7 +131,7 @@ impl Model {
         Ok(Model(restored))
     }
 
-    /// The same of an expansion alone.
+    /// The same for an expansion.
     #[staticmethod]
     #[pyo3(signature = (data, parts = None))]
     fn expansion_from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
@@ -159,7 +159,7 @@ impl Model {
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
     }
 
-    /// The stages of the fit and their seconds, which no model file holds.
+    /// The stages of the fit and their seconds; model files do not contain them.
     fn stages(&self) -> Vec<(String, f64)> {
         let report = match &self.0 {
             Trained::Any(model) => model.report(),
@@ -187,7 +187,7 @@ impl Model {
         header.map_err(raise)
     }
 
-    /// The arrays of the file but those of the bases, without a copy.
+    /// The arrays of the file except those of the bases, without a copy.
     fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => Ok(model.arrays()),
@@ -201,7 +201,7 @@ impl Model {
         })
     }
 
-    /// Those of the bases, where they are in the file.
+    /// The arrays of the bases, if they are in the file.
     fn bases_arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => model.bases().map_or_else(no_arrays, bases_arrays),
@@ -227,7 +227,7 @@ impl Model {
             Trained::Any(_) | Trained::Regressor(_) | Trained::OneClass(_) => "from_bytes",
             Trained::Expansion(_) => "expansion_from_bytes",
             _ => {
-                let problem = "a model whose similarity is Python's is pickled with its estimator only";
+                let problem = "a model with Python similarities is pickled with its estimator only";
                 return Err(PyTypeError::new_err(problem));
             }
         };
@@ -290,7 +290,7 @@ impl Model {
         shaped(py, found.values, found.n_rows, found.n_cols)
     }
 
-    /// The score of each sample, of a model of one class.
+    /// The score of each sample under a one-class model.
     #[pyo3(signature = (samples, threads, monitor = None))]
     fn score_samples<'py>(
         &self,
@@ -312,7 +312,7 @@ impl Model {
                     model.score_samples_with(&source(to_caller), threads, monitor)
                 })?
             }
-            _ => return Err(PyTypeError::new_err("only a model of one class has scores of samples alone")),
+            _ => return Err(PyTypeError::new_err("only a one-class model has scores of samples")),
         };
         Ok(PyArray1::from_vec(py, scores))
     }
@@ -399,7 +399,7 @@ impl Model {
                     expansion.transform_with(&source(to_caller), threads, monitor)
                 })?
             }
-            _ => return Err(PyTypeError::new_err("only an expansion alone has features")),
+            _ => return Err(PyTypeError::new_err("only an expansion has features")),
         };
         array(py, features)
     }

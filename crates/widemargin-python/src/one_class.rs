@@ -1,4 +1,4 @@
-//! One class on a basis expansion.
+//! Outlier detection on a basis expansion.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::weighted_targets::WeightedTargets;
 use crate::work::conduct;
 use crate::workers::PythonWorkers;
 
-/// Trains a model of one class on a basis expansion, on similarities of the library's, of Python's, or both.
+/// Trains a one-class model on a basis expansion, on built-in similarities, Python functions, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, weights, *, similarity, n_basis, basis, basis_rows, normalization, quantile, shrinkage,
     common))]
@@ -39,7 +39,7 @@ pub(crate) fn fit_basis_expansion_one_class(
     common: Common<'_>,
 ) -> PyResult<Fitted> {
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    // Another similarity takes the place of this one.
+    // This similarity is replaced below.
     let mut params = BasisExpansionOneClassParams::new(AdditiveKernel::Chi2)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
@@ -64,10 +64,10 @@ pub(crate) fn fit_basis_expansion_one_class(
     Ok((Model::composite_one_class(py, model, common.features)?, Vec::new()))
 }
 
-/// A model of one class on an expansion, over the features that `rows` stands for; `targets` has 1 and the weight of each row.
+/// A one-class model on an expansion, over the features that `rows` represents; `targets` has 1 and the weight of each row.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, targets, *, quantile, shrinkage, basis, basis_rows, stages, common))]
-#[expect(clippy::too_many_arguments, reason = "they are what a model is made of, passed by name")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_basis_expansion_one_class_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,

@@ -1,5 +1,5 @@
-//! Parts of the rows on a worker of a cluster. An answer is a function of the part, of the state that an earlier answer
-//! left and of the query, so that any worker that has the part, or makes it again, can give it.
+//! Parts of the rows on a worker of a cluster. An answer is a function of the part, the query and the state returned by
+//! an earlier answer, so that any worker that has the part, or recomputes it, can answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,21 +26,21 @@ use crate::errors::raise;
 use crate::expansion::ours;
 use crate::model::Model;
 use crate::power_mean::{MapParts, map_of};
-use crate::samples::Given;
+use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
 
-/// What the objectives of this process worked in, one a thread: an objective lives for one query to one part.
+/// Work arrays of the objectives of this process, one per thread: an objective lives for one query to one part.
 static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
 
 #[derive(Serialize, Deserialize)]
-enum Remembered {
+enum StateKind {
     Linear(ObjectiveState),
     Basis(RowsState),
 }
 
-/// What a part remembers between queries.
+/// The state of a part between queries.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct State(Remembered);
+pub(crate) struct State(StateKind);
 
 #[pymethods]
 impl State {
@@ -54,40 +54,40 @@ impl State {
         Ok((py.get_type::<State>().getattr("from_bytes")?, (PyBytes::new(py, &bytes),)))
     }
 
-    /// Bytes, by which a scheduler decides where to send what.
+    /// Bytes, for the scheduler's placement of tasks.
     fn __sizeof__(&self) -> usize {
         match &self.0 {
-            Remembered::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
-            Remembered::Basis(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
+            StateKind::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
+            StateKind::Basis(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
         }
     }
 }
 
 fn wrong(what: &'static str, problem: &str) -> PyErr {
-    let expected = "what a part of the same rows gave".into();
+    let expected = "the bytes of a part of the same rows".into();
     raise(Error::Parameter { name: what, value: problem.to_owned(), expected })
 }
 
-/// What the rows of a part are, and what is known of each.
+/// The kind of a part's rows, and the data of each row.
 #[derive(Serialize, Deserialize)]
-enum Facts {
+enum PartData {
     /// Vectors.
     Samples { weights: Vec<f64> },
-    /// Similarities to bases. They are normalized where they are: a copy would take as much memory again, and for a
-    /// system to find it can take longer than to make the similarities. A task that is done twice does not do it twice.
+    /// Similarities to bases. They are normalized in place: a copy would double the memory, and its allocation can take
+    /// longer than the similarities. A task that runs twice normalizes only once.
     Features { weights: Vec<f64>, is_normalized: AtomicBool },
     /// Features of a linear model.
-    Linear { answers: Answers, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
-    /// Features on bases; `units` is what leave-one-out takes away.
-    Bases { answers: Answers, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
-    /// Features of a regression, with standardized targets, rows × outputs; the weights of those on bases are in them
-    /// already, and the first `n_penalized` are penalized.
+    Linear { answers: RowTargets, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
+    /// Features on bases; `units` are the weights that leave-one-out removes.
+    Bases { answers: RowTargets, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
+    /// Features of a regression, with standardized targets, rows × outputs. Features on bases are already weighted, and
+    /// the first `n_penalized` are penalized.
     Ridge { targets: Vec<f64>, weights: Vec<f64>, units: Vec<f64>, of: RidgeKind },
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum RidgeKind {
-    /// `first` is the number of the first row among all rows.
+    /// `first` is the index of the first row among all rows.
     Plain {
         has_intercept: bool,
         first: usize,
@@ -97,17 +97,17 @@ enum RidgeKind {
     },
 }
 
-/// The class of each row, or its set of labels, of which `sets` has the signed weights, sets × labels; none of classes.
+/// The class of each row, or its set of labels. `sets` has the signed weights of these, sets × labels; empty for classes.
 #[derive(Serialize, Deserialize)]
-struct Answers {
+struct RowTargets {
     codes: Vec<u32>,
     n_classes: usize,
     sets: Vec<f64>,
 }
 
-/// The same from Python.
+/// [`RowTargets`] from Python.
 #[derive(FromPyObject)]
-pub(crate) struct Known<'py> {
+pub(crate) struct PyRowTargets<'py> {
     #[pyo3(item(0))]
     codes: Bound<'py, PyAny>,
     #[pyo3(item(1))]
@@ -116,18 +116,18 @@ pub(crate) struct Known<'py> {
     sets: Option<Bound<'py, PyAny>>,
 }
 
-impl Answers {
-    fn of(known: &Known<'_>) -> PyResult<Self> {
-        let sets = match &known.sets {
+impl RowTargets {
+    fn of(targets: &PyRowTargets<'_>) -> PyResult<Self> {
+        let sets = match &targets.sets {
             Some(sets) => convert::contiguous(sets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec(),
             None => Vec::new(),
         };
-        Ok(Answers { codes: convert::vector(&known.codes)?, n_classes: known.n_classes, sets })
+        Ok(RowTargets { codes: convert::vector(&targets.codes)?, n_classes: targets.n_classes, sets })
     }
 
-    /// Of the rows of weight above 0.
+    /// Those of the rows of weight above 0.
     fn present(self, weights: &[f64]) -> Self {
-        Answers { codes: present(&self.codes, weights), ..self }
+        RowTargets { codes: present(&self.codes, weights), ..self }
     }
 
     fn targets(&self) -> OneVsRest<'_> {
@@ -138,28 +138,28 @@ impl Answers {
     }
 }
 
-impl Facts {
+impl PartData {
     fn n_bytes(&self) -> usize {
         match self {
-            Facts::Samples { weights } | Facts::Features { weights, .. } => size_of_val(&weights[..]),
-            Facts::Linear { costs, .. } => 12 * costs.len(),
-            Facts::Bases { roots, .. } => 20 * roots.len(),
-            Facts::Ridge { targets, weights, .. } => size_of_val(&targets[..]) + 16 * weights.len(),
+            PartData::Samples { weights } | PartData::Features { weights, .. } => size_of_val(&weights[..]),
+            PartData::Linear { costs, .. } => 12 * costs.len(),
+            PartData::Bases { roots, .. } => 20 * roots.len(),
+            PartData::Ridge { targets, weights, .. } => size_of_val(&targets[..]) + 16 * weights.len(),
         }
     }
 }
 
-/// Rows of the partition of a number.
+/// Rows of one partition, with its number.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Part {
     #[pyo3(get)]
     number: usize,
     /// Their arrays.
     rows: Py<PyAny>,
-    facts: Facts,
+    data: PartData,
 }
 
-/// What makes features of kernel values and polynomials; without `cross` of the polynomials alone.
+/// The coefficients that turn kernel values and polynomials into features; without `cross`, polynomials alone.
 #[derive(FromPyObject)]
 pub(crate) struct Lift {
     #[pyo3(item(0))]
@@ -172,7 +172,7 @@ pub(crate) struct Lift {
     cross: Option<Vec<f64>>,
 }
 
-/// What `weights` says is there.
+/// The elements of weight above 0.
 fn present<T: Copy>(all: &[T], weights: &[f64]) -> Vec<T> {
     all.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(one, _)| *one).collect()
 }
@@ -180,21 +180,21 @@ fn present<T: Copy>(all: &[T], weights: &[f64]) -> Vec<T> {
 impl Part {
     /// The weights of samples.
     fn weights(&self) -> PyResult<&[f64]> {
-        match &self.facts {
-            Facts::Samples { weights } => Ok(weights),
-            _ => Err(PyTypeError::new_err("a part of samples is needed")),
+        match &self.data {
+            PartData::Samples { weights } => Ok(weights),
+            _ => Err(PyTypeError::new_err("the part must contain samples")),
         }
     }
 
-    /// Features normalized by an expansion, where they are if possible, and the weights of their samples.
+    /// Features normalized by an expansion, in place if possible, and the weights of their samples.
     fn normalized<'py>(&self, py: Python<'py>, expansion: &Model) -> PyResult<(Bound<'py, PyAny>, &[f64])> {
-        let Facts::Features { weights, is_normalized } = &self.facts else {
-            return Err(PyTypeError::new_err("a part of features is needed"));
+        let PartData::Features { weights, is_normalized } = &self.data else {
+            return Err(PyTypeError::new_err("the part must contain features"));
         };
         let mut rows = self.rows.bind(py).clone();
         let expansion = ours(expansion)?;
         if expansion.normalization().is_learned() && !is_normalized.load(Ordering::Acquire) {
-            // What came from another worker cannot be written to.
+            // Arrays from another worker are read-only.
             let is_own: bool = rows.getattr("flags")?.getattr("writeable")?.extract()?;
             if !is_own {
                 rows = rows.call_method1("copy", ("C",))?;
@@ -207,10 +207,10 @@ impl Part {
         Ok((rows, weights))
     }
 
-    /// Features on bases of the samples of weight above 0, or those of the unpenalized polynomials alone, and all weights.
+    /// Features on bases, or the unpenalized polynomials alone, of the samples of weight above 0, and all weights.
     fn lifted(&self, py: Python<'_>, plan: &BasisPlan, lift: &Lift) -> PyResult<(Py<PyAny>, &[f64])> {
         let weights = self.weights()?;
-        let samples: Given<'_> = self.rows.bind(py).extract()?;
+        let samples: PySamples<'_> = self.rows.bind(py).extract()?;
         let plan = &plan.0;
         let view = samples.rows("the thin plate methods")?;
         let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
@@ -222,7 +222,7 @@ impl Part {
         Ok((convert::shaped(py, features, n, width)?.into_any().unbind(), weights))
     }
 
-    /// The answer of features of a linear model, and the state then.
+    /// The answer of features of a linear model, and the new state.
     fn linear_answer(
         &self,
         py: Python<'_>,
@@ -231,14 +231,14 @@ impl Part {
         targets: OneVsRest<'_>,
         (costs, kind): (&[f64], (SmoothLoss, Intercept)),
         changes_state: bool,
-    ) -> PyResult<(Vec<u8>, Option<Remembered>)> {
+    ) -> PyResult<(Vec<u8>, Option<StateKind>)> {
         let empty = ObjectiveState::default();
         let state = match state.map(|state| &state.0) {
             None => &empty,
-            Some(Remembered::Linear(state)) => state,
-            Some(Remembered::Basis(_)) => return Err(wrong("state", "that of rows on bases")),
+            Some(StateKind::Linear(state)) => state,
+            Some(StateKind::Basis(_)) => return Err(wrong("state", "that of rows on bases")),
         };
-        let features: Given<'_> = self.rows.bind(py).extract()?;
+        let features: PySamples<'_> = self.rows.bind(py).extract()?;
         let block = features.block()?;
         py.detach(|| {
             let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
@@ -248,7 +248,7 @@ impl Part {
                 objective.hold_out()?;
             }
             let answer = partition::answer(LINEAR_QUERIES, query, &mut objective, &Monitor::none())?;
-            let state = changes_state.then(|| Remembered::Linear(objective.state()));
+            let state = changes_state.then(|| StateKind::Linear(objective.state()));
             SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_scratch());
             Ok((answer, state))
         })
@@ -264,22 +264,22 @@ impl Part {
         Ok(Part {
             number,
             rows: convert::contiguous(&samples)?.unbind(),
-            facts: Facts::Samples { weights: convert::vector(&weights)? },
+            data: PartData::Samples { weights: convert::vector(&weights)? },
         })
     }
 
     /// Similarities to the bases, not normalized, with the samples' weights.
     #[staticmethod]
     fn features(number: usize, values: Bound<'_, PyAny>, weights: Bound<'_, PyAny>) -> PyResult<Self> {
-        let facts = Facts::Features { weights: convert::vector(&weights)?, is_normalized: AtomicBool::new(false) };
-        Ok(Part { number, rows: convert::contiguous(&values)?.unbind(), facts })
+        let data = PartData::Features { weights: convert::vector(&weights)?, is_normalized: AtomicBool::new(false) };
+        Ok(Part { number, rows: convert::contiguous(&values)?.unbind(), data })
     }
 
-    /// What pickle makes a part of again.
+    /// A part from its pickled contents.
     #[staticmethod]
-    fn restored(number: usize, rows: Bound<'_, PyAny>, facts: &[u8]) -> PyResult<Self> {
-        let facts = postcard::from_bytes(facts).map_err(|problem| wrong("part", &problem.to_string()))?;
-        Ok(Part { number, rows: convert::contiguous(&rows)?.unbind(), facts })
+    fn restored(number: usize, rows: Bound<'_, PyAny>, data: &[u8]) -> PyResult<Self> {
+        let data = postcard::from_bytes(data).map_err(|problem| wrong("part", &problem.to_string()))?;
+        Ok(Part { number, rows: convert::contiguous(&rows)?.unbind(), data })
     }
 
     #[expect(clippy::type_complexity, reason = "the arguments of `restored`")]
@@ -287,9 +287,9 @@ impl Part {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (usize, Py<PyAny>, Bound<'py, PyBytes>))> {
-        let facts = postcard::to_stdvec(&self.facts).map_err(|problem| wrong("part", &problem.to_string()))?;
+        let data = postcard::to_stdvec(&self.data).map_err(|problem| wrong("part", &problem.to_string()))?;
         let restored = py.get_type::<Part>().getattr("restored")?;
-        Ok((restored, (self.number, self.rows.clone_ref(py), PyBytes::new(py, &facts))))
+        Ok((restored, (self.number, self.rows.clone_ref(py), PyBytes::new(py, &data))))
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -302,10 +302,10 @@ impl Part {
             Ok(parts) => parts.iter().map(|part| bytes(&part)).sum::<PyResult<usize>>()?,
             Err(_) => bytes(rows)?,
         };
-        Ok(all + self.facts.n_bytes())
+        Ok(all + self.data.n_bytes())
     }
 
-    /// The answer to a query and, where that changes it, the state then.
+    /// The answer to a query and, if the query changes it, the new state.
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -314,25 +314,25 @@ impl Part {
         changes_state: bool,
     ) -> PyResult<(Bound<'py, PyBytes>, Option<State>)> {
         let rows = self.rows.bind(py);
-        let (answer, state) = match &self.facts {
-            Facts::Samples { weights } => {
-                let samples: Given<'_> = rows.extract()?;
+        let (answer, state) = match &self.data {
+            PartData::Samples { weights } => {
+                let samples: PySamples<'_> = rows.extract()?;
                 let view = samples.rows("statistics of a part")?;
                 let answer = conduct(py, &Patience::default(), |monitor, _| {
                     partition::answer(SAMPLE_QUERIES, query, &mut SamplePart::new(&view, weights), monitor)
                 })?;
                 (answer, None)
             }
-            Facts::Features { weights, .. } => {
+            PartData::Features { weights, .. } => {
                 let values: PyReadonlyArray2<'_, f32> = rows.extract()?;
                 let mut part = FeaturePart { values: values.as_slice()?, weights };
                 let answer = py.detach(|| partition::answer(FEATURE_QUERIES, query, &mut part, &Monitor::none()));
                 (answer.map_err(raise)?, None)
             }
-            Facts::Linear { answers, costs, loss, intercept } => {
+            PartData::Linear { answers, costs, loss, intercept } => {
                 self.linear_answer(py, query, state, answers.targets(), (costs, (*loss, *intercept)), changes_state)?
             }
-            Facts::Ridge { targets, weights, units, of } => {
+            PartData::Ridge { targets, weights, units, of } => {
                 let (plain, lifted): (PyReadonlyArray2<'_, f32>, PyReadonlyArray2<'_, f64>);
                 let (features, width) = match *of {
                     RidgeKind::Plain { has_intercept, first } => {
@@ -348,18 +348,18 @@ impl Part {
                 let answer = py.detach(|| partition::answer(RIDGE_QUERIES, query, &mut part, &Monitor::none()));
                 (answer.map_err(raise)?, None)
             }
-            Facts::Bases { answers, n_penalized, roots, units } => {
+            PartData::Bases { answers, n_penalized, roots, units } => {
                 let state = match state.map(|state| &state.0) {
                     None => RowsState::default(),
-                    Some(Remembered::Basis(state)) => state.clone(),
-                    Some(Remembered::Linear(_)) => return Err(wrong("state", "that of rows of a linear model")),
+                    Some(StateKind::Basis(state)) => state.clone(),
+                    Some(StateKind::Linear(_)) => return Err(wrong("state", "that of rows of a linear model")),
                 };
                 let features: PyReadonlyArray2<'_, f64> = rows.extract()?;
                 let (features, targets) = (features.as_slice()?, answers.targets());
                 let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
                 let answer = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, &Monitor::none());
                 let (answer, state) = py.detach(|| rows.with(state, &Monitor::none(), answer)).map_err(raise)?;
-                (answer, Some(Remembered::Basis(state)))
+                (answer, Some(StateKind::Basis(state)))
             }
         };
         Ok((PyBytes::new(py, &answer), state.filter(|_| changes_state).map(State)))
@@ -376,23 +376,23 @@ impl Part {
         &self,
         py: Python<'_>,
         expansion: PyRef<'_, Model>,
-        known: Known<'_>,
+        targets: PyRowTargets<'_>,
         C: f64,
         loss: &str,
         intercept: &str,
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalized(py, &expansion)?;
-        let facts = Facts::Linear {
-            answers: Answers::of(&known)?,
+        let data = PartData::Linear {
+            answers: RowTargets::of(&targets)?,
             costs: weights.iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: intercept.parse().map_err(raise)?,
         };
-        Ok(Part { number: self.number, rows: rows.unbind(), facts })
+        Ok(Part { number: self.number, rows: rows.unbind(), data })
     }
 
-    /// The features, normalized, with standardized targets and what leave-one-out takes away of each weight; `first` is the
-    /// number of their first row among all rows.
+    /// The features, normalized, with standardized targets and the part of each weight that leave-one-out removes; `first`
+    /// is the index of their first row among all rows.
     fn ridge(
         &self,
         py: Python<'_>,
@@ -406,7 +406,7 @@ impl Part {
         let targets = convert::contiguous(&targets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec();
         let (weights, units, of) =
             (weights.to_vec(), convert::vector(&units)?, RidgeKind::Plain { has_intercept, first });
-        Ok(Part { number: self.number, rows: rows.unbind(), facts: Facts::Ridge { targets, weights, units, of } })
+        Ok(Part { number: self.number, rows: rows.unbind(), data: PartData::Ridge { targets, weights, units, of } })
     }
 
     /// v(x) of the samples of weight above 0, with their classes and costs C · weight.
@@ -414,7 +414,7 @@ impl Part {
     fn power_mean(
         &self,
         py: Python<'_>,
-        known: Known<'_>,
+        targets: PyRowTargets<'_>,
         C: f64,
         loss: &str,
         map: MapParts<'_>,
@@ -422,7 +422,7 @@ impl Part {
     ) -> PyResult<Part> {
         let weights = self.weights()?;
         let map = map_of(map)?;
-        let samples: Given<'_> = self.rows.bind(py).extract()?;
+        let samples: PySamples<'_> = self.rows.bind(py).extract()?;
         let rows = present(&(0..weights.len()).collect::<Vec<_>>(), weights);
         let view = samples.rows("the power mean SVM")?;
         let block = conduct(py, &Patience::default(), |_, _| explicit_block(&view, &rows, factors.as_deref(), &map))?;
@@ -434,36 +434,36 @@ impl Part {
                 parts.into_pyobject(py)?.into_any()
             }
         };
-        let facts = Facts::Linear {
-            answers: Answers::of(&known)?.present(weights),
+        let data = PartData::Linear {
+            answers: RowTargets::of(&targets)?.present(weights),
             costs: present(weights, weights).into_iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: Intercept::None,
         };
-        Ok(Part { number: self.number, rows: features.unbind(), facts })
+        Ok(Part { number: self.number, rows: features.unbind(), data })
     }
 
-    /// Features on bases of the samples of weight above 0, or those of the unpenalized polynomials alone. `units` is
-    /// what leave-one-out takes away, a sample.
+    /// Features on bases, or the unpenalized polynomials alone, of the samples of weight above 0. `units` are the weights
+    /// that leave-one-out removes.
     fn on_bases(
         &self,
         py: Python<'_>,
-        known: Known<'_>,
+        targets: PyRowTargets<'_>,
         units: Bound<'_, PyAny>,
         plan: PyRef<'_, BasisPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
         let (features, weights) = self.lifted(py, &plan, &lift)?;
-        let facts = Facts::Bases {
-            answers: Answers::of(&known)?.present(weights),
+        let data = PartData::Bases {
+            answers: RowTargets::of(&targets)?.present(weights),
             n_penalized: lift.n_penalized,
             units: present(&convert::vector::<f64>(&units)?, weights),
             roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
         };
-        Ok(Part { number: self.number, rows: features, facts })
+        Ok(Part { number: self.number, rows: features, data })
     }
 
-    /// The same of a regression, with standardized targets.
+    /// The same for a regression, with standardized targets.
     fn spline(
         &self,
         py: Python<'_>,
@@ -477,17 +477,17 @@ impl Part {
         let targets: PyReadonlyArray2<'_, f64> = targets.extract()?;
         let k = targets.shape()[1];
         let rows = targets.as_slice()?.chunks(k.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
-        let facts = Facts::Ridge {
+        let data = PartData::Ridge {
             targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
             units: present(&convert::vector::<f64>(&units)?, weights),
             weights: present(weights, weights),
             of: RidgeKind::Lifted { n_penalized: lift.n_penalized },
         };
-        Ok(Part { number: self.number, rows: features, facts })
+        Ok(Part { number: self.number, rows: features, data })
     }
 }
 
-/// The answers of several parts to a query as one.
+/// The merged answers of several parts to a query.
 #[pyfunction]
 pub(crate) fn merge<'py>(
     py: Python<'py>,

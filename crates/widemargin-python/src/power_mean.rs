@@ -21,7 +21,7 @@ use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
 use crate::remote::{Solved, minimize};
-use crate::samples::{Given, Place};
+use crate::samples::{Place, PySamples};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 use crate::workers::PythonWorkers;
@@ -34,7 +34,7 @@ use crate::workers::PythonWorkers;
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
     py: Python<'_>,
-    samples: Given<'_>,
+    samples: PySamples<'_>,
     target: Target<'_>,
     kernel: KernelArgument,
     loss: &str,
@@ -81,7 +81,7 @@ pub(crate) enum KernelArgument {
 }
 
 impl KernelArgument {
-    /// The parameters with this kernel, or with one that is chosen.
+    /// The parameters with this kernel, or with automatic selection of one.
     fn set(self, params: PowerMeanParams, to_caller: &ToCaller) -> Result<PowerMeanParams> {
         match &self {
             KernelArgument::BuiltIn(spec) if spec == "auto" => Ok(params.choose_p()),
@@ -101,7 +101,7 @@ impl KernelArgument {
     }
 }
 
-/// A function of two arrays that Python answers for.
+/// A Python function of two arrays.
 struct PythonFunction {
     function: Arc<Py<PyAny>>,
     name: String,
@@ -112,15 +112,15 @@ impl ScalarFunction for PythonFunction {
     fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
         let (function, x, y) = (Arc::clone(&self.function), x.to_vec(), y.to_vec());
         let values = ask(&self.to_caller, move |py| {
-            let given = (PyArray1::from_vec(py, x), PyArray1::from_vec(py, y));
-            let values = function.bind(py).call1(given)?;
+            let arguments = (PyArray1::from_vec(py, x), PyArray1::from_vec(py, y));
+            let values = function.bind(py).call1(arguments)?;
             convert::vector::<f64>(&values)
         });
         values.ok_or_else(|| elsewhere(&self.name))
     }
 }
 
-/// The kernel of a map, its nodes and, for a kernel of the user's own, what it is tabulated at and its table.
+/// The kernel of a map, its nodes and, for a custom kernel, the grid and the values of its table.
 pub(crate) type MapParts<'py> = (String, Vec<f64>, Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>);
 
 fn parts_of<'py>(py: Python<'py>, map: &AdditiveMap) -> MapParts<'py> {
@@ -129,7 +129,7 @@ fn parts_of<'py>(py: Python<'py>, map: &AdditiveMap) -> MapParts<'py> {
     (map.kernel().to_string(), map.nodes().to_vec(), table)
 }
 
-/// The symmetric map of these parts.
+/// The symmetric map with these parts.
 pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveMap> {
     let kernel: ReducedKernel = match table {
         None => kernel.parse::<AdditiveKernel>().map_err(raise)?.into(),
@@ -142,7 +142,7 @@ pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveM
 }
 
 fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
-    // The kernel follows.
+    // `KernelArgument::set` sets the kernel.
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(scale);
     match (nodes, n_nodes) {
         (Some(nodes), _) => params.nodes(nodes),
@@ -151,11 +151,11 @@ fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> Power
     }
 }
 
-/// Trains on explicit features that `rows` stands for.
+/// Trains on the explicit features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, map, nodes, factors, C, choice, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_power_mean_remote(
     py: Python<'_>,
     rows: Py<PyAny>,
@@ -164,7 +164,7 @@ pub(crate) fn fit_power_mean_remote(
     nodes: Option<Vec<f64>>,
     factors: Option<Vec<f64>>,
     C: f64,
-    choice: Option<PyRef<'_, Chosen>>,
+    choice: Option<PyRef<'_, PowerMeanSelection>>,
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
@@ -186,22 +186,22 @@ pub(crate) fn fit_power_mean_remote(
         .with_training(TrainingSettings { nodes, ..labels.training(&common) })
         .with_calibration(calibration);
     let model = match choice {
-        Some(chosen) => model.with_choice(&chosen.params, chosen.choice.clone()),
+        Some(selection) => model.with_choice(&selection.params, selection.choice.clone()),
         None => model,
     };
     Model::fitted(model, common.features).map_err(raise)
 }
 
-/// What was chosen on samples that were brought here.
+/// Parameters selected on samples that were copied to the client.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct Chosen {
+pub(crate) struct PowerMeanSelection {
     params: PowerMeanParams,
     choice: PowerMeanChoice,
 }
 
 #[pymethods]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
-impl Chosen {
+impl PowerMeanSelection {
     #[getter]
     fn kernel(&self) -> String {
         self.params.scalar_kernel().to_string()
@@ -218,14 +218,14 @@ impl Chosen {
     }
 }
 
-/// Chooses on the samples with these numbers among those that the labels are of.
+/// Selects parameters on `samples`, whose indices among all labeled samples are `rows`.
 #[pyfunction]
 #[pyo3(signature = (samples, rows, labels, *, kernel, C, n_nodes, nodes, factors, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn choose_power_mean(
     py: Python<'_>,
-    samples: Given<'_>,
+    samples: PySamples<'_>,
     rows: Vec<usize>,
     labels: PyRef<'_, WeightedLabels>,
     kernel: KernelArgument,
@@ -234,20 +234,20 @@ pub(crate) fn choose_power_mean(
     nodes: Option<Vec<f64>>,
     factors: Option<Vec<f64>>,
     common: Common<'_>,
-) -> PyResult<Chosen> {
+) -> PyResult<PowerMeanSelection> {
     let params = params(n_nodes, nodes, factors.is_some())
         .c(C.map_or(CChoice::Auto, CChoice::Value))
         .seed(common.seed)
         .threads(common.threads);
     let samples = samples.rows("the power mean SVM")?;
-    let (known, weights) = (&labels.labels, (&labels.weights[..], labels.units()));
+    let (labels, weights) = (&labels.labels, (&labels.weights[..], labels.units()));
     let (params, choice) = conduct(py, &common.patience()?, |monitor, to_caller| {
-        kernel.set(params, to_caller)?.choose_on(&samples, &rows, known, weights, factors.as_deref(), monitor)
+        kernel.set(params, to_caller)?.choose_on(&samples, &rows, labels, weights, factors.as_deref(), monitor)
     })?;
-    Ok(Chosen { params, choice })
+    Ok(PowerMeanSelection { params, choice })
 }
 
-/// What features are multiplied by, where they are scaled, and the reduced kernel, for the samples that `rows` stands for.
+/// The factors of the features, if they are scaled, and the reduced kernel, for the samples that `rows` represents.
 #[pyfunction]
 pub(crate) fn scale_and_reduce<'py>(
     py: Python<'py>,

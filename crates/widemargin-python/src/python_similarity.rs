@@ -10,22 +10,22 @@ use widemargin::data::{AnySamples, Samples, Source, Training};
 use widemargin::similarity::{AnySimilarity, PartOptions, Similarity};
 use widemargin::{Error, Result};
 
-use crate::samples::Given;
+use crate::samples::PySamples;
 use crate::work::{ToCaller, ask, elsewhere};
 
 /// A function and its name.
 pub type PythonCall = (Py<PyAny>, String);
 
-/// The library's similarities by their specs, and Python's.
+/// The specs of built-in similarities, and Python similarities.
 pub type Similarities = (Vec<String>, Vec<PythonCall>);
 
 /// A sequence, its length, and the function that picks from it.
 pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>);
 
-/// Samples for the library's similarities, and the same for Python's.
-pub type Collected<'py> = (Option<Given<'py>>, Option<PythonObjects>);
+/// Samples for built-in similarities, and the same for Python similarities.
+pub type Collected<'py> = (Option<PySamples<'py>>, Option<PythonObjects>);
 
-/// What a model with Python's similarities is made of besides its bytes: these, its bases, and what descriptors learned.
+/// The parts of a model with Python similarities apart from its bytes: these, its bases, and the state of descriptors.
 pub type PythonParts<'py> = (Similarities, Collected<'py>, State);
 
 /// A Python similarity: a function of samples and bases, and its name.
@@ -36,7 +36,7 @@ struct PythonSimilarity {
     name: String,
 }
 
-/// A user's sequence: `pick(sequence, rows)` gives some of it.
+/// A user's sequence: `pick(sequence, rows)` returns some of its samples.
 pub struct Sequence {
     sequence: Py<PyAny>,
     n: usize,
@@ -111,7 +111,7 @@ pub struct CompositeSamples {
 }
 
 impl CompositeSamples {
-    /// The same samples, which hold on to none of the others.
+    /// The same samples without a reference to the whole sequence.
     pub fn alone(&self, py: Python<'_>) -> PyResult<Self> {
         let objects = &self.objects;
         let picked = (objects.for_python(py)?.unbind(), objects.len(), objects.whole.pick.clone_ref(py));
@@ -131,19 +131,19 @@ impl Samples for CompositeSamples {
     }
 }
 
-/// Samples that the library's similarities need.
-pub fn needed<'py>((samples, _): Collected<'py>) -> PyResult<Given<'py>> {
-    samples.ok_or_else(|| PyValueError::new_err("no samples were given"))
+/// Samples for built-in similarities.
+pub fn needed<'py>((samples, _): Collected<'py>) -> PyResult<PySamples<'py>> {
+    samples.ok_or_else(|| PyValueError::new_err("samples are missing"))
 }
 
-/// Samples that Python's similarities see, and perhaps the library's.
+/// Samples for Python similarities and, if there are any, built-in ones.
 pub fn both((samples, objects): Collected<'_>) -> PyResult<impl FnOnce(&ToCaller) -> CompositeSamples> {
-    let objects = objects.ok_or_else(|| PyValueError::new_err("calls need objects to compare"))?;
+    let objects = objects.ok_or_else(|| PyValueError::new_err("Python similarities need objects to compare"))?;
     let (ours, whole) = (samples.map(|samples| samples.owned()).transpose()?, Sequence::new(objects));
     Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
 }
 
-/// Names and numbers of what descriptors learned.
+/// The learned parameters of descriptors, by name.
 pub type State = Vec<(String, Vec<f32>)>;
 
 /// Combined similarities: built-in ones first, then Python's.
@@ -165,15 +165,11 @@ impl CompositeSimilarity {
         let calls: Vec<Arc<PythonSimilarity>> = calls.into_iter().map(call).collect::<Result<_>>()?;
         let n_parts = ours.as_ref().map_or(0, Similarity::n_parts) + calls.len();
         if let Some(ours) = ours.as_ref().filter(|ours| ours.has_features() && !calls.is_empty()) {
-            return Err(wrong(
-                "similarity",
-                ours.spec(),
-                "similarities beside a function: features have columns of their own",
-            ));
+            return Err(wrong("similarity", ours.spec(), "only similarities, not features, together with a function"));
         }
         match calls.iter().find(|call| call.n_polynomials > 0) {
             Some(call) if n_parts > 1 => {
-                Err(wrong("similarity", call.name.clone(), "a similarity with polynomials stands alone"))
+                Err(wrong("similarity", call.name.clone(), "a similarity with polynomials cannot be combined"))
             }
             _ => Ok(CompositeSimilarity { ours, calls }),
         }
@@ -185,16 +181,16 @@ impl CompositeSimilarity {
         state.into_iter().map(|(name, numbers)| (name, numbers.to_vec())).collect()
     }
 
-    /// The same with what [`CompositeSimilarity::state`] gave of the fitted one.
+    /// A fitted similarity from its [`CompositeSimilarity::state`].
     pub fn restored(similarities: Similarities, state: &State) -> Result<Self> {
         let mut similarity = CompositeSimilarity::new(similarities)?;
         if let Some(ours) = &mut similarity.ours {
-            ours.restore(&mut |wanted| match state.iter().find(|(name, _)| name == wanted) {
+            ours.restore(&mut |key| match state.iter().find(|(name, _)| name == key) {
                 Some((_, numbers)) => Ok(numbers.clone()),
                 None => Err(Error::Shape {
                     what: "state of the descriptors".into(),
-                    found: format!("no '{wanted}'"),
-                    expected: "what the fitted machine gave".into(),
+                    found: format!("no '{key}'"),
+                    expected: "the state of the fitted model".into(),
                 }),
             })?;
         }
@@ -213,7 +209,7 @@ fn ours_of(samples: CompositeSamples) -> Result<AnySamples> {
     let missing = || Error::Shape {
         what: "samples".into(),
         found: "objects alone".into(),
-        expected: "samples for the library's similarities too".into(),
+        expected: "samples for built-in similarities too".into(),
     };
     samples.ours.ok_or_else(missing)
 }
@@ -273,9 +269,9 @@ impl Similarity for CompositeSimilarity {
             similarity.block(bases, samples, first)?;
         }
         for (call, out) in self.calls.iter().zip(rest.chunks_mut(size.max(1))) {
-            let (asked, bases) = (Arc::clone(call), bases.objects.clone());
+            let (similarity, bases) = (Arc::clone(call), bases.objects.clone());
             let (to_caller, samples) = (samples.objects.to_caller.clone(), samples.objects.clone());
-            let values = ask(&to_caller, move |py| asked.block(py, &samples, &bases));
+            let values = ask(&to_caller, move |py| similarity.block(py, &samples, &bases));
             out.copy_from_slice(&values.ok_or_else(|| elsewhere(&call.name))?);
         }
         Ok(())

@@ -19,7 +19,7 @@ use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, bot
 use crate::samples::{Place, fitted};
 use crate::work::conduct;
 
-/// Trains a regression on a basis expansion, on similarities of the library's, of Python's, or both.
+/// Trains a regression on a basis expansion, on built-in similarities, Python functions, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, targets, weights, *, similarity, search, n_basis, basis, basis_rows, normalization, C,
     loss, epsilon, quantile, has_intercept, common))]
@@ -45,7 +45,7 @@ pub(crate) fn fit_basis_expansion_regressor(
 ) -> PyResult<Fitted> {
     let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    // Another similarity takes the place of this one.
+    // This similarity is replaced below.
     let mut params = BasisExpansionRegressorParams::new(AdditiveKernel::Chi2)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)

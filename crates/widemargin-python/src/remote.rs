@@ -1,4 +1,4 @@
-//! Newton's method on rows that workers hold.
+//! Newton's method on rows that are stored on workers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::weighted_labels::WeightedLabels;
 use crate::work::{ToCaller, conduct};
 use crate::workers::PythonWorkers;
 
-/// Rows that were brought here: their numbers, and their features.
+/// Rows that were copied to the client: their indices, and their features.
 pub(crate) type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
 
 /// Solved problems, their sizes, and a summary of the solve.
@@ -31,8 +31,8 @@ pub(crate) struct Solved {
     pub calibration: Calibration,
 }
 
-/// Minimizes over rows that `rows` stands for: from 0, or from the solution on those that were brought here, whose
-/// Hessian then is what directions come from, so that the workers are asked for values and gradients alone.
+/// Minimizes over the rows that `rows` represents, starting from 0, or from the solution on the rows that were copied to
+/// the client. Directions then come from the Hessian of these rows, and the workers evaluate only values and gradients.
 pub(crate) fn minimize(
     py: Python<'_>,
     rows: Py<PyAny>,
@@ -50,12 +50,12 @@ pub(crate) fn minimize(
         let shape = Objective::shape(&objective);
         Ok::<_, widemargin::Error>((objective, shape))
     };
-    let (solution, shape, mut unseen) = match brought {
+    let (solution, shape, mut held_out) = match brought {
         None => conduct(py, &patience, |monitor, to_caller| {
             let (mut objective, shape) = remote(to_caller, monitor)?;
             let solution = newton::solve(&mut objective, &settings, None, monitor)?;
-            let unseen = held_out_scores(&mut objective, &solution, &settings, monitor)?;
-            Ok((solution, shape, unseen))
+            let held_out = held_out_scores(&mut objective, &solution, &settings, monitor)?;
+            Ok((solution, shape, held_out))
         })?,
         Some((rows, features)) => {
             let rows = convert::rows(Some(rows))?.unwrap_or_default();
@@ -71,23 +71,23 @@ pub(crate) fn minimize(
                 let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
                 let mut objective = SampledObjective::new(objective, here()?)?;
                 let solution = newton::solve(&mut objective, &settings, Some(start), monitor)?;
-                let unseen = held_out_scores(&mut objective, &solution, &settings, monitor)?;
-                Ok((solution, shape, unseen))
+                let held_out = held_out_scores(&mut objective, &solution, &settings, monitor)?;
+                Ok((solution, shape, held_out))
             })?
         }
     };
     let mut stages = convert::stages(stages);
     stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
     let mut report = solution.report(stages, &settings);
-    unseen.weights.iter_mut().for_each(|weight| *weight /= c);
-    let calibration = assess(&mut report, &unseen, &labels.labels, &labels.sample_weights, EstimateMethod::HeldOut);
+    held_out.weights.iter_mut().for_each(|weight| *weight /= c);
+    let calibration = assess(&mut report, &held_out, &labels.labels, &labels.sample_weights, EstimateMethod::HeldOut);
     Ok(Solved { solution, shape, report, calibration })
 }
 
-/// The relative duality gap of a fit without some rows.
+/// The relative duality gap of the fit without the held-out rows.
 const HELD_OUT_TOL: f64 = 1e-2;
 
-/// The decision values of some rows from a fit without them, which starts at the solution.
+/// Held-out decision values of some rows: a fit without them, which starts at the solution.
 fn held_out_scores(
     objective: &mut impl Objective,
     solution: &NewtonSolution,

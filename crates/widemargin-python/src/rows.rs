@@ -1,4 +1,4 @@
-//! The rows of the similarities and descriptors, as dictionaries: what `widemargin.similarity` is made from.
+//! The rows of the similarities and descriptors, as dictionaries: the source of `widemargin.similarity`.
 
 use std::str::FromStr;
 
@@ -43,8 +43,7 @@ impl From<&similarity::Parameter> for Parameter {
     }
 }
 
-/// A similarity, or a descriptor, of which the last ones say nothing; `kernel_of` are the methods that take it as a
-/// kernel.
+/// A similarity, or a descriptor, whose last fields are empty; `kernel_of` lists the methods that accept it as a kernel.
 #[derive(IntoPyObject)]
 pub struct Row {
     name: &'static str,
@@ -66,7 +65,7 @@ fn names_any<K: FromStr>(specs: &[&str]) -> bool {
     specs.iter().any(|spec| spec.parse::<K>().is_ok())
 }
 
-/// What a row of a similarity and one of a descriptor both say.
+/// The fields that rows of similarities and of descriptors share.
 macro_rules! row {
     ($row:expr) => {
         Row {

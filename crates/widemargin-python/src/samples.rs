@@ -48,7 +48,7 @@ macro_rules! fitted {
 pub(crate) use fitted;
 
 /// Samples; vectors are borrowed, others owned.
-pub enum Given<'py> {
+pub enum PySamples<'py> {
     Dense32(PyReadonlyArray2<'py, f32>),
     Dense64(PyReadonlyArray2<'py, f64>),
     Sparse32(Csr<'py, f32>),
@@ -57,20 +57,20 @@ pub enum Given<'py> {
     Files(Bound<'py, Store>),
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Given<'py> {
+impl<'a, 'py> FromPyObject<'a, 'py> for PySamples<'py> {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(dense) = given.extract() {
-            return Ok(Given::Dense32(dense));
+    fn extract(argument: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(dense) = argument.extract() {
+            return Ok(PySamples::Dense32(dense));
         }
-        if let Ok(dense) = given.extract() {
-            return Ok(Given::Dense64(dense));
+        if let Ok(dense) = argument.extract() {
+            return Ok(PySamples::Dense64(dense));
         }
-        if let Ok(store) = given.cast::<Store>() {
-            return Ok(Given::Files(store.to_owned()));
+        if let Ok(store) = argument.cast::<Store>() {
+            return Ok(PySamples::Files(store.to_owned()));
         }
-        let parts = given.cast::<PyTuple>()?;
+        let parts = argument.cast::<PyTuple>()?;
         let form: String = parts.get_item(0)?.extract()?;
         let other = match form.as_str() {
             "csr" => return csr(&parts),
@@ -96,18 +96,18 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'py> {
             }
             other => return Err(PyTypeError::new_err(format!("samples of an unknown form '{other}'"))),
         };
-        Ok(Given::Other(other))
+        Ok(PySamples::Other(other))
     }
 }
 
-fn csr<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<Given<'py>> {
+fn csr<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<PySamples<'py>> {
     let (data, indices) = (parts.get_item(1)?, parts.get_item(2)?.extract()?);
     let (indptr, n_cols) = (parts.get_item(3)?.extract()?, parts.get_item(4)?.extract()?);
     if let Ok(data) = data.extract() {
-        return Ok(Given::Sparse32(Csr { data, indices, indptr, n_cols }));
+        return Ok(PySamples::Sparse32(Csr { data, indices, indptr, n_cols }));
     }
     let data = data.extract()?;
-    Ok(Given::Sparse64(Csr { data, indices, indptr, n_cols }))
+    Ok(PySamples::Sparse64(Csr { data, indices, indptr, n_cols }))
 }
 
 /// Pixels (n, height, width, channels) as images.
@@ -128,32 +128,32 @@ fn sparse<'a, T: Element + numpy::Element>(csr: &'a Csr<'_, T>) -> PyResult<CsrV
     CsrView::new(indptr, indices, data, csr.n_cols).map_err(raise)
 }
 
-impl Given<'_> {
-    /// Features in single precision, as linear models take them.
+impl PySamples<'_> {
+    /// Features in single precision, as linear models require them.
     pub fn block(&self) -> PyResult<Block<'_>> {
         match self {
-            Given::Dense32(array) => Ok(dense(array)?.into()),
-            Given::Sparse32(csr) => Ok(sparse(csr)?.into()),
+            PySamples::Dense32(array) => Ok(dense(array)?.into()),
+            PySamples::Sparse32(csr) => Ok(sparse(csr)?.into()),
             _ => Err(PyTypeError::new_err("features are vectors in single precision")),
         }
     }
 
-    /// The view that every method of the library takes.
+    /// The view that every method of the library accepts.
     pub fn view(&self) -> PyResult<SamplesView<'_>> {
         Ok(match self {
-            Given::Dense32(array) => dense(array)?.into(),
-            Given::Dense64(array) => dense(array)?.into(),
-            Given::Sparse32(csr) => sparse(csr)?.into(),
-            Given::Sparse64(csr) => sparse(csr)?.into(),
-            Given::Other(other) => other.into(),
-            Given::Files(_) => return Err(PyTypeError::new_err("samples in files are not in memory")),
+            PySamples::Dense32(array) => dense(array)?.into(),
+            PySamples::Dense64(array) => dense(array)?.into(),
+            PySamples::Sparse32(csr) => sparse(csr)?.into(),
+            PySamples::Sparse64(csr) => sparse(csr)?.into(),
+            PySamples::Other(other) => other.into(),
+            PySamples::Files(_) => return Err(PyTypeError::new_err("samples in files are not in memory")),
         })
     }
 
     /// Where the samples are.
     pub fn place(&self) -> PyResult<Place<'_>> {
         match self {
-            Given::Files(store) => Ok(Place::Files(store.get())),
+            PySamples::Files(store) => Ok(Place::Files(store.get())),
             _ => self.view().map(Place::Memory),
         }
     }

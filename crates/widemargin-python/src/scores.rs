@@ -1,4 +1,4 @@
-//! Scores of decision values, probabilities and numbers, as the command line tells them.
+//! Scores of decision values, probabilities and predicted targets, as the command line reports them.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(crate) fn probability_scores(
     Ok((loss, brier_score(&codes, n_classes, p, weights).map_err(raise)?))
 }
 
-/// The scores of predicted numbers by their names.
+/// The scores of predicted targets, by name.
 #[pyfunction]
 #[pyo3(signature = (targets, predicted, weights=None))]
 pub(crate) fn regression_scores(

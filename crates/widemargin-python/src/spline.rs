@@ -10,7 +10,7 @@ use crate::compared::{Fitted, compared};
 use crate::convert::Common;
 use crate::errors::raise;
 use crate::model::Model;
-use crate::samples::{Given, Place};
+use crate::samples::{Place, PySamples};
 use crate::thin_plate::AUTO_BASES;
 use crate::work::conduct;
 
@@ -21,7 +21,7 @@ use crate::work::conduct;
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_thin_plate_regressor(
     py: Python<'_>,
-    samples: Given<'_>,
+    samples: PySamples<'_>,
     targets: PyReadonlyArray2<'_, f64>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     kernel: &str,

@@ -13,7 +13,7 @@ use crate::convert::{Class, shaped};
 use crate::errors::raise;
 use crate::work::{Patience, conduct};
 
-/// The fraction of free memory that a fit takes without a limit.
+/// The fraction of free memory that a fit uses by default.
 const SHARE: f64 = 0.5;
 /// The fraction of the limit reserved for other allocations.
 const MARGIN: f64 = 0.08;
@@ -31,7 +31,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// What a fit may use.
+    /// The resources of a fit.
     pub fn resources(&self) -> Resources<'_> {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         Resources { memory: self.memory, scratch: &self.scratch, checkpoint }
@@ -96,7 +96,7 @@ impl Store {
         self.samples.outline().feature_names.clone()
     }
 
-    /// The classes and the class index of each sample, or the names of several labels and which of them each sample has.
+    /// The classes and the class index of each sample, or the names of multilabel targets and their indicators.
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<(Vec<Class>, Bound<'py, PyAny>)> {
         let outline = self.samples.outline();
         if let Some(indicators) = &outline.indicators {
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// What reading a file met, as Python's error for it.
+/// The Python exception for an error in reading a file.
 fn refused(error: IoError) -> PyErr {
     let message = match error.help() {
         Some(help) => format!("{error} ({help})"),

@@ -8,13 +8,13 @@ use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
-use crate::samples::{Given, Place};
+use crate::samples::{Place, PySamples};
 use crate::work::conduct;
 
-/// The number of bases of a fit on samples in files where it is not given.
+/// The default number of bases of a fit on samples in files.
 pub(crate) const AUTO_BASES: usize = 1000;
 
-/// Trains a thin plate SVM; with the kernel "auto" that of the least leave-one-out loss.
+/// Trains a thin plate SVM; with the kernel "auto" that of the smallest leave-one-out loss.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, C, per_class, polynomials, standardize,
     n_basis, auto_basis, basis, common))]
@@ -22,7 +22,7 @@ pub(crate) const AUTO_BASES: usize = 1000;
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_thin_plate(
     py: Python<'_>,
-    samples: Given<'_>,
+    samples: PySamples<'_>,
     target: Target<'_>,
     kernel: &str,
     C: Option<f64>,

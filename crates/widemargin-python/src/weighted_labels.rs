@@ -1,4 +1,4 @@
-//! The classes and weights of samples that other machines hold.
+//! The classes and weights of samples on a cluster.
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -8,13 +8,13 @@ use widemargin::model::{self, PowerMeanParams, TrainingSettings};
 use crate::convert::{self, Common, Factors, Target, labeled};
 use crate::errors::raise;
 
-/// Of all samples, in their order; where they have several labels, each with signed weights of its own.
+/// The labels and weights of all samples, in their order; multilabel targets have signed weights for each label.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct WeightedLabels {
     pub labels: Labels,
-    /// Those of the samples times those of their classes.
+    /// Sample weights times class weights.
     pub weights: Vec<f64>,
-    /// Those of the samples alone.
+    /// Sample weights alone.
     pub sample_weights: Vec<f64>,
     class_weight: ClassWeight,
 }
@@ -35,7 +35,7 @@ impl WeightedLabels {
         self.weights.iter().filter(|weight| **weight > 0.0).count()
     }
 
-    /// What the model of a fit stores of its parameters.
+    /// The parameters that a fitted model stores.
     pub fn training(&self, common: &Common<'_>) -> TrainingSettings {
         let Common { tol, max_iter, seed, .. } = *common;
         TrainingSettings { class_weight: self.class_weight.clone(), tol, max_iter, seed, ..TrainingSettings::default() }
@@ -47,12 +47,12 @@ impl WeightedLabels {
     #[new]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
-        let (labels, copies) = labeled(&target)?;
+        let (labels, sample_weights) = labeled(&target)?;
         let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
-        let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
+        let weights = effective_weights(&labels, sample_weights, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
         let labels = labels.balanced(&class_weight, &weights);
-        let sample_weights = copies.map_or_else(|| vec![1.0; weights.len()], <[f64]>::to_vec);
+        let sample_weights = sample_weights.map_or_else(|| vec![1.0; weights.len()], <[f64]>::to_vec);
         Ok(WeightedLabels { labels, weights, sample_weights, class_weight })
     }
 
@@ -62,7 +62,7 @@ impl WeightedLabels {
         PyArray1::from_slice(py, self.labels.codes())
     }
 
-    /// The class of each sample, or the rarest of its labels, by which samples are drawn.
+    /// The class of each sample, or the rarest of its labels: the strata for drawing samples.
     #[getter]
     fn strata<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_vec(py, self.labels.strata().0)
@@ -92,7 +92,7 @@ impl WeightedLabels {
         PyArray1::from_slice(py, &self.sample_weights)
     }
 
-    /// Rows that bases are chosen among.
+    /// Rows from which bases are selected.
     fn basis_candidates<'py>(
         &self,
         py: Python<'py>,
@@ -104,20 +104,20 @@ impl WeightedLabels {
         Ok(convert::row_numbers(py, model::basis_candidates(&self.weights, choice, n_basis, seed)))
     }
 
-    /// Rows to be brought here to choose p, C and the number of nodes of a power mean SVM.
+    /// Rows to be copied to the client to select p, C and the number of nodes of a power mean SVM.
     fn rows_to_choose_on<'py>(&self, py: Python<'py>, seed: u64) -> Bound<'py, PyArray1<i64>> {
         let rows = PowerMeanParams::auto().seed(seed).rows_to_choose_on(&self.labels, &self.weights);
         convert::row_numbers(py, rows)
     }
 
-    /// So many rows of weight above 0, to be brought here.
+    /// `n_wanted` rows of weight above 0, to be copied to the client.
     fn some_rows<'py>(&self, py: Python<'py>, n_wanted: usize, seed: u64) -> Bound<'py, PyArray1<i64>> {
         let n_wanted = n_wanted.min(self.weights.len());
         convert::row_numbers(py, model::choose_rows(&self.labels, &self.weights, n_wanted, seed))
     }
 
-    /// Rows to be brought here for the Hessian; `None` where there are fewer than `fewest` rows, or too few to be worth
-    /// it.
+    /// Rows to be copied to the client for the Hessian; `None` if there are fewer than `fewest` rows or the copy is not
+    /// worth its cost.
     fn brought_rows<'py>(
         &self,
         py: Python<'py>,

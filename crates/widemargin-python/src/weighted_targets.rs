@@ -1,4 +1,4 @@
-//! The targets and weights of samples that other machines hold, and regression on these.
+//! The targets and weights of samples on a cluster, and regression on these.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,7 +23,7 @@ use crate::model::Model;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
-/// Of all samples, in their order.
+/// The targets and weights of all samples, in their order.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct WeightedTargets(pub PartedTargets);
 
@@ -57,7 +57,7 @@ impl WeightedTargets {
         PyArray1::from_slice(py, self.0.units())
     }
 
-    /// Rows that bases are chosen among.
+    /// Rows from which bases are selected.
     fn basis_candidates<'py>(
         &self,
         py: Python<'py>,
@@ -69,11 +69,11 @@ impl WeightedTargets {
         Ok(convert::row_numbers(py, model::basis_candidates(self.0.weights(), choice, n_basis, seed)))
     }
 
-    /// So many rows of weight above 0, to be brought here.
+    /// `n_wanted` rows of weight above 0, to be copied to the client.
     fn some_rows<'py>(&self, py: Python<'py>, n_wanted: usize, seed: u64) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let n = self.0.weights().len();
-        let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n]).map_err(raise)?;
-        Ok(convert::row_numbers(py, model::choose_rows(&all_alike, self.0.weights(), n_wanted.min(n), seed)))
+        let one_class = Labels::from_codes(vec![Label::Integer(0)], vec![0; n]).map_err(raise)?;
+        Ok(convert::row_numbers(py, model::choose_rows(&one_class, self.0.weights(), n_wanted.min(n), seed)))
     }
 }
 
@@ -83,11 +83,11 @@ pub(crate) fn check_regression_loss(loss: &str, epsilon: Option<f64>, quantile: 
     RegressionLoss::new(loss, epsilon, quantile).map(drop).map_err(raise)
 }
 
-/// A regression on an expansion, over the features that `rows` stands for.
+/// A regression on an expansion, over the features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, targets, *, C, loss, epsilon, quantile, basis, basis_rows, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are what a regression is made of, passed by name")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a regression, passed by name")]
 pub(crate) fn fit_basis_expansion_regressor_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
@@ -113,8 +113,8 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     Model::regressor(model, common.features).map_err(raise)
 }
 
-/// A smoothing spline on bases: first sums over the samples that `samples` stands for, then a regression on the features
-/// that `features(plan, lift)` makes of them.
+/// A smoothing spline on bases: first sums over the samples that `samples` represents, then a regression on their
+/// features, `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, targets, *, kernel, bases, support, C, basis, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]

@@ -18,7 +18,7 @@ use widemargin::{Error, Result};
 
 use crate::errors::raise;
 
-/// Interval of signal checks while nothing else happens.
+/// Interval of signal checks while no message arrives.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The stack size of the main thread, so that recursion in the library has the same limit.
@@ -34,10 +34,10 @@ pub enum Message {
     Done,
 }
 
-/// Sends `Done` when the work ends, for whatever reason.
-struct Farewell(Sender<Message>);
+/// Sends `Done` when the work ends, also by a panic.
+struct SendDone(Sender<Message>);
 
-impl Drop for Farewell {
+impl Drop for SendDone {
     fn drop(&mut self) {
         // The calling thread waits for this message.
         let _ = self.0.send(Message::Done);
@@ -108,11 +108,11 @@ fn watched<T: Send>(
     let finished = thread::scope(|scope| {
         let cancel = &cancel;
         let body = move || {
-            let farewell = Farewell(to_caller.clone());
-            let tell = Mutex::new(to_caller.clone());
+            let done = SendDone(to_caller.clone());
+            let sender = Mutex::new(to_caller.clone());
             let sink = move |progress| {
-                let tell = tell.lock().unwrap_or_else(PoisonError::into_inner);
-                let _ = tell.send(Message::Progress(progress));
+                let sender = sender.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = sender.send(Message::Progress(progress));
             };
             let mut monitor = Monitor::none().with_cancel(cancel);
             if let Some(limit) = limit {
@@ -122,7 +122,7 @@ fn watched<T: Send>(
                 monitor = monitor.with_progress(&sink);
             }
             let result = work(&monitor, &to_caller);
-            drop(farewell);
+            drop(done);
             result
         };
         let worker = thread::Builder::new()
@@ -132,7 +132,7 @@ fn watched<T: Send>(
             .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
         loop {
             let wait = || messages.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK);
-            let met = match py.detach(wait) {
+            let handled = match py.detach(wait) {
                 Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => Ok(()),
                 Ok(Message::Ask(question)) if raised.is_none() => question(py),
@@ -145,26 +145,26 @@ fn watched<T: Send>(
                     _ => Ok(()),
                 },
             };
-            if let Err(error) = met.and_then(|()| if raised.is_none() { py.check_signals() } else { Ok(()) }) {
+            if let Err(error) = handled.and_then(|()| if raised.is_none() { py.check_signals() } else { Ok(()) }) {
                 raised.get_or_insert(error);
                 cancel.store(true, Ordering::Relaxed);
             }
         }
         py.detach(|| worker.join()).map_err(|panic| {
-            PyRuntimeError::new_err(format!("a defect of widemargin, please report it: {}", words_of(&*panic)))
+            PyRuntimeError::new_err(format!("a defect of widemargin, please report it: {}", message_of(&*panic)))
         })
     });
     (raised, finished)
 }
 
-/// Has the calling thread answer; `None` where that raises an exception, which it keeps and the caller of the work sees.
+/// Runs `answer` on the calling thread; `None` if that raises an exception, which `conduct` then raises.
 pub fn ask<T: Send + 'static>(
     to_caller: &ToCaller,
     answer: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
 ) -> Option<T> {
     let (reply, answered) = mpsc::sync_channel(1);
     let question: Question = Box::new(move |py| {
-        // The asking thread waits, so that the channel is open.
+        // The working thread waits for the reply, so the channel is open.
         let _ = reply.send(answer(py)?);
         Ok(())
     });
@@ -173,12 +173,12 @@ pub fn ask<T: Send + 'static>(
 }
 
 /// The message of a panic.
-fn words_of(panic: &(dyn Any + Send)) -> &str {
+fn message_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// A placeholder error for an exception that the calling thread keeps.
+/// A placeholder error for an exception that is raised on the calling thread.
 pub fn elsewhere(similarity: &str) -> Error {
     Error::Similarity { similarity: similarity.to_owned(), problem: "it raised an exception".into() }
 }

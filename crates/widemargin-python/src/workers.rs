@@ -1,4 +1,4 @@
-//! Rows that workers of a cluster hold: the Python object that stands for them is asked on the calling thread.
+//! Rows on the workers of a cluster: queries are sent to the Python object that represents them, on the calling thread.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use widemargin::{Error, Result};
 
 use crate::work::{self, ToCaller};
 
-/// The Python object that stands for the rows, and the way to it: its method `ask` takes the name of a query, the query,
-/// whether it changes what the parts remember and whether it has an answer, and gives the merged answer.
+/// The Python object that represents the rows, and the channel to its thread. Its method `ask` has the arguments name of the
+/// query, query, whether it changes the state of the parts, and whether it has an answer; it returns the merged answer.
 pub(crate) struct PythonWorkers {
     rows: Arc<Py<PyAny>>,
     to_caller: ToCaller,
@@ -27,8 +27,8 @@ impl Workers for PythonWorkers {
         let EncodedQuery { name, query, changes_state, has_answer } = asked;
         let (rows, query) = (Arc::clone(&self.rows), query.to_vec());
         let answer = work::ask(&self.to_caller, move |py| {
-            let given = (name, PyBytes::new(py, &query), changes_state, has_answer);
-            Ok(rows.bind(py).call_method1("ask", given)?.extract::<&[u8]>()?.to_vec())
+            let arguments = (name, PyBytes::new(py, &query), changes_state, has_answer);
+            Ok(rows.bind(py).call_method1("ask", arguments)?.extract::<&[u8]>()?.to_vec())
         });
         answer.ok_or(Error::Cancelled { stage: "solve" })
     }

@@ -1,4 +1,4 @@
-"""What the estimators on collections of Dask have in common: checks before the work, weights, lazy predictions."""
+"""Common parts of the estimators on collections of Dask: validation, weights, lazy predictions."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from ._rows import Rows
 
 @dataclass(frozen=True)
 class Piece:
-    """A partition that has samples, and what is known of each."""
+    """A partition with samples, and the data of each sample."""
 
-    # Among all partitions.
+    # The index among all partitions.
     number: int
     samples: Any
-    # What a part of features is told of its answers: of classes or labels their codes, number and sets, of a regression
-    # the standardized targets.
-    known: Any
-    # Those of the samples times those of their classes.
+    # The targets as arguments of the methods of `Part`: for classes or labels their codes, number and sets, for a
+    # regression the standardized targets.
+    targets: Any
+    # Sample weights times class weights.
     weights: npt.NDArray[np.float64]
-    # What leave-one-out takes away.
+    # The parts of weights that leave-one-out removes.
     units: npt.NDArray[np.float64]
-    # The number of its first sample among all.
+    # The index of its first sample among all.
     first: int
 
     def units_of_others(self, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
-        """The parts of weights that leave-one-out removes where these of all `n` samples are bases: nothing of them,
-        unless the others are too few to judge by."""
+        """The parts of weights that leave-one-out removes if these of all `n` samples are bases: 0 for bases, unless
+        there are too few other samples for an estimate."""
         units = self.units.copy()
         here = bases - self.first
         if 2 * len(bases) < n:
@@ -53,8 +53,8 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a fit was given."""
+class FitData:
+    """The validated arguments of a fit."""
 
     client: Client
     X: Any
@@ -68,24 +68,24 @@ class Given:
 
     @property
     def present(self) -> list[Piece]:
-        """The partitions that have samples of weight above 0."""
+        """The partitions with samples of weight above 0."""
         return [piece for piece in self.pieces if (piece.weights > 0).any()]
 
     def samples(self) -> list[Future]:
         """Parts of vectors, of the partitions that are present."""
-        made = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
-        return list(self.client.compute(made))
+        parts = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
+        return list(self.client.compute(parts))
 
     def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
-        """What belongs to some samples, by their numbers among all and in their order: `take` gives that of some rows
-        of the piece at a place."""
+        """Data of the samples with these indices among all, in their order: `take(at, rows)` returns that of some rows
+        of a piece."""
         ends = np.cumsum([len(piece.weights) for piece in self.pieces])
         owner = np.searchsorted(ends, rows, side="right")
         order = np.argsort(owner, kind="stable")
         found = []
         for at in np.unique(owner).tolist():
             found.append(take(at, rows[order][owner[order] == at] - (ends[at] - len(self.pieces[at].weights))))
-        # Back from the order of partitions to the order of the choice.
+        # Back from the order of partitions to the order of `rows`.
         return pick(joined(self.client.gather(found)), np.argsort(order, kind="stable"))
 
     def picked_samples(self, rows: npt.NDArray[np.int64]) -> Any:
@@ -98,7 +98,7 @@ class Given:
 
 
 class Clock:
-    """Seconds of stages."""
+    """The seconds of each stage."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, float]] = []
@@ -111,7 +111,7 @@ class Clock:
 
 
 class DaskEstimator:
-    """Comes before the ordinary estimator among the bases of a class."""
+    """Must precede the ordinary estimator in the bases of a class."""
 
     # The ordinary estimator.
     plain: ClassVar[type]
@@ -123,7 +123,7 @@ class DaskEstimator:
 
         Parameters
         ----------
-        X : dask array or frame of shape (n_samples, n_features); where similarities compare other samples a bag
+        X : dask array or frame of shape (n_samples, n_features); for similarities of other samples a bag
             As for the ordinary estimator.
         y : dask array, series or frame, or an array
         sample_weight : the same, or None
@@ -139,57 +139,57 @@ class DaskEstimator:
         return self._fit_collection(X, y, sample_weight)
 
     def _fit_collection(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-        asked, clock = self._checked(), Clock()
-        # Of a fit on some samples, where one decides.
+        parameters, clock = self._checked(), Clock()
+        # Those of a fit on some samples, if it selects parameters.
         self._candidates: list[Row] = []
-        given = self._given(X, y, sample_weight)
+        data = self._fit_data(X, y, sample_weight)
         clock.end("labels")
         with self._watched(X=X, y=y) as progress:
-            model, rows = self._train(asked, given, clock, progress)
-        self._keep(model, self._candidates)
-        self.dask_report_ = {"partitions": len(given.pieces), **rows.told()}
+            model, rows = self._train(parameters, data, clock, progress)
+        self._set_fitted(model, self._candidates)
+        self.dask_report_ = {"partitions": len(data.pieces), **rows.report()}
         return self
 
     def _checked(self) -> Any:
         """The parameters that need a check before any work is done."""
         raise NotImplementedError
 
-    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        """The model, and the rows that its solver asked."""
+    def _train(self, parameters: Any, data: FitData, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        """The model, and the rows of its solver."""
         raise NotImplementedError
 
-    def _given(self: Any, X: Any, y: Any, sample_weight: Any) -> Given:
-        """Checks what was given: all that can be said before any work is done."""
+    def _fit_data(self: Any, X: Any, y: Any, sample_weight: Any) -> FitData:
+        """Validates the arguments of ``fit``, as far as possible before any work is done."""
         client = get_client()
         _versions.check(client)
         parts = partitions(X, y, sample_weight, self.plain.__name__)
-        told = summaries(client, parts, self._summary)
-        kept = [number for number, one in enumerate(told) if one.n > 0]
-        if not kept:
+        found = summaries(client, parts, self._summary)
+        numbers = [number for number, one in enumerate(found) if one.n > 0]
+        if not numbers:
             raise ValueError("X has no samples: at least one is needed")
-        check_alike(told, kept)
-        there = [told[number] for number in kept]
-        copies = None if sample_weight is None else np.concatenate([one.weights for one in there])
-        weighted, known = self._known(y, there, copies)
-        ends = np.cumsum([one.n for one in there])[:-1]
-        samples = [parts[number].samples for number in kept]
+        check_columns(found, numbers)
+        present = [found[number] for number in numbers]
+        copies = None if sample_weight is None else np.concatenate([one.weights for one in present])
+        weighted, targets = self._targets_of(y, present, copies)
+        ends = np.cumsum([one.n for one in present])[:-1]
+        samples = [parts[number].samples for number in numbers]
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
-        made = zip(kept, samples, known(ends), weights, units, [0, *ends.tolist()], strict=True)
-        return Given(client, X, [Piece(*facts) for facts in made], weighted, there[0].width)
+        pieces = zip(numbers, samples, targets(ends), weights, units, [0, *ends.tolist()], strict=True)
+        return FitData(client, X, [Piece(*fields) for fields in pieces], weighted, present[0].width)
 
     def _fit_on_some(
-        self: Any, given: Given, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
+        self: Any, data: FitData, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
     ) -> Any:
-        """An ordinary fit on `n` of the samples, which are brought here; None where they are not usable."""
+        """An ordinary fit on `n` of the samples, on the client; None if they are not usable."""
         seed = self._seed()
-        rows = given.weighted.some_rows(n, seed)
-        samples = given.picked_samples(rows)
+        rows = data.weighted.some_rows(n, seed)
+        samples = data.picked_samples(rows)
         if not is_usable(samples):
             return None
-        weights, of_classes = self._weights_of_some(given.weighted, rows)
+        weights, of_classes = self._weights_of_some(data.weighted, rows)
         some = self.plain(**self.get_params(deep=False))
         some.set_params(verbose=0, random_state=ExactSeed(seed), **of_classes, **parameters)
-        some.fit(samples, self._answers(given.weighted, rows), sample_weight=weights)
+        some.fit(samples, self._answers(data.weighted, rows), sample_weight=weights)
         self._candidates = some._candidates
         return some
 
@@ -197,46 +197,46 @@ class DaskEstimator:
         """The weights of some samples, and the parameters that belong to them."""
         return weighted.weights[rows], {}
 
-    # What workers tell of a partition.
+    # Summarizes a partition, on its worker.
     _summary: ClassVar[Callable[..., _tasks.Summary]]
 
-    def _known(
-        self, y: Any, there: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    def _targets_of(
+        self, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
     ) -> tuple[Any, Callable[[Any], Sequence[Any]]]:
-        """The answers of all samples with their weights, and what is known of those between places at which all are
-        cut."""
+        """The targets of all samples with their weights, and a function that returns the `targets` of each piece, from
+        the rows at which all samples are split."""
         raise NotImplementedError
 
-    def _name_columns(self: Any, given: Given) -> None:
-        """Sets what scikit-learn keeps of the columns of vectors."""
-        if given.width is None:
+    def _name_columns(self: Any, data: FitData) -> None:
+        """Sets scikit-learn's attributes of the columns of vectors."""
+        if data.width is None:
             raise TypeError(
-                f"partition {given.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
+                f"partition {data.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
                 "frame of numbers"
             )
         self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = given.width
-        names = np.asarray(getattr(given.X, "columns", ()), dtype=object)
+        self.n_features_in_ = data.width
+        names = np.asarray(getattr(data.X, "columns", ()), dtype=object)
         if len(names) and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = names
 
     @property
     def estimator_(self: Any) -> Any:
-        """What was fitted, without Dask."""
+        """The fitted model, without Dask."""
         plain = self.plain(**self.get_params(deep=False))
         state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
         plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
         return plain
 
-    def _of_partitions(self: Any, told: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> Sequence[Any]:
-        """What each partition tells of the ordinary estimator, where it is: ``told(number, estimator, samples, labels,
-        weights)``."""
+    def _of_partitions(self: Any, function: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> Sequence[Any]:
+        """Results of ``function(number, estimator, samples, labels, weights)`` for each partition, on its worker, with
+        the ordinary estimator."""
         estimator, parts = delayed(self.estimator_), partitions(X, y, sample_weight, self.plain.__name__)
-        found = [delayed(told)(at, estimator, one.samples, one.labels, one.weights) for at, one in enumerate(parts)]
+        found = [delayed(function)(at, estimator, one.samples, one.labels, one.weights) for at, one in enumerate(parts)]
         return list(compute(*found))
 
     def _lazily(self: Any, method: str, X: Any, dtype: np.dtype[Any], columns: Sequence[Any] | None) -> Any:
-        """What a method of the ordinary estimator says of a collection, one number a sample or one for each of
+        """Results of a method of the ordinary estimator for a collection: one number per sample, or one for each of
         `columns`."""
         estimator, shape = delayed(self.estimator_), () if columns is None else (len(columns),)
         if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
@@ -256,19 +256,19 @@ def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any
     return list(client.gather(client.compute(found)))
 
 
-def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
-    """Raises ValueError where partitions differ in their columns, naming them."""
-    first = kept[0]
-    for number in kept[1:]:
-        if told[number].width != told[first].width:
+def check_columns(summaries: list[_tasks.Summary], numbers: list[int]) -> None:
+    """Raises ValueError if partitions have different columns, naming them."""
+    first = numbers[0]
+    for number in numbers[1:]:
+        if summaries[number].width != summaries[first].width:
             raise ValueError(
-                f"partition {number} of X has {told[number].width} columns, partition {first} has {told[first].width}: "
-                "they must be the same"
+                f"partition {number} of X has {summaries[number].width} columns, partition {first} has "
+                f"{summaries[first].width}: they must be the same"
             )
-        if told[number].names != told[first].names:
+        if summaries[number].names != summaries[first].names:
             raise ValueError(
-                f"partition {number} of X has the columns {told[number].names}, partition {first} has "
-                f"{told[first].names}: they must be the same, in one order"
+                f"partition {number} of X has the columns {summaries[number].names}, partition {first} has "
+                f"{summaries[first].names}: they must be the same, in the same order"
             )
 
 
@@ -287,10 +287,10 @@ def joined(parts: list[Any]) -> Any:
 
 
 def grouped(client: Client, blocks: list[Future]) -> list[Future]:
-    """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
-    partition. They are grouped by where they are when they have been made; a group is made again like any result."""
+    """Groups of the blocks on each worker, one per thread: a step is then a task per thread, not a task per partition.
+    Blocks are grouped once they are computed; a lost group is recomputed like any result."""
     wait(blocks)
-    # What one of them met is raised here.
+    # An exception in one of them is raised here.
     client.gather([block for block in blocks if block.status == "error"])
     places, threads = client.who_has(blocks), client.nthreads()
     by_worker: dict[str, list[Future]] = {}
@@ -304,12 +304,12 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
 
 
 def in_order(client: Client, blocks: list[Future]) -> list[Future]:
-    """Blocks each in a group of its own, so that answers come in the order of the samples."""
+    """A group for each block, so that answers are in the order of the samples."""
     return [client.submit(_tasks.group, block, pure=False) for block in blocks]
 
 
 def _apply(samples: Any, estimator: Any, method: str, columns: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """An empty partition has an empty answer."""
+    """The result for a partition, empty for an empty one."""
     return getattr(estimator, method)(samples) if count(samples) else np.empty((0, *columns), dtype)
 
 
@@ -325,7 +325,7 @@ def _apply_to_frame(
 
 
 def _framed(values: npt.NDArray[Any], index: Any, columns: Sequence[Any] | None) -> Any:
-    """Answers with the index of their samples."""
+    """Results with the index of their samples."""
     import pandas
 
     if columns is not None:

@@ -20,30 +20,31 @@ class Partition:
 
 
 def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition]:
-    """The partitions of samples, with the labels and weights of the same rows; `plain` trains on what is in memory.
+    """The partitions of samples, with the labels and weights of the same rows; `plain` is the estimator for samples in
+    memory.
 
     Raises
     ------
     TypeError
-        Where X is no collection of Dask.
+        If X is not a collection of Dask.
     ValueError
-        Where labels or weights are partitioned in another way that cannot be made that of the samples.
+        If the partitions of labels or weights cannot be matched to those of the samples.
     """
     if not is_dask_collection(X):
         raise TypeError(f"X is {type(X).__name__}, not a collection of Dask: widemargin.{plain} trains in memory")
     samples = pieces(X, "X")
-    given = (("y", y), ("sample_weight", sample_weight))
-    others = [[None] * len(samples) if one is None else _as(one, X, len(samples), name) for name, one in given]
+    named = (("y", y), ("sample_weight", sample_weight))
+    others = [[None] * len(samples) if one is None else _as(one, X, len(samples), name) for name, one in named]
     return [Partition(*parts) for parts in zip(samples, *others, strict=True)]
 
 
 def pieces(X: Any, name: str) -> list[Any]:
-    """One delayed object a partition of rows."""
+    """One delayed object per partition of rows."""
     if hasattr(X, "to_delayed") and hasattr(X, "chunks"):
         blocks = np.asarray(X.to_delayed(), dtype=object)
         if blocks.ndim > 1 and any(size != 1 for size in blocks.shape[1:]):
             raise ValueError(
-                f"{name} is cut along its columns too (chunks {X.chunks[1:]}): {name}.rechunk({{1: -1}}) mends that"
+                f"{name} is also split along its columns (chunks {X.chunks[1:]}): pass {name}.rechunk({{1: -1}})"
             )
         return list(blocks.ravel())
     if hasattr(X, "to_delayed"):
@@ -62,12 +63,12 @@ def _as(other: Any, X: Any, n: int, name: str) -> list[Any]:
             other = other.rechunk({0: sizes})
         found = pieces(other, name)
         if len(found) != n:
-            raise ValueError(f"X has {n} partitions, {name} has {len(found)}: they must be cut at the same rows")
+            raise ValueError(f"X has {n} partitions, {name} has {len(found)}: they must be split at the same rows")
         return found
     if sizes is None:
         raise ValueError(
-            f"{name} is {type(other).__name__}, and where the partitions of X end is not known: {name} must be a "
-            "collection of Dask cut at the same rows"
+            f"{name} is {type(other).__name__}, and the lengths of the partitions of X are unknown: {name} must be a "
+            "collection of Dask split at the same rows"
         )
     other = np.asarray(other)
     if other.shape[:1] != (sum(sizes),):
@@ -76,6 +77,6 @@ def _as(other: Any, X: Any, n: int, name: str) -> list[Any]:
 
 
 def _lengths(collection: Any) -> tuple[int, ...] | None:
-    """Rows of each partition of an array, where they are known."""
+    """Rows of each partition of an array, if they are known."""
     chunks = getattr(collection, "chunks", None)
     return None if chunks is None or np.isnan(chunks[0]).any() else tuple(chunks[0])

@@ -1,4 +1,4 @@
-"""What the regression models on collections of Dask have in common."""
+"""Common parts of the regression models on collections of Dask."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ._estimator import DaskEstimator
 
 
 class DaskRegressor(DaskEstimator):
-    """Comes before the ordinary regression model among the bases of a class."""
+    """Must precede the ordinary regression model in the bases of a class."""
 
     _summary = staticmethod(_tasks.target_summary)
 
-    def _known(
-        self: Any, y: Any, there: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    def _targets_of(
+        self: Any, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
     ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
-        targets = np.ascontiguousarray(np.concatenate([one.classes for one in there]))
+        targets = np.ascontiguousarray(np.concatenate([one.classes for one in present]))
         self._is_flat = getattr(y, "ndim", 1) == 1
-        # Without an intercept the targets keep their mean.
+        # Without an intercept the targets are not centered.
         weighted = _core.WeightedTargets(targets, copies, bool(getattr(self, "fit_intercept", True)))
         return weighted, lambda ends: np.split(weighted.standard, ends)
 
@@ -33,21 +33,21 @@ class DaskRegressor(DaskEstimator):
         return targets.standard[rows]
 
     def predict(self: Any, X: object) -> Any:
-        """Targets, lazily for a Dask collection: for a frame a series (for several outputs a frame, one column each)
-        with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
+        """Targets, lazily for a Dask collection: for a frame a series (for several outputs a frame with a column for
+        each) with its index, for an array or a bag an array. Otherwise as in the ordinary estimator."""
         if not is_dask_collection(X):
             return super().predict(X)  # type: ignore[misc]
         columns = None if self._is_flat else range(len(self.coef_))
         return self._lazily("predict", X, np.dtype(np.float64), columns)
 
     def score(self: Any, X: object, y: object, sample_weight: object = None) -> float:
-        """R², the mean over the outputs; of a Dask collection computed where its partitions are.
+        """R², the mean over the outputs; for a Dask collection computed on its workers.
 
         Parameters
         ----------
         X : samples, or a Dask collection of them
-        y : targets, for a collection cut at the same rows as in ``fit``
-        sample_weight : array of shape (n_samples,), likewise, or None
+        y : targets, for a collection split at the same rows, as in ``fit``
+        sample_weight : array of shape (n_samples,), split in the same way, or None
 
         Returns
         -------
@@ -61,7 +61,7 @@ class DaskRegressor(DaskEstimator):
         totals = np.array([sums[0] for sums in present])[:, None]
         means = np.array([sums[1] for sums in present])
         mean = (totals * means).sum(axis=0) / totals.sum()
-        # About the mean of all: those about the mean of each partition, and its own distance.
+        # Squares about the mean of all: those about the mean of each partition, plus those between the means.
         spread = sum(sums[2] for sums in present) + (totals * (means - mean) ** 2).sum(axis=0)
         errors = sum(sums[3] for sums in present)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -70,13 +70,13 @@ class DaskRegressor(DaskEstimator):
 
 
 def _sums(number: int, estimator: Any, samples: Any, targets: Any, weights: Any) -> Any:
-    """Of a partition the sum of the weights, and of each output the mean, the squares about it and those of the
+    """For a partition the sum of the weights, and for each output the mean, the squares about it and those of the
     errors."""
-    told = _tasks.target_summary(number, samples, targets, weights)
-    given = np.ones(told.n) if told.weights is None else told.weights
-    if not given.sum() > 0:
+    summary = _tasks.target_summary(number, samples, targets, weights)
+    weights = np.ones(summary.n) if summary.weights is None else summary.weights
+    if not weights.sum() > 0:
         return None
-    found = _tasks.of_partition(number, lambda: estimator.predict(samples)).reshape(told.n, -1)
-    y, given = told.classes, given[:, None]
-    mean = (given * y).sum(axis=0) / given.sum()
-    return float(given.sum()), mean, (given * (y - mean) ** 2).sum(axis=0), (given * (y - found) ** 2).sum(axis=0)
+    found = _tasks.of_partition(number, lambda: estimator.predict(samples)).reshape(summary.n, -1)
+    y, weights = summary.classes, weights[:, None]
+    mean = (weights * y).sum(axis=0) / weights.sum()
+    return float(weights.sum()), mean, (weights * (y - mean) ** 2).sum(axis=0), (weights * (y - found) ** 2).sum(axis=0)

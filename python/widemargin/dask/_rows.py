@@ -1,4 +1,4 @@
-"""The rows of a fit as the solver sees them: a query becomes a task a group of parts, and a tree of merges."""
+"""The rows of a fit for the solver: a query becomes a task per group of parts, and a tree of merges."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ from distributed import Client, Future
 from .. import _core
 from . import _tasks
 
-# How many results one task merges: few enough that a worker seldom waits for others' results, enough that a sum over
-# hundreds of groups is two or three tasks deep.
+# The number of results that one task merges: few enough that workers seldom wait for results of others, and enough that
+# a sum over hundreds of groups is two or three tasks deep.
 FAN_IN = 8
 
-# Bytes up to which a query goes along with each task.
+# The size in bytes up to which a query is sent with each task.
 SMALL = 1 << 12
 
 
 class Rows:
     """Parts of the rows on workers, and the state of each.
 
-    Every task is a function of others' results: a worker that is lost takes nothing along that its scheduler cannot
-    have made again.
+    Every task is a function of the results of others, so that the scheduler can recompute everything that is lost with
+    a worker.
     """
 
     def __init__(self, client: Client, groups: list[Future]) -> None:
         self._groups = groups
         self._states: list[Any] = [None] * len(groups)
         self._sums = Sums(client)
-        # How often each query was put.
-        self.asked: Counter[str] = Counter()
+        # The number of queries of each kind.
+        self.queries: Counter[str] = Counter()
 
     def forget(self) -> None:
-        """Lets go of the parts, which cannot be asked any more."""
+        """Releases the parts; no further queries are possible."""
         self._groups, self._states = [], []
 
-    def told(self) -> dict[str, Any]:
-        """Tasks, how often each query was put, and the seconds spent waiting for answers."""
-        return {"tasks": self._sums.n_tasks, "asked": dict(self.asked), "seconds_of_sums": self._sums.seconds}
+    def report(self) -> dict[str, Any]:
+        """The numbers of tasks and of queries of each kind, and the seconds spent waiting for answers."""
+        return {"tasks": self._sums.n_tasks, "queries": dict(self.queries), "seconds_of_sums": self._sums.seconds}
 
     def ask(self, name: str, query: bytes, changes_state: bool, has_answer: bool) -> bytes:
-        """The answer of all parts to a query of the solver; nothing where it has none."""
+        """The answer of all parts to a query of the solver; empty for queries without answer."""
         submit = self._sums.client.submit
-        self.asked[name] += 1
+        self.queries[name] += 1
         self._sums.n_tasks += len(self._groups)
         shared: Any = query
         if len(query) > SMALL:
-            # Sent once, as a task's result that workers hand on; what is small spares them the wait for one another.
-            # Dask would warn of a large argument; this one has a number for each sample.
+            # Sent once, as the result of a task, which workers pass on; small queries are faster as arguments. Dask
+            # would warn about a large argument; this one has a number for each sample.
             with config.set({"distributed.admin.large-graph-warning-threshold": "1PiB"}):
                 shared = submit(_tasks.same, query, pure=False)
             self._sums.n_tasks += 1
-        known = zip(self._groups, self._states, strict=True)
+        parts = zip(self._groups, self._states, strict=True)
         if not changes_state:
-            answers = [submit(_tasks.answer, group, state, shared, pure=False) for group, state in known]
+            answers = [submit(_tasks.answer, group, state, shared, pure=False) for group, state in parts]
         elif not has_answer:
-            self._states = [submit(_tasks.changed, group, state, shared, pure=False) for group, state in known]
+            self._states = [submit(_tasks.changed, group, state, shared, pure=False) for group, state in parts]
             return b""
         else:
-            both = [submit(_tasks.step, group, state, shared, pure=False) for group, state in known]
+            both = [submit(_tasks.step, group, state, shared, pure=False) for group, state in parts]
             answers, self._states = ([submit(_tasks.part, one, at, pure=False) for one in both] for at in range(2))
         return self._sums.wait(answers, query, shared)
 
@@ -76,8 +76,9 @@ class Sums:
         self.seconds = 0.0
 
     def wait(self, parts: list[Future], query: bytes, shared: Any) -> bytes:
-        """Makes one of the answers to a query where they are, and waits for it. Tasks get the query as `shared`. The
-        last few answers are merged here: another task, and its wait for what the others have, would take longer."""
+        """Merges the answers to a query on the workers, and waits for the result. Tasks receive the query as `shared`.
+        The last few answers are merged on the client: another task, and its wait for their transfer, would be
+        slower."""
         while len(parts) > FAN_IN:
             groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
             self.n_tasks += sum(len(group) > 1 for group in groups)

@@ -1,4 +1,4 @@
-"""What workers do: functions of their arguments alone, so that any worker can do them again after another was lost."""
+"""Tasks of workers: pure functions, so that any worker can recompute the results of a lost one."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Summary:
-    """What is to be known of a partition before a fit."""
+    """The summary of a partition before a fit."""
 
-    # The distinct answers, in rows where there are several a sample, and which of them each sample has.
+    # The distinct targets, in rows if there are several per sample, and the index of each sample's target.
     classes: npt.NDArray[Any]
     codes: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float64] | None
     width: int | None
-    # Of the columns, where they have names.
+    # The names of the columns, if they have some.
     names: list[str] | None
 
     @property
@@ -38,7 +38,7 @@ class Summary:
 
 
 def label_summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
-    """Checks a partition and tells its labels.
+    """Validates a partition and summarizes its labels.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def label_summary(number: int, samples: Any, labels: Any, weights: Any) -> Summa
 
 
 def target_summary(number: int, samples: Any, targets: Any, weights: Any) -> Summary:
-    """The same of the targets of a regression, in columns."""
+    """The same for the targets of a regression, in columns."""
     y, n = np.asarray(targets), count(samples, f"partition {number} of X")
     y = of_partition(number, lambda: y.astype(np.float64)).reshape(len(y), -1 if len(y) else 1)
     if not np.isfinite(y).all():
@@ -67,8 +67,8 @@ def target_summary(number: int, samples: Any, targets: Any, weights: Any) -> Sum
     return _summary(number, samples, n, (y, np.arange(len(y))), weights)
 
 
-def sample_summary(number: int, samples: Any, nothing: Any, weights: Any) -> Summary:
-    """The same of samples alone."""
+def sample_summary(number: int, samples: Any, labels: None, weights: Any) -> Summary:
+    """The same for samples without targets."""
     n = count(samples, f"partition {number} of X")
     return _summary(number, samples, n, (np.zeros(1), np.zeros(n)), weights)
 
@@ -77,30 +77,32 @@ def _summary(number: int, samples: Any, n: int, answers: tuple[Any, Any], weight
     classes, codes = answers
     if len(codes) != n:
         raise ValueError(f"partition {number}: X has {n} rows, y has {len(codes)}")
-    given = None
+    checked = None
     if weights is not None:
-        given = np.asarray(weights, dtype=np.float64).reshape(-1)
-        if len(given) != n:
-            raise ValueError(f"partition {number}: X has {n} rows, sample_weight has {len(given)}")
-        bad = ~np.isfinite(given) | (given < 0)
+        checked = np.asarray(weights, dtype=np.float64).reshape(-1)
+        if len(checked) != n:
+            raise ValueError(f"partition {number}: X has {n} rows, sample_weight has {len(checked)}")
+        bad = ~np.isfinite(checked) | (checked < 0)
         if bad.any():
             row = int(bad.argmax())
-            raise ValueError(f"partition {number}: the weight of its row {row} is {given[row]}: a number of 0 or more")
+            raise ValueError(
+                f"partition {number}: the weight of its row {row} is {checked[row]}: it must be a number of at least 0"
+            )
     shape: tuple[int, ...] = getattr(samples, "shape", ())
     width = shape[1] if len(shape) > 1 else None
-    return Summary(classes, codes.astype(np.uint32).reshape(-1), given, width, names_of(samples))
+    return Summary(classes, codes.astype(np.uint32).reshape(-1), checked, width, names_of(samples))
 
 
-def same(given: T) -> T:
-    """What was given, as a task's result: it is sent once to each worker that needs it, and can be had again."""
-    return given
+def same(value: T) -> T:
+    """The value as a task's result, which is sent to each worker at most once, and can be recomputed."""
+    return value
 
 
 States = list[_core.State] | None
 
 
 def sample_part(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> _core.Part:
-    """Vectors of a partition with their weights; not copied where they are of the form that the compiled half takes."""
+    """Vectors of a partition with their weights; not copied if they have the form of the extension module."""
 
     def checked() -> Any:
         return from_vectors(check_array(samples, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
@@ -117,24 +119,24 @@ def feature_part(number: int, expansion: BasisExpansion, samples: Any, weights: 
     return _core.Part.features(number, values, weights)
 
 
-def made(part: _core.Part, method: str, *given: Any) -> Any:
-    """What a part makes of its rows."""
-    return of_partition(part.number, lambda: getattr(part, method)(*given))
+def called(part: _core.Part, method: str, *arguments: Any) -> Any:
+    """The result of a method of a part."""
+    return of_partition(part.number, lambda: getattr(part, method)(*arguments))
 
 
 def group(*parts: _core.Part) -> tuple[_core.Part, ...]:
-    """Parts on one worker, none copied: a query to all of them is one task."""
+    """Parts on one worker, without copies: a query to all of them is one task."""
     return parts
 
 
 def step(parts: tuple[_core.Part, ...], states: States, query: bytes) -> tuple[bytes, list[_core.State]]:
-    """The answer of parts to a query that changes their states, and the states then."""
+    """The answer of parts to a query that changes their states, and the new states."""
     answers, changed = _answered(parts, states, query, True)
     return _core.merge(query, answers), changed
 
 
 def changed(parts: tuple[_core.Part, ...], states: States, query: bytes) -> list[_core.State]:
-    """The states of parts after a query that has no answer."""
+    """The states of parts after a query without answer."""
     return _answered(parts, states, query, True)[1]
 
 
@@ -145,8 +147,8 @@ def answer(parts: tuple[_core.Part, ...], states: States, query: bytes) -> bytes
 
 def _answered(parts: tuple[_core.Part, ...], states: States, query: bytes, changes_state: bool) -> Any:
     """The answers and the states of parts."""
-    known = zip(parts, states or itertools.repeat(None), strict=False)
-    return [*zip(*(made(part, "answer", query, state, changes_state) for part, state in known), strict=True)]
+    with_states = zip(parts, states or itertools.repeat(None), strict=False)
+    return [*zip(*(called(part, "answer", query, state, changes_state) for part, state in with_states), strict=True)]
 
 
 def part(of: Sequence[T], at: int) -> T:
@@ -154,7 +156,7 @@ def part(of: Sequence[T], at: int) -> T:
 
 
 def of_partition(number: int, work: Callable[[], T]) -> T:
-    """What goes wrong is told with the number of the partition."""
+    """The result of `work`; exceptions get the number of the partition in their message."""
     try:
         return work()
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Whether all workers have this package in this version."""
+"""Checks that all workers have this package in this version."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from .. import _core
 
 
 def check(client: Client) -> None:
-    """Raises RuntimeError before a fit where a worker has not what the fit needs, naming it.
+    """Checks the workers of a cluster before a fit.
 
     Raises
     ------
     RuntimeError
-        Where there are no workers, one has no widemargin, or another version of it.
+        If there are no workers, or one has no widemargin or another version of it.
     """
-    told = client.run(_version)
-    if not told:
+    versions = client.run(_version)
+    if not versions:
         raise RuntimeError("the cluster has no workers: start some, or wait for them with client.wait_for_workers(1)")
     own = _core.version()
-    for worker, found in told.items():
+    for worker, found in versions.items():
         if found is None:
             raise RuntimeError(f"worker {worker} has no widemargin: install widemargin {own} there")
         if found != own:

@@ -1,4 +1,4 @@
-"""One class on collections of Dask: which samples are unlike those of the training."""
+"""Outlier detection on collections of Dask."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from .._base import fitting
 from .._names import one_of
 from .._progress import Progress
 from . import _tasks
-from ._estimator import Clock, DaskEstimator, Given, in_order
+from ._estimator import Clock, DaskEstimator, FitData, in_order
 from ._features import Features, check_similarity
 from ._rows import Rows
 from .basis_expansion import BASES
 
 
 class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
-    """`widemargin.BasisExpansionOneClass` on samples that are on several machines.
+    """`widemargin.BasisExpansionOneClass` on samples on several machines.
 
-    X is a Dask array, frame or bag. The bases are chosen and sent once; each partition becomes a block of similarities
-    that stays on its worker, 4 bytes × bases × similarities a row. The products of the features with each other are
-    added up, and then every sample's left-out score is brought here. Equal samples are not merged. Parameters are those
-    of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "auto" bases (or row numbers) and
-    similarities of the library. What a similarity learns of its training samples it learns of the bases.
+    X is a Dask array, frame or bag. The bases are selected and sent once; each partition becomes a block of
+    similarities that stays on its worker, 4 bytes × bases × similarities per row. The products of the features are
+    summed, and the leave-one-out decision value of every sample is sent to the client. Duplicate samples are not
+    merged. Parameters are those of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "auto" bases
+    (or row numbers) and built-in similarities. Automatic parameters of similarities are determined from the bases.
 
     Attributes
     ----------
     estimator_ : widemargin.BasisExpansionOneClass
-        What was fitted, without Dask.
+        The fitted model, without Dask.
     dask_report_ : dict
-        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
 
     Examples
     --------
@@ -57,11 +57,11 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
 
     @fitting
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> BasisExpansionOneClass:
-        """Learns what samples are like.
+        """Trains on samples.
 
         Parameters
         ----------
-        X : dask array or frame of shape (n_samples, n_features); where similarities compare other samples a bag
+        X : dask array or frame of shape (n_samples, n_features); for similarities of other samples a bag
         y : ignored
         sample_weight : dask array or series, or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
@@ -81,51 +81,51 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         check_similarity(self)
         return normalization, basis, basis_rows
 
-    def _known(
-        self, y: Any, there: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    def _targets_of(
+        self, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
     ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
-        ones = np.ones((sum(one.n for one in there), 1))
+        ones = np.ones((sum(one.n for one in present), 1))
         weighted = _core.WeightedTargets(ones, copies, False)
         return weighted, lambda ends: np.split(weighted.standard, ends)
 
-    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        normalization, basis, basis_rows = asked
-        self._check_number(given.n)
-        present = np.flatnonzero(given.weighted.weights > 0)
-        n_basis = _usual_bases(len(present)) if isinstance(self.n_basis, str) else int(self.n_basis)
-        chosen = self._drawn(np.zeros(given.n, np.uint32), present, basis, basis_rows, n_basis)
+    def _train(self, parameters: Any, data: FitData, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        normalization, basis, basis_rows = parameters
+        self._check_number(data.n)
+        present = np.flatnonzero(data.weighted.weights > 0)
+        n_basis = _default_bases(len(present)) if isinstance(self.n_basis, str) else int(self.n_basis)
+        basis_indices = self._selected(np.zeros(data.n, np.uint32), present, basis, basis_rows, n_basis)
         features = Features(
-            self, given, chosen, clone(self.similarity, safe=False), normalization, clock, cut="precise-millionth"
+            self, data, basis_indices, clone(self.similarity, safe=False), normalization, clock, cut="precise-millionth"
         )
-        # Leave-one-out takes away one copy: where all weights are above 1, the smallest is that of one.
-        weights = given.weighted.weights
+        # Leave-one-out removes one copy: if all weights are above 1, the smallest is that of one.
+        weights = data.weighted.weights
         copy = max(1.0, weights[weights > 0].min())
-        known = [(one.known, np.minimum(one.weights, copy), False, one.first) for one in given.pieces]
-        # Left-out scores are brought here, one after another.
-        rows = Rows(given.client, in_order(given.client, features.made("ridge", known)))
+        arguments = [(one.targets, np.minimum(one.weights, copy), False, one.first) for one in data.pieces]
+        # Leave-one-out decision values are needed in the order of the samples.
+        rows = Rows(data.client, in_order(data.client, features.called("ridge", arguments)))
         model = _core.fit_basis_expansion_one_class_remote(
             features.expansion,
             rows,
-            given.weighted,
+            data.weighted,
             quantile=float(self.quantile),
             shrinkage=float(self.shrinkage),
             basis="explicit" if basis_rows is not None else basis,
-            basis_rows=chosen.tolist(),
+            basis_rows=basis_indices.tolist(),
             stages=clock.stages,
             common=self._common(progress),
         )
         return model, rows
 
     def score_samples(self, X: object) -> Any:
-        """The value of each sample, lazily for a Dask collection."""
+        """The score of each sample, lazily for a Dask collection."""
         return self._or_lazily("score_samples", X, np.float64)
 
     def decision_function(self, X: object) -> Any:
-        """``score_samples`` less the threshold, lazily for a Dask collection."""
+        """``score_samples`` minus the threshold, lazily for a Dask collection."""
         return self._or_lazily("decision_function", X, np.float64)
 
     def predict(self, X: object) -> Any:
-        """1 for samples like the training ones and -1 for others, lazily for a Dask collection."""
+        """1 for inliers and -1 for outliers, lazily for a Dask collection."""
         return self._or_lazily("predict", X, np.int64)
 
     def _or_lazily(self, method: str, X: Any, dtype: Any) -> Any:
@@ -134,6 +134,6 @@ class BasisExpansionOneClass(DaskEstimator, _local.BasisExpansionOneClass):
         return getattr(_local.BasisExpansionOneClass, method)(self, X)
 
 
-def _usual_bases(n_samples: int) -> int:
-    """The number of bases, if it is not given; as in the library."""
+def _default_bases(n_samples: int) -> int:
+    """The default number of bases, as in the library."""
     return n_samples if n_samples < 20 else min(n_samples // 2, 500)

@@ -15,34 +15,34 @@ from .._progress import Progress
 from .._samples import from_vectors
 from . import _tasks
 from ._classifier import DaskClassifier
-from ._estimator import Clock, Given, grouped
+from ._estimator import Clock, FitData, grouped
 from ._rows import Rows
 
-# The dual that the hinge is solved in is no sum over rows.
+# The hinge loss is solved in the dual, which is not a sum over rows.
 LOSSES = ("squared_hinge",)
-# The polynomial is not symmetric: it has a dual only.
+# The polynomial is not symmetric: it has only a dual.
 APPROXIMATIONS = ("nystroem",)
 
 
 class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
-    """`widemargin.PowerMeanSVC` on samples that are on several machines.
+    """`widemargin.PowerMeanSVC` on samples on several machines.
 
-    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series cut at the same rows (or, where
-    the partitions of X have known lengths, an array in memory). With a symmetric approximation the machine is a linear
-    one on a few numbers v(x) a feature: each partition becomes its block of these, 8 bytes × nodes a number that is not
-    0 (or 4 bytes × nodes a feature, where that is less), which stays on its worker, and Newton's method finds the
-    weights. X is read twice, for its labels and for its histograms, which are held until the blocks are made.
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series split at the same rows (or, where
+    the partitions of X have known lengths, an array in memory). With a symmetric approximation the model is linear in a
+    few numbers v(x) per feature: each partition becomes a block of these, 8 bytes × nodes per nonzero number (or
+    4 bytes × nodes per feature, if that is less), which stays on its worker, and Newton's method computes the weights.
+    X is read twice, for its labels and for its histograms, which are stored until the blocks are computed.
 
     Parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and ``approximation="nystroem"``;
-    `max_iter` counts Newton steps. Nodes follow the values of all partitions: where there are more than 65,536 distinct
-    ones, values rounded to 12 bits. What is "auto" is chosen on at most 1,000 samples that are brought to the client.
+    `max_iter` counts Newton steps. Nodes depend on the values of all partitions, rounded to 12 bits if there are more
+    than 65,536 distinct ones. Automatic parameters are selected on at most 1,000 samples, on the client.
 
     Attributes
     ----------
     estimator_ : widemargin.PowerMeanSVC
-        What was fitted, without Dask.
+        The fitted model, without Dask.
     dask_report_ : dict
-        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
 
     Examples
     --------
@@ -65,15 +65,15 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         one_of("approximation", self.approximation, APPROXIMATIONS, estimator=self)
         return loss, self._kernel()
 
-    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        loss, kernel = asked
+    def _train(self, parameters: Any, data: FitData, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        loss, kernel = parameters
         n_nodes, nodes = self._nodes()
-        self._name_columns(given)
-        client, samples = given.client, given.samples()
+        self._name_columns(data)
+        client, samples = data.client, data.samples()
         rows = Rows(client, grouped(client, samples))
         C, choice = c_of(self), None
         if C is None or n_nodes is None or kernel == "auto":
-            choice = self._chosen(given, rows, kernel, progress)
+            choice = self._selection(data, rows, kernel, progress)
             kernel, C, n_nodes = choice.kernel if kernel == "auto" else kernel, choice.C, choice.n_nodes
             clock.end("choose")
         factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, bool(self.scale))
@@ -82,16 +82,16 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         model = (C, loss)
         shared = [client.submit(_tasks.same, one, pure=False) for one in (reduced, factors)]
         linear = [
-            client.submit(_tasks.made, part, "power_mean", piece.known, *model, *shared, pure=False)
-            for part, piece in zip(samples, given.present, strict=True)
+            client.submit(_tasks.called, part, "power_mean", piece.targets, *model, *shared, pure=False)
+            for part, piece in zip(samples, data.present, strict=True)
         ]
         rows = Rows(client, grouped(client, linear))
-        # What nobody holds is dropped by the workers.
+        # Workers drop results without references.
         del samples, linear
         clock.end("features")
         fitted = _core.fit_power_mean_remote(
             rows,
-            given.weighted,
+            data.weighted,
             map=reduced,
             nodes=nodes,
             factors=factors,
@@ -102,16 +102,16 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         )
         return fitted, rows
 
-    def _chosen(self, given: Given, rows: Rows, kernel: Any, progress: Progress) -> _core.Chosen:
-        """What is chosen, on some of the samples, which are brought here."""
+    def _selection(self, data: FitData, rows: Rows, kernel: Any, progress: Progress) -> _core.PowerMeanSelection:
+        """Automatic parameters, selected on some of the samples, on the client."""
         n_nodes, nodes = self._nodes()
         factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, bool(self.scale))
-        some = given.weighted.rows_to_choose_on(self._seed())
-        found = check_array(given.picked_samples(some), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        some = data.weighted.rows_to_choose_on(self._seed())
+        found = check_array(data.picked_samples(some), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         return _core.choose_power_mean(
             from_vectors(found),
             some.tolist(),
-            given.weighted,
+            data.weighted,
             kernel=kernel,
             C=c_of(self),
             n_nodes=n_nodes,

@@ -12,31 +12,31 @@ from .. import thin_plate as _local
 from .._base import c_of
 from .._names import one_of
 from .._progress import Progress
-from ._bases import Features, bases_of, check_bases, chosen_kernel
+from ._bases import Features, bases_of, check_bases, selected_kernel
 from ._classifier import DaskClassifier
-from ._estimator import Clock, Given
+from ._estimator import Clock, FitData
 from ._rows import Rows
 
 
 class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
-    """`widemargin.ThinPlateSVC` on samples that are on several machines, with bases (`n_basis` must not be None).
+    """`widemargin.ThinPlateSVC` on samples on several machines, with bases (`n_basis` must not be None).
 
-    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series cut at the same rows (or, where
-    the partitions of X have known lengths, an array in memory). Bases are chosen here, among 25 samples a basis;
-    each partition becomes its block of features, 8 bytes × (bases + polynomials) a row, which stays on its worker.
-    A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times: for its
-    labels, its bases and its features; what is read last is held until the blocks are made.
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series split at the same rows (or, where
+    the partitions of X have known lengths, an array in memory). Bases are selected on the client, among 25 samples per
+    basis; each partition becomes a block of features, 8 bytes × (bases + polynomials) per row, which stays on its
+    worker. A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times:
+    for its labels, its bases and its features; the last is stored until the blocks are computed.
 
     Parameters are those of `widemargin.ThinPlateSVC`; ``n_basis="auto"`` is 1,000 bases, and with
-    ``standardize="auto"`` columns stay as they are. Where the kernel is "auto", at most 1,000 samples are brought here
-    to choose it. Samples that are equal are not merged, as they are on one machine.
+    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples, on the
+    client. Duplicate samples are not merged, as they are on one machine.
 
     Attributes
     ----------
     estimator_ : widemargin.ThinPlateSVC
-        What was fitted, without Dask.
+        The fitted model, without Dask.
     dask_report_ : dict
-        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
 
     Examples
     --------
@@ -59,21 +59,21 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         polynomials = one_of("polynomials", self.polynomials, _local._POLYNOMIALS, estimator=self)
         return c_of(self), self._kernel(), polynomials, one_of("basis", self.basis, _local.BASIS_NAMES, estimator=self)
 
-    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
-        C, kernel, polynomials, basis = asked
-        self._name_columns(given)
+    def _train(self, parameters: Any, data: FitData, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        C, kernel, polynomials, basis = parameters
+        self._name_columns(data)
         if kernel == "auto":
-            kernel = "distance" if C is not None else chosen_kernel(self, given)
+            kernel = "distance" if C is not None else selected_kernel(self, data)
             clock.end("kernel")
-        bases, support = bases_of(self, given, basis)
+        bases, support = bases_of(self, data, basis)
         clock.end("bases")
 
-        known = [(piece.known, piece.units_of_others(support, given.n)) for piece in given.present]
-        features = Features(given, "on_bases", known)
+        targets = [(piece.targets, piece.units_of_others(support, data.n)) for piece in data.present]
+        features = Features(data, "on_bases", targets)
         model = _core.fit_thin_plate_remote(
-            features.looked_at,
+            features.samples,
             features,
-            given.weighted,
+            data.weighted,
             kernel=kernel,
             bases=bases,
             support=support.tolist(),

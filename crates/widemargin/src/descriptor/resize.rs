@@ -118,7 +118,7 @@ fn weights(old: usize, new: usize) -> Vec<Taps> {
         // The remainder of rounding goes to the largest weight: an even image is unchanged.
         let total: u32 = weights.iter().sum();
         if let Some(largest) = weights.iter_mut().max() {
-            **largest = largest.wrapping_add(WHOLE.wrapping_sub(total));
+            *largest = largest.wrapping_add(WHOLE.wrapping_sub(total));
         }
         Taps { first, weights }
     };

@@ -79,7 +79,7 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
         let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
         let labels = Labels::new(labels.clone());
         let without = params(&bases).c(fitted.c()).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
-        wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
+        is_wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
     });
     let estimate = chosen.loo_error.unwrap() * n as f64;
     assert!((estimate - wrong.count() as f64).abs() <= 2.0, "{estimate}");

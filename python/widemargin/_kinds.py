@@ -123,16 +123,17 @@ def kind_for(X: Any, takes: Sequence[str]) -> str | None:
 def are_smooth(X: Any) -> bool:
     """Whether the rows of a table look like series: many columns, of which neighbors have nearly the same value."""
     X = plain(X)
-    if sparse.issparse(X) or len(X) < 2 or np.ndim(X[0]) != 1 or len(X[0]) < _STEPS:
+    if not isinstance(X, (list, np.ndarray)) or len(X) < 2 or np.ndim(X[0]) != 1 or len(X[0]) < _STEPS:
         return False
     rows = np.asarray(X[:_SOME_ROWS])
     if rows.dtype.kind not in "iuf":
         return False
-    # Without the columns' means, by which columns of different units differ, and without the rows', which they share.
-    rows = rows - rows.mean(axis=0, dtype=np.float64)
-    rows -= rows.mean(axis=1, keepdims=True)
-    variance = np.square(rows).mean()
-    return bool(variance > 0 and np.square(np.diff(rows)).mean() < 2 * _ROUGHNESS * variance)
+    with np.errstate(all="ignore"):  # Validation reports values that are not finite.
+        # Without the means of columns, by which different units differ, and without those of rows, which columns share.
+        rows = rows - rows.mean(axis=0, dtype=np.float64)
+        rows -= rows.mean(axis=1, keepdims=True)
+        variance = np.square(rows).mean()
+        return bool(variance > 0 and np.square(np.diff(rows)).mean() < 2 * _ROUGHNESS * variance)
 
 
 def plain(X: Any) -> Any:

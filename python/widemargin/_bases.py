@@ -35,7 +35,7 @@ def normalization_text(name: str, negative_eigenvalues: str) -> str:
     return f"{text}:negative-eigenvalues={negative_eigenvalues}"
 
 
-def normalization_parameters(text: str) -> dict[str, str]:
+def normalization_parameters(text: str) -> dict[str, Any]:
     """The parameters ``normalization`` and ``negative_eigenvalues``, from the result of `normalization_text`."""
     name, _, option = text.partition(":")
     return {"normalization": name.replace("-", "_"), "negative_eigenvalues": option.partition("=")[2] or "clip"}

@@ -128,16 +128,17 @@ def kind_for(X: Any, accepted: Sequence[str]) -> str | None:
 def are_smooth(X: Any) -> bool:
     """Whether the rows of a table look like series: many columns, with nearly equal values in neighboring ones."""
     X = plain(X)
-    if sparse.issparse(X) or len(X) < 2 or np.ndim(X[0]) != 1 or len(X[0]) < _STEPS:
+    if not isinstance(X, (list, np.ndarray)) or len(X) < 2 or np.ndim(X[0]) != 1 or len(X[0]) < _STEPS:
         return False
     rows = np.asarray(X[:_SOME_ROWS])
     if rows.dtype.kind not in "iuf":
         return False
-    # Column means differ between units, and row means are shared by all columns: both are subtracted.
-    rows = rows - rows.mean(axis=0, dtype=np.float64)
-    rows -= rows.mean(axis=1, keepdims=True)
-    variance = np.square(rows).mean()
-    return bool(variance > 0 and np.square(np.diff(rows)).mean() < 2 * _ROUGHNESS * variance)
+    with np.errstate(all="ignore"):  # Validation reports values that are not finite.
+        # Column means differ between units, and row means are shared by all columns: both are subtracted.
+        rows = rows - rows.mean(axis=0, dtype=np.float64)
+        rows -= rows.mean(axis=1, keepdims=True)
+        variance = np.square(rows).mean()
+        return bool(variance > 0 and np.square(np.diff(rows)).mean() < 2 * _ROUGHNESS * variance)
 
 
 def plain(X: Any) -> Any:

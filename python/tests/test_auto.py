@@ -174,9 +174,9 @@ def test_folds_do_not_cut_groups(make):
     X = np.repeat(rng.normal(size=(40, 3)), 5, axis=0) + 1e-3 * rng.normal(size=(200, 3))
     y = np.repeat(rng.integers(0, 2, 40), 5)
     groups = np.repeat(np.arange(40), 5)
-    auto = make(random_state=0, methods=["basis_expansion"])
-    cut, whole = (
-        candidates(auto.fit(X, y, **options))[0]["score"] for options in ({"groups": None}, {"groups": groups})
-    )
+    shared = {"random_state": 0, "methods": ["basis_expansion"]}
+    cut = make(cv=KFold(10, shuffle=True, random_state=0), **shared).fit(X, y)
+    whole = make(**shared).fit(X, y, groups=groups)
+    cut, whole = (candidates(auto)[0]["score"] for auto in (cut, whole))
     # Labels are noise, which the other samples of a group know.
-    assert whole < 0.7 < 0.9 < cut
+    assert whole < 0.7 < 0.8 < cut

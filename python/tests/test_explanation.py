@@ -154,7 +154,7 @@ def test_the_class_asked_for_and_what_there_is_none_of():
         explain(svc, ["Rosso"], 1)
     with pytest.raises(ValueError, match="it must be one of"):
         told.for_class("fr")
-    with pytest.raises(TypeError, match="fitted classifier"):
+    with pytest.raises(TypeError, match="fitted estimator"):
         explain("edit", ["Rosso"])
 
 
@@ -197,7 +197,7 @@ def test_reports_say_what_does_not_fit(tmp_path):
         report(own)
     # A label that the fit never saw is counted, and said.
     page = report(svc, X, np.where(y == 2, 7, y))
-    assert "50 samples have a label that the model does not know" in page
+    assert "50 samples have a label that is not a class of the model" in page
 
 
 def test_a_frame_in_another_order_is_explained_alike():

@@ -147,7 +147,7 @@ impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
         (0..similarity.n_parts()).map(|part| similarity.part(part)).collect()
     }
 
-    /// Adds what the `compared` strongest similarities are made of.
+    /// Adds the parts of the `compared` strongest similarities.
     fn compare(&self, sample: S::Samples, compared: usize, mut explanation: Explanation) -> Result<Explanation> {
         let (expansion, similarity) = (self.expansion, self.expansion.similarity());
         let described = expansion.describe(sample.clone())?;
@@ -174,7 +174,7 @@ impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
     }
 }
 
-/// The explanation of predicted numbers, of which one is explained.
+/// The explanation of one of the predicted numbers.
 fn of_values(
     method: &'static str,
     (names, values): (Vec<Label>, Vec<f64>),
@@ -207,13 +207,13 @@ fn outputs(n: usize) -> Vec<Label> {
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
-    /// strongest similarities for or against a class (or one of several labels) tell what they are made of; the predicted one
-    /// where none is given.
+    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The
+    /// `compared` strongest similarities for or against a class or label (by default the predicted one) are split into
+    /// their parts.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the classes.
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
+    /// position beyond the classes.
     pub fn explain(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -245,12 +245,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
 }
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// The prediction for one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared` strongest
-    /// similarities for an output, or the first, tell what they are made of.
+    /// The prediction for one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
+    /// strongest similarities for an output (by default the first) are split into their parts.
     ///
     /// # Errors
-    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the outputs.
+    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a
+    /// position beyond the outputs.
     pub fn explain(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -285,7 +285,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
 
 impl<S: Similarity> BasisExpansionOneClass<S> {
     /// The score of one sample less the threshold as a sum over the similarities to the bases; see [`Explanation`]. The
-    /// `compared` strongest similarities tell what they are made of.
+    /// `compared` strongest similarities are split into their parts.
     ///
     /// # Errors
     /// As for [`BasisExpansionOneClass::score_samples`]; [`Error::Parameter`] for a row beyond the samples.
@@ -394,7 +394,7 @@ impl Spline<'_> {
         SplineTerms { terms, values, intercepts }
     }
 
-    /// Adds what the `compared` strongest kernel values are made of, in columns as they are standardized.
+    /// Adds the parts of the `compared` strongest kernel values, in standardized columns.
     fn compare(&self, sample: &[f64], compared: usize, mut explanation: Explanation) -> Explanation {
         let (d, (quantity, share)) = (self.n_features, self.kernel.share());
         for (at, basis) in detailed_terms(&explanation, compared) {
@@ -436,12 +436,13 @@ impl ThinPlateSvc {
 }
 
 impl ThinPlateRegressor {
-    /// The prediction for one sample as a sum over the bases and the polynomials; see [`Explanation`]. The `compared` strongest
-    /// kernel values for an output, or the first, tell what they are made of, in columns as they are standardized.
+    /// The prediction for one sample as a sum over the bases and the polynomials; see [`Explanation`]. The `compared`
+    /// strongest kernel values for an output (by default the first) are split into their parts, in standardized
+    /// columns.
     ///
     /// # Errors
-    /// As for [`ThinPlateRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a position beyond
-    /// the outputs.
+    /// As for [`ThinPlateRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a position
+    /// beyond the outputs.
     pub fn explain(
         &self,
         samples: &impl Rows,

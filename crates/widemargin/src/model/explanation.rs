@@ -28,8 +28,8 @@ pub struct Explanation {
     /// Whether the model is multilabel, with a problem for each label: a sample has those with a decision value above
     /// 0.
     pub multilabel: bool,
-    /// Whether the decision values are what is predicted, numbers or the score of an outlier detector, and the classes their
-    /// names.
+    /// Whether the decision values are the predictions (numbers, or the score of an outlier detector), and the classes
+    /// their names.
     pub is_of_values: bool,
     /// The predicted class: its position. For multilabel models the label with the largest decision value.
     pub predicted: usize,

@@ -74,7 +74,7 @@ pub use thin_plate::{
     ThinPlateSvc, TriedSpline, TriedThinPlate,
 };
 
-// What parameters and reports are made of.
+// Types of parameters and reports.
 pub use crate::basis::BasisChoice;
 pub use crate::expansion::{Approximation, NegativeEigenvalues, Normalization};
 pub use crate::problem::{AnyLoss, Intercept, Loss, Penalty, RegressionLoss};

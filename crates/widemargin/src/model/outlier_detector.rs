@@ -112,8 +112,8 @@ pub trait OneClass: Any + fmt::Debug + Send + Sync {
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
 
-    /// The score of one sample less the threshold as a sum of terms, of which the `compared` strongest tell what they are made
-    /// of; see [`Explanation`].
+    /// The score of one sample less the threshold as a sum of terms; the `compared` strongest are split into their
+    /// parts; see [`Explanation`].
     ///
     /// # Errors
     /// As for [`OneClass::score_samples`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples.

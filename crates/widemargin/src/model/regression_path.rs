@@ -21,7 +21,7 @@ pub struct RegressionPoint {
     pub loo_rmse: Vec<f64>,
     /// R² of the leave-one-out predictions, the mean over the outputs whose targets are not constant; 1 if all are.
     pub loo_r2: f64,
-    /// The standard error of this R², with the variances of the targets taken as known.
+    /// The standard error of this R², with the variances of the targets assumed to be known.
     pub loo_r2_std: f64,
 }
 

@@ -118,12 +118,12 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
 
-    /// The prediction for one sample as a sum of terms, of which the `compared` strongest for an output, or the first, tell what
-    /// they are made of; see [`Explanation`].
+    /// The prediction for one sample as a sum of terms; the `compared` strongest for an output (by default the first)
+    /// are split into their parts; see [`Explanation`].
     ///
     /// # Errors
-    /// As for [`Regressor::predict`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a
-    /// position beyond the outputs.
+    /// As for [`Regressor::predict`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and
+    /// for a position beyond the outputs.
     fn explain(
         &self,
         samples: &SamplesView<'_>,
@@ -132,7 +132,8 @@ pub trait Regressor: Any + fmt::Debug + Send + Sync {
         compared: usize,
     ) -> Result<Explanation>;
 
-    /// The norm over all outputs of the weights on each basis, and the training rows of the bases, as far as they are known.
+    /// The norm over all outputs of the weights on each basis, and the training rows of the bases, as far as they are
+    /// known.
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 
     /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.

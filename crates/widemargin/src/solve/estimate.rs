@@ -198,7 +198,7 @@ fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>>
     is_enough.then(|| population.iter().zip(&covered_weights).map(factor).collect())
 }
 
-/// The number of samples of weight 1 that weights stand for. What leave-one-out removes is one copy of a sample, all of it
+/// The number of samples of weight 1 that weights stand for. Leave-one-out removes one copy of a sample: all of it
 /// where the weights are smaller, and the smallest weight where all are larger.
 pub(crate) fn effective_number(weights: &[f64]) -> f64 {
     let present = || weights.iter().filter(|weight| **weight > 0.0);
@@ -207,8 +207,8 @@ pub(crate) fn effective_number(weights: &[f64]) -> f64 {
     total * total / present().map(|weight| weight * weight.min(copy)).sum::<f64>()
 }
 
-/// The standard error of 1 − loss / reference, the mean over the outputs whose reference is above 0, from the weighted means
-/// of the losses and of their squares. Losses of the outputs of one sample may be dependent: their errors add up.
+/// The standard error of 1 − loss / reference, the mean over the outputs whose reference is above 0, from the weighted
+/// means of the losses and of their squares. Losses of the outputs of one sample may be dependent: their errors add up.
 pub(crate) fn explained_standard_error(moments: &[[f64; 2]], references: &[f64], n_effective: f64) -> f64 {
     let varying = || moments.iter().zip(references).filter(|(_, reference)| **reference > 0.0);
     let error = |([mean, squares], reference): (&[f64; 2], &f64)| {

@@ -24,7 +24,7 @@ pub(crate) struct Estimate {
     /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are
     /// none.
     pub d2: f64,
-    /// The standard error of this D², with the loss of the constant taken as known.
+    /// The standard error of this D², with the loss of the constant assumed to be known.
     pub std: f64,
 }
 

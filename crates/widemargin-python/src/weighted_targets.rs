@@ -40,7 +40,7 @@ impl WeightedTargets {
         PartedTargets::new(&targets, weights, has_intercept).map(WeightedTargets).map_err(raise)
     }
 
-    /// The targets with mean 0, where there is an intercept, and a largest magnitude of 1.
+    /// The targets with mean 0, if there is an intercept, and a largest magnitude of 1.
     #[getter]
     fn standard<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = self.0.values().to_vec();

@@ -29,8 +29,8 @@ _OF_CLASSES = ("leave-one-out error (%)", "leave-one-out squared hinge loss")
 class PathDisplay:
     """The candidates of a fit with their scores, and the losses for every C.
 
-    On the path of a thin plate SVM or a basis expansion the leave-one-out losses assume that no other sample crosses the
-    margin when one is removed, except at the C selected by the exact solver, where they come from refits
+    On the path of a thin plate SVM or a basis expansion the leave-one-out losses assume that no other sample crosses
+    the margin when one is removed, except at the C selected by the exact solver, where they come from refits
     (``cv_results_["loo_exact"]``).
 
     Parameters

@@ -225,7 +225,7 @@ def test_wrong_parameters_are_named(estimator):
         (wm.BasisExpansionSVC(negative_eigenvalues="clipped"), "Did you mean 'clip'"),
         (
             wm.BasisExpansionSVC(normalization="centered", negative_eigenvalues="square"),
-            "'square' belongs to 'nystroem'",
+            "'square' is only for 'nystroem'",
         ),
         (wm.BasisExpansionSVC(basis="indexes"), "Did you mean 'index'"),
         (wm.BasisExpansionSVC(basis=[0, 0, 1]), "twice|more than once"),

@@ -392,7 +392,7 @@ def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeyp
     monkeypatch.setattr(_onnx_graph, "_MOST_BYTES", 100)
     for form in (np.asarray, sparse.csr_array):
         fitted = wm.BasisExpansionSVC(n_basis=20).fit(form(X), y)
-        with pytest.raises(ValueError, match="holds 2 GB: train with fewer bases"):
+        with pytest.raises(ValueError, match="the limit of ONNX is 2 GB: train with fewer bases"):
             wm.to_onnx(fitted)
 
 

@@ -187,11 +187,11 @@ def test_series_as_columns_of_lists():
     ("X", "error", "message"),
     [
         ([[1.0], [1.0, np.nan, 1.0]], ValueError, "series 1 is nan at time step 1, channel 0.*cut or interpolate"),
-        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, "series 1 is nan.*list of arrays, or filled up with NaN"),
+        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, "series 1 is nan.*list of arrays, or padded with NaN"),
         ([[1.0], [1.0, None, 1.0]], ValueError, "series 1 is nan at time step 1"),
         ([[1.0], [np.nan, None]], ValueError, r"series 1 is empty: all its values are missing \(NaN\)"),
         ([[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]], ValueError, "series 0 is nan at time step 1, channel 1"),
-        ([[1.0], [1e300]], ValueError, r"series 1 is 1e\+300 at time step 0.*leaves single precision"),
+        ([[1.0], [1e300]], ValueError, r"series 1 is 1e\+300 at time step 0.*overflows single precision"),
         ([[1.0], []], ValueError, "series 1 is empty"),
         ([[1.0], None], ValueError, "series 1 is missing"),
         ([[1.0], "abc"], TypeError, "series 1 is .*a series is an array of numbers"),
@@ -304,7 +304,7 @@ def test_missing_strings_are_named():
         pandas.DataFrame({"name": ["a", None]}),
         polars.Series(["a", None]),
     ):
-        with pytest.raises(ValueError, match=r"names: row 1 is missing.*'' being the empty one"):
+        with pytest.raises(ValueError, match=r"names: row 1 is missing.*the empty one is ''"):
             from_other(column, STRINGS, "names")
 
 

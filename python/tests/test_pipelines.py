@@ -102,7 +102,7 @@ def test_nothing_is_pickled(tmp_path):
     ("estimator", "told"),
     [
         (CalibratedClassifierCV(wm.ThinPlateSVC()), "predict_proba is calibrated"),
-        (MultiOutputClassifier(wm.ThinPlateSVC()), "indicator matrix"),
+        (MultiOutputClassifier(wm.ThinPlateSVC()), "indicator matrices"),
         (OneVsRestClassifier(wm.ThinPlateSVC()), "several classes"),
     ],
 )

@@ -311,7 +311,7 @@ def test_missing_strings_are_named():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("abc", "X is one string: samples come in a list"),
+        ("abc", "X is one string: pass samples in a list"),
         (b"abc", "X is one bytes object"),
         (["a", b"b"], "row 1 is a bytes, not a string: decode it"),
         (["a", 3], "row 1 is a int, not a string"),
@@ -364,7 +364,7 @@ def test_sets_of_a_given_number_of_elements():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ([{1}, {-1}], ValueError, "set 1 has the element -1: elements are numbered from 0 to 16777215"),
+        ([{1}, {-1}], ValueError, "set 1 has the element -1: elements are integers from 0 to 16777215"),
         ([{1}, {2**24}], ValueError, "set 1 has the element 16777216"),
         ([{1}, {"a"}], TypeError, "set 1 has the element 'a': elements are integers"),
         ([{1}, {True}], TypeError, "set 1 has the element True"),
@@ -475,7 +475,7 @@ def test_picking_leaves_the_kind():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ((x for x in "ab"), r"generator, which has no length: list\(X\)"),
+        ((x for x in "ab"), r"generator, which has no length: pass list\(X\)"),
         (3, "int, which has no length$"),
         ({"a": 1}, "dict, which has no order"),
         (np.array(3.0), "single value"),

@@ -385,7 +385,7 @@ def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeyp
     from widemargin import _onnx_graph
 
     X, y, _ = histograms
-    with pytest.raises(TypeError, match=r"to_onnx takes one of PowerMeanSVC.*not HOG"):
+    with pytest.raises(TypeError, match=r"to_onnx needs one of PowerMeanSVC.*not HOG"):
         wm.to_onnx(wm.similarity.HOG())
     with pytest.raises(NotFittedError):
         wm.to_onnx(wm.PowerMeanSVC())

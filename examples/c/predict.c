@@ -1,5 +1,5 @@
 /* Loads a model and prints the predictions of samples, which are arguments: numbers for a model of vectors, otherwise
-   texts. A regression model gives the targets; other models the class, decision values and, if the model has them,
+   texts. It prints the targets of a regression model; of other models the class, decision values and, if there are any,
    probabilities. Without samples, prints the names of the features.
 
    cc predict.c -I crates/widemargin-c/include -L target/release -lwidemargin_c -o predict

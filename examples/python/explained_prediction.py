@@ -1,16 +1,16 @@
 """
-Why this prediction?
-====================
+Explanations of predictions
+===========================
 
-Why a sample is predicted as it is: for vectors, histograms, images, series and strings.
+Explanations of predictions for vectors, histograms, images, series and strings.
 
 A decision value is a sum, over the bases that a sample is compared with or over its columns. `explain` returns the
-terms, and of the strongest what the similarity is made of: the columns in which two vectors differ, the cells in which
-two images match, the warping path between two series, the edits from one string to another.
+terms, and for the strongest ones the parts of the similarity: the columns in which two vectors differ, the cells in
+which two images match, the warping path between two series, the edits from one string to another.
 
 .. code-block:: sh
 
-    python explained_prediction.py               # what is predicted of each kind of samples
+    python explained_prediction.py               # the predictions for each kind of samples
     python explained_prediction.py --out .       # a page with pictures for each, as notebooks show it
 
 Each explanation adds up to the decision value; expect sums that agree to six digits.
@@ -46,9 +46,9 @@ def vectors(seed: int) -> Explanation:
 def histograms(seed: int) -> Explanation:
     """Counts of visual words: an additive kernel says exactly what each column contributes."""
     rng = np.random.default_rng(seed)
-    means = rng.gamma(0.5, 4.0, size=(3, 20))
+    rates = rng.gamma(0.5, 4.0, size=(3, 20))
     y = np.repeat(["coast", "forest", "street"], 60)
-    X = rng.poisson(np.repeat(means, 60, axis=0))
+    X = rng.poisson(np.repeat(rates, 60, axis=0))
     return explain(PowerMeanSVC(-1.0).fit(X[::2], y[::2]), X, 1)
 
 
@@ -104,7 +104,7 @@ def main(argv: list[str] | None = None) -> list[str]:
         "--kind", choices=list(KINDS), action="append", help="one kind of samples only; may be repeated"
     )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write the pages there")
-    parser.add_argument("--small", action="store_true", help="the same: it takes seconds")
+    parser.add_argument("--small", action="store_true", help="no effect: the example runs in seconds")
     parser.add_argument("--seed", type=int, default=0, help="of the data (default 0)")
     arguments = parser.parse_args(argv)
     predicted: list[str] = []

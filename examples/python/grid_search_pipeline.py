@@ -6,7 +6,7 @@ Parameter search: a pipeline, a grid over the similarity's parameters, a time li
 
 `basisexpansionsvc__similarity__gamma` is the gamma of the similarity of the classifier in the pipeline; a grid may also
 contain whole similarities, including Python functions. For long searches: `time_limit=` stops each fit with its current
-solution, `verbose=1` prints progress, Ctrl-C takes effect at once, and scikit-learn 1.9's `set_callbacks` reports
+solution, `verbose=1` prints progress, Ctrl-C stops immediately, and scikit-learn 1.9's `set_callbacks` reports
 progress.
 
 .. code-block:: sh
@@ -48,7 +48,7 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def load(path: Path) -> Split:
     """X_train, X_test, y_train, y_test."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .npz of X_train, y_train, X_test and y_test")
+        raise SystemExit(f"{path} is not a file: --data needs a .npz of X_train, y_train, X_test and y_test")
     arrays = np.load(path)
     names = ("X_train", "X_test", "y_train", "y_test")
     if missing := set(names) - set(arrays.files):
@@ -117,7 +117,7 @@ def main(argv: list[str] | None = None) -> float:
         start = time.perf_counter()
         accuracy = method.fit(X, y).score(X_test, y_test)
         print(f"{name:<20} accuracy {accuracy:.3f}  seconds {time.perf_counter() - start:6.2f}")
-    # Calibrated by the fit itself on decision values of samples that it did not see.
+    # The fit calibrates them on held-out decision values.
     probabilities = search.best_estimator_.predict_proba(X_test)
     sure = probabilities.max(axis=1) > 0.9
     right = np.mean(search.best_estimator_.predict(X_test)[sure] == y_test[sure])

@@ -1,6 +1,6 @@
 """
-Images that are shifted
-=======================
+Shifted images
+==============
 
 Images shifted relative to training: similarities with displacements, compared with a Gaussian without them.
 
@@ -52,7 +52,7 @@ def cifar(folder: Path, n: int) -> tuple[Images, Images]:
     parts = []
     for name, rows in (("data_batch_1.bin", n), ("test_batch.bin", n // 5)):
         if not (folder / name).is_file():
-            raise SystemExit(f"{folder / name} is not there: --data takes the folder of CIFAR-10's binary version")
+            raise SystemExit(f"{folder / name} does not exist: --data needs the folder of CIFAR-10's binary version")
         records = np.fromfile(folder / name, dtype=np.uint8)
         if len(records) % 3073:
             raise SystemExit(f"{folder / name} has {len(records)} bytes, no multiple of 3073: it is not CIFAR-10's")

@@ -2,22 +2,22 @@
 Regression on molecules
 =======================
 
-A number for each molecule, from its SMILES: `BasisExpansionRegressor`, with automatic selection of the similarity.
+Regression on SMILES: `BasisExpansionRegressor` with automatic selection of the similarity.
 
-The number is the logarithm of the Wiener index, the sum of the distances between all pairs of heavy atoms in the graph
-of the molecule, which Wiener found to go with the boiling points of paraffins in 1947. It follows from the SMILES, so
-that no data need be measured, and it is no sum over substructures: both length and branching count.
+The target is the logarithm of the Wiener index, the sum of the distances between all pairs of heavy atoms in the graph
+of the molecule, which Wiener related to the boiling points of paraffins in 1947. It is computed from the SMILES, so
+that no measurements are needed, and it is not a sum over substructures: it depends on length and branching.
 
 .. code-block:: sh
 
     python molecules_regression.py                             # random molecules of chains, branches and rings
     python molecules_regression.py --data bbbp.csv --out .     # a column `smiles`; with --target another column
 
-Similarities and the weight of the losses are chosen by leave-one-out, which has a closed form: the estimate that comes
-with it is of molecules that the fit did not see, and the last line compares it with those held back.
+The similarity and C are selected by leave-one-out, which has a closed form. This also estimates the error on new
+molecules, and the last line compares the estimate with the error on held-out molecules.
 
-Expect a root mean squared error of 0.07 for the edit distance, which is chosen, and 0.31 for ridge regression on counts
-of n-grams; the targets have a standard deviation of 0.94.
+Expect a root mean squared error of 0.07 for the edit distance, which is selected, and 0.31 for ridge regression on
+counts of n-grams; the targets have a standard deviation of 0.94.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def make_molecules(n: int, seed: int = 0) -> list[str]:
 def load(path: Path, target: str | None) -> tuple[list[str], np.ndarray]:
     """SMILES of the column `smiles`, and the numbers of another column or their Wiener indices."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .csv or .csv.gz with a header")
+        raise SystemExit(f"{path} is not a file: --data needs a .csv or .csv.gz with a header")
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     if not rows or not {"smiles", target or "smiles"} <= set(rows[0]):
@@ -114,7 +114,7 @@ def draw(truth: np.ndarray, predicted: dict[str, np.ndarray], path: Path) -> Non
 def main(argv: list[str] | None = None) -> float:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a table with a header: .csv or .csv.gz")
-    parser.add_argument("--target", help="the column of the numbers (the logarithm of the Wiener index unless given)")
+    parser.add_argument("--target", help="the column of the targets (default: the logarithm of the Wiener index)")
     parser.add_argument("--out", type=Path, help="folder for the picture")
     parser.add_argument("--small", action="store_true", help="a size of seconds")
     args = parser.parse_args(argv)

@@ -51,7 +51,7 @@ def make_fingerprints(n: int, n_bits: int = 1024, seed: int = 0) -> tuple[np.nda
 def load(path: Path, label: str | None) -> tuple[Any, np.ndarray]:
     """Bits, or SMILES, and labels; the label column is the last unless specified."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .csv or .csv.gz with a header")
+        raise SystemExit(f"{path} is not a file: --data needs a .csv or .csv.gz with a header")
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
         header, *rows = csv.reader(file)
     label = label or header[-1]
@@ -79,7 +79,7 @@ def draw(truth: np.ndarray, scores: dict[str, np.ndarray], path: Path) -> None:
         area = roc_auc_score(truth, values)
         axes.plot(100 * false, 100 * true, style, color=color, label=f"{name} (area {area:.3f})")
     axes.plot([0, 100], [0, 100], ":", color="0.6", label="chance")
-    axes.set(xlabel="inactive ones taken for active (%)", ylabel="active ones found (%)", aspect="equal")
+    axes.set(xlabel="false positive rate (%)", ylabel="true positive rate (%)", aspect="equal")
     axes.legend(loc="lower right")
     figure.savefig(path, dpi=120)
 
@@ -87,7 +87,7 @@ def draw(truth: np.ndarray, scores: dict[str, np.ndarray], path: Path) -> None:
 def main(argv: list[str] | None = None) -> float:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a table with a header: .csv or .csv.gz")
-    parser.add_argument("--label", help="the label's column (the last unless given)")
+    parser.add_argument("--label", help="the column of the labels (default: the last)")
     parser.add_argument("--out", type=Path, help="folder for the picture")
     parser.add_argument("--small", action="store_true", help="a size of seconds")
     args = parser.parse_args(argv)

@@ -61,17 +61,17 @@ def make_keypoints(n: int, n_classes: int = 4, seed: int = 0) -> tuple[list[Keyp
     y = rng.integers(0, n_classes, n)
     samples = []
     for label in y:
-        kept = rng.random(len(kinds)) < 1 / 2
-        points = layouts[label][kept] + rng.normal(0, 0.4, (kept.sum(), 2))
+        visible = rng.random(len(kinds)) < 1 / 2
+        points = layouts[label][visible] + rng.normal(0, 0.4, (visible.sum(), 2))
         points = np.concatenate([points, rng.uniform(-5, 35, (6, 2))]) + rng.uniform(-20, 20, 2)
-        samples.append({"points": points, "kinds": np.concatenate([kinds[kept], rng.integers(0, N_KINDS, 6)])})
+        samples.append({"points": points, "kinds": np.concatenate([kinds[visible], rng.integers(0, N_KINDS, 6)])})
     return samples, y
 
 
 def read(path: Path) -> tuple[list[Keypoints], np.ndarray]:
     """One sample per line."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .jsonl")
+        raise SystemExit(f"{path} is not a file: --data needs a .jsonl")
     samples, labels = [], []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:

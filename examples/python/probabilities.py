@@ -4,8 +4,8 @@ Probabilities without further fits
 
 Probabilities without further fits: the thin plate SVM compared with a calibration by five folds.
 
-A fit calibrates its probabilities on decision values of samples that it did not see, which it has by leave-one-out in
-closed form. `CalibratedClassifierCV` fits five times more for that, and averages six models.
+A fit calibrates its probabilities on leave-one-out decision values, which have a closed form.
+`CalibratedClassifierCV` needs five more fits, and averages the models.
 
 .. code-block:: sh
 
@@ -47,10 +47,10 @@ def made(n: int) -> dict[str, Samples]:
 def load(path: Path) -> Samples:
     """Samples and their labels."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .npz of X and y")
+        raise SystemExit(f"{path} is not a file: --data needs a .npz of X and y")
     arrays = np.load(path)
     if missing := {"X", "y"} - set(arrays.files):
-        raise SystemExit(f"{path} lacks the arrays {sorted(missing)}: --data takes a .npz of X and y")
+        raise SystemExit(f"{path} lacks the arrays {sorted(missing)}: --data needs a .npz of X and y")
     return arrays["X"], arrays["y"]
 
 
@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> float:
             P = fitted.predict_proba(X_test)
             losses[engine].append(log_loss(y_test, P, labels=fitted.classes_))
             accuracies[engine].append(fitted.score(X_test, y_test))
-            # Every class of every sample is one probability that is right or wrong.
+            # Each class of each sample counts as one predicted probability.
             drawn[name][engine] = ((y_test[:, None] == fitted.classes_).ravel().astype(int), P.ravel())
             print(f"    {name + ', ' + engine:<40} log loss {losses[engine][-1]:.3f}  seconds {spent:6.2f}")
     for engine in ENGINES:

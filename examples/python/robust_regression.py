@@ -2,19 +2,18 @@
 Outliers and prediction intervals
 =================================
 
-The losses of `BasisExpansionRegressor`: Huber's where some targets are far off, and two quantiles as an interval.
+The losses of `BasisExpansionRegressor`: Huber's loss for outliers among the targets, and two quantiles as an interval.
 
-On the left a tenth of the targets is shifted upwards. The squared loss follows them; Huber's loss, whose ε follows from
-the spread of the residuals, pulls with a bounded force only. On the right the noise grows from left to right; the
-quantiles 0.05 and 0.95 of the targets enclose nine tenths of them at every place, and one standard deviation for all
-could not.
+On the left 10 % of the targets are shifted upwards. The squared loss follows them; Huber's loss, whose ε is determined
+by the spread of the residuals, limits their influence. On the right the noise grows from left to right; the quantiles
+0.05 and 0.95 enclose 90 % of the targets everywhere, which a single standard deviation cannot.
 
 .. code-block:: sh
 
     python robust_regression.py
     python robust_regression.py --data points.csv --out .    # a table of numbers; the last column is the target
 
-Of `--data`, nothing is known but the targets: the errors are then those of samples that are held back.
+With `--data` the true function is unknown: the errors are then those of held-out samples.
 
 Expect a mean absolute error of 0.64 with the squared loss and of 0.04 with Huber's, and 88 % of new targets in the
 interval.
@@ -54,7 +53,7 @@ def with_growing_noise(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np
 def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The columns of a table with a header, and its last one."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .csv of numbers with a header")
+        raise SystemExit(f"{path} is not a file: --data needs a .csv of numbers with a header")
     table = np.genfromtxt(path, delimiter=",", skip_header=1)
     if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all():
         raise SystemExit(f"{path} has to have two columns at least, all of them numbers")

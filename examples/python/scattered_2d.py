@@ -48,7 +48,7 @@ def made(n: int) -> dict[str, Points]:
 def load(path: Path) -> Points:
     """Points of two columns and their labels."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .npz of X and y, or a .csv of x, y, label")
+        raise SystemExit(f"{path} is not a file: --data needs a .npz of X and y, or a .csv of x, y, label")
     if path.suffix == ".npz":
         arrays = np.load(path)
         if missing := {"X", "y"} - set(arrays.files):

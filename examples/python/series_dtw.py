@@ -60,7 +60,7 @@ def load(path: Path) -> Split:
     for part in ("TRAIN", "TEST"):
         file = path / f"{path.name}_{part}.tsv"
         if not file.is_file():
-            raise SystemExit(f"{file} is not there: --data takes a data set's folder of the UCR archive, or a .npz")
+            raise SystemExit(f"{file} does not exist: --data needs a data set's folder of the UCR archive, or a .npz")
         rows = np.loadtxt(file, ndmin=2)
         parts += [rows[:, 1:], rows[:, 0].astype(int)]
     X, y, X_test, y_test = parts

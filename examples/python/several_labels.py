@@ -6,7 +6,7 @@ Multilabel classification with a third of the labels unknown: one fit of all lab
 
 A sample of a screening is tested for some of twelve toxicities, a document has several topics: each label is a problem
 of its own, but similarities, bases and Gram matrices are the same for all. `fit(X, Y)` with an indicator matrix solves
-all labels together; entries that are NaN are left out of their label's problem only. The labels here are properties of
+all labels together; NaN entries are ignored in the problem of their label only. The labels here are properties of
 handwritten digits.
 
 .. code-block:: sh
@@ -14,7 +14,7 @@ handwritten digits.
     python several_labels.py                             # scikit-learn's digits
     python several_labels.py --data toxicity.npz --out . # a .npz of X and Y, in which NaN is unknown
 
-Expect the accuracy of one fit a label, in little more than half the time.
+Expect the accuracy of one fit per label, in little more than half the time.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ PROPERTIES = {
 def made(small: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Digits with twelve properties."""
     X, digits = load_digits(return_X_y=True)
-    kept = slice(None, 600 if small else None)
-    return X[kept], np.stack([np.isin(digits, has) for has in PROPERTIES.values()], axis=1)[kept], list(PROPERTIES)
+    rows = slice(None, 600 if small else None)
+    return X[rows], np.stack([np.isin(digits, has) for has in PROPERTIES.values()], axis=1)[rows], list(PROPERTIES)
 
 
 def load(path: Path) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Samples, their labels, and the names of these."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .npz of X and Y")
+        raise SystemExit(f"{path} is not a file: --data needs a .npz of X and Y")
     arrays = np.load(path)
     if missing := {"X", "Y"} - set(arrays.files):
-        raise SystemExit(f"{path} lacks the arrays {sorted(missing)}: --data takes a .npz of X and Y")
+        raise SystemExit(f"{path} lacks the arrays {sorted(missing)}: --data needs a .npz of X and Y")
     return arrays["X"], arrays["Y"], [str(label) for label in range(arrays["Y"].shape[1])]
 
 

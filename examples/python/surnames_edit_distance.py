@@ -82,7 +82,7 @@ def draw(truth: list[str], found: np.ndarray, path: Path) -> None:
     )
     for text in shown.text_.ravel():
         text.set_fontsize(7 if n > 8 else 9)
-        # Zeros would only hide the rest.
+        # Zeros are not printed.
         text.set_visible(text.get_text() != "0.00")
     axes.set(title="Share of each language's names", xlabel="predicted", ylabel="true")
     figure.savefig(path, dpi=120)
@@ -95,7 +95,7 @@ def main(argv: list[str] | None = None) -> float:
     parser.add_argument("--small", action="store_true", help="a size of seconds")
     args = parser.parse_args(argv)
     if args.data and not args.data.is_file():
-        parser.error(f"{args.data} is no file: --data takes a table of languages and surnames")
+        parser.error(f"{args.data} is not a file: --data needs a table of languages and surnames")
     names, languages = load(args.data) if args.data else make_names(600 if args.small else 3000)
     names, test, languages, truth = train_test_split(
         names, languages, test_size=0.2, random_state=0, stratify=languages

@@ -74,9 +74,9 @@ def read(path: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
 
 
 def load(path: Path) -> tuple[sparse.csr_matrix, sparse.csr_matrix, np.ndarray, np.ndarray]:
-    """NAME.train.npz with its NAME.test.npz, or a single file, with a quarter held out."""
+    """NAME.train.npz with its NAME.test.npz, or a single file, a quarter for testing."""
     if not path.is_file():
-        raise SystemExit(f"{path} is no file: --data takes a .npz of counts, as bags_of_words.py writes them")
+        raise SystemExit(f"{path} is not a file: --data needs a .npz of counts, as bags_of_words.py writes them")
     X, y = read(path)
     test = path.with_name(path.name.replace(".train.", ".test."))
     if test == path or not test.is_file():

@@ -1,5 +1,5 @@
 //! A thin plate SVM on vectors with default parameters: its accuracy as estimated from the training samples, probabilities,
-//! and the model file, which the command line, Python and C read too.
+//! and the model file, which the command line, Python and C can also read.
 //!
 //! `cargo run --release --package widemargin-examples --bin first_model`
 

@@ -1,4 +1,4 @@
-//! A user-defined similarity in about twenty lines: how much two time intervals overlap; and a model of it, saved and
+//! A user-defined similarity in about twenty lines: the overlap of two time intervals; and a model with it, saved and
 //! loaded.
 //!
 //! Any function of two objects can be a similarity. It need be neither symmetric nor a kernel, and the objects need not

@@ -58,7 +58,7 @@ def test_the_weights_are_those_of_one_machine_for_any_partitions(client, digits,
 
 def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     X, y = digits
-    monkeypatch.setattr(basis_expansion, "FEWEST_ROWS", 1000)
+    monkeypatch.setattr(basis_expansion, "HESSIAN_SAMPLE_ROWS", 1000)
     parameters = {"n_basis": 40, "basis": "index", "C": 0.1, "tol": 1e-6, "normalization": "mean_norm"}
     found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (1, 0, 1200, 96, 500)))
     assert found.dask_report_["queries"].get("gram", 0) == 0
@@ -261,7 +261,7 @@ def test_mistakes_are_told_before_the_fit(client, digits):
         svc.fit(X, y)
     with pytest.raises(ValueError, match="X has 100 rows, y has 90"):
         svc.fit(dX, dy[:90])
-    with pytest.raises(ValueError, match=r"cut along its columns too .* X.rechunk\(\{1: -1\}\)"):
+    with pytest.raises(ValueError, match=r"split along its columns .* pass X.rechunk\(\{1: -1\}\)"):
         svc.fit(da.from_array(X, chunks=(50, 32)), dy)
     pieces = zip([X[:60], X[60:, :9]], (60, 40), strict=True)
     ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])

@@ -225,7 +225,7 @@ def test_wrong_parameters_are_named(estimator):
         (wm.BasisExpansionSVC(negative_eigenvalues="clipped"), "Did you mean 'clip'"),
         (
             wm.BasisExpansionSVC(normalization="centered", negative_eigenvalues="square"),
-            "'square' belongs to 'nystroem'",
+            "'square' is only for 'nystroem'",
         ),
         (wm.BasisExpansionSVC(basis="indexes"), "Did you mean 'index'"),
         (wm.BasisExpansionSVC(basis=[0, 0, 1]), "twice|more than once"),
@@ -341,7 +341,7 @@ def test_n_jobs_is_at_most_the_machine_s_cores():
     X = np.random.default_rng(0).random((60, 4))
     y = np.arange(60) % 2
     plain = wm.PowerMeanSVC(random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match="n_jobs=100000 is more than the machine has cores"):
+    with pytest.warns(UserWarning, match="n_jobs=100000 exceeds the number of cores"):
         many = wm.PowerMeanSVC(n_jobs=100000, random_state=0).fit(X, y)
     with pytest.warns(UserWarning, match="n_jobs=100000"):
         np.testing.assert_array_equal(many.decision_function(X), plain.decision_function(X))

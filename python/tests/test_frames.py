@@ -135,13 +135,13 @@ def test_python_and_the_command_line_read_each_others_models(method, flags, esti
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (pandas.date_range("2024-01-31", periods=120), "column 'when' holds dates or times: leave it out"),
-        (pandas.period_range("2024-01", periods=120, freq="D"), "column 'when' holds dates or times"),
-        ([datetime.date(2024, 1, 31)] * 120, "column 'when' holds dates or times"),
-        (pandas.to_timedelta(np.arange(120), "s"), "column 'when' holds dates or times"),
+        (pandas.date_range("2024-01-31", periods=120), "column 'when' contains dates or times: drop it"),
+        (pandas.period_range("2024-01", periods=120, freq="D"), "column 'when' contains dates or times"),
+        ([datetime.date(2024, 1, 31)] * 120, "column 'when' contains dates or times"),
+        (pandas.to_timedelta(np.arange(120), "s"), "column 'when' contains dates or times"),
         (["2024-01-31"] * 120, r"column 'when', row 0 \(from 0\): '2024-01-31' is a date"),
         ([*map(str, range(119)), "many"], r"column 'when', row 119 \(from 0\): 'many' is not a number"),
-        ([{"a": 1}] * 120, "column 'when' holds objects of type dict"),
+        ([{"a": 1}] * 120, "column 'when' contains objects of type dict"),
         ([None] * 120, "column 'when': no value in any row"),
         ([f"passenger {k}" for k in range(120)], "column 'when': 120 different texts in 120 rows"),
     ],

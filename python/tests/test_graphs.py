@@ -88,7 +88,7 @@ def test_graphs_of_networkx_are_written_by_their_attributes():
     [
         ((["C"], [(0, 1)]), r"graph 1 \(from 0\), edge 0: there is no node 1 among 1"),
         ((["C"], [(0, -1)]), "no node -1"),
-        ((["C", "O"], [(0, 1), (0,)]), r"edge 1: \(0,\) is not two nodes"),
+        ((["C", "O"], [(0, 1), (0,)]), r"edge 1: \(0,\) must be the numbers of two nodes"),
         ((["C", None], []), "node 1: the label None is neither"),
         ((["C", "O"], [(0, 1, ["="])]), "edge 0: the label"),
         ("CO", "graph 1 .* is a str"),

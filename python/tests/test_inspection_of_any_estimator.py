@@ -167,7 +167,7 @@ def test_numbers_of_a_similarity_of_python_are_explained():
         explanation = explain(fitted, sets, 3)
         sums = explanation.intercepts + explanation.contributions.sum(axis=0)
         np.testing.assert_allclose(sums, explanation.decision_values, atol=1e-4)
-        with pytest.raises(TypeError, match="a report needs a model whose similarities are the library's"):
+        with pytest.raises(TypeError, match="a report needs a model with built-in similarities"):
             report(fitted)
 
 

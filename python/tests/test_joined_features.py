@@ -61,9 +61,9 @@ def test_sparse_and_dense_vectors_agree():
 
 
 def test_what_cannot_be_joined_is_told():
-    with pytest.raises(ValueError, match="stands alone"):
+    with pytest.raises(ValueError, match="cannot be combined"):
         wm.BasisExpansionSVC(["precomputed", "features"]).fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="cannot stand beside a function"):
+    with pytest.raises(ValueError, match="cannot be combined with a function"):
         wm.BasisExpansionSVC(["features", lambda x, y: 1.0]).fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="no bases"):
         wm.BasisExpansionSVC(["features:bases=2", "rbf"]).fit(np.eye(4), [0, 1, 0, 1])

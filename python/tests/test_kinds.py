@@ -110,7 +110,7 @@ def test_objects_of_no_kind_are_refused(X):
 def test_a_single_sample_is_refused():
     for one in (networkx.path_graph(3), GRAPHS[0]):
         for similarity in ("auto", "wl/cosine"):
-            with pytest.raises(TypeError, match="X is one graph: samples come in a list"):
+            with pytest.raises(TypeError, match="X is one graph: pass samples in a list"):
                 wm.BasisExpansionSVC(similarity).fit(one, [0, 1, 2])
 
 

@@ -385,14 +385,14 @@ def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeyp
     from widemargin import _onnx_graph
 
     X, y, _ = histograms
-    with pytest.raises(TypeError, match=r"to_onnx takes one of PowerMeanSVC.*not HOG"):
+    with pytest.raises(TypeError, match=r"to_onnx needs one of PowerMeanSVC.*not HOG"):
         wm.to_onnx(wm.similarity.HOG())
     with pytest.raises(NotFittedError):
         wm.to_onnx(wm.PowerMeanSVC())
     monkeypatch.setattr(_onnx_graph, "_MOST_BYTES", 100)
     for form in (np.asarray, sparse.csr_array):
         fitted = wm.BasisExpansionSVC(n_basis=20).fit(form(X), y)
-        with pytest.raises(ValueError, match="holds 2 GB: train with fewer bases"):
+        with pytest.raises(ValueError, match="the limit of ONNX is 2 GB: train with fewer bases"):
             wm.to_onnx(fitted)
 
 

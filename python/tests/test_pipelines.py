@@ -102,7 +102,7 @@ def test_nothing_is_pickled(tmp_path):
     ("estimator", "told"),
     [
         (CalibratedClassifierCV(wm.ThinPlateSVC()), "predict_proba is calibrated"),
-        (MultiOutputClassifier(wm.ThinPlateSVC()), "indicator matrix"),
+        (MultiOutputClassifier(wm.ThinPlateSVC()), "indicator matrices"),
         (OneVsRestClassifier(wm.ThinPlateSVC()), "several classes"),
     ],
 )
@@ -117,7 +117,7 @@ def test_steps_that_cannot_be_saved_are_named(tmp_path):
     with pytest.raises(TypeError, match=r'TfidfVectorizer.*"tfidf"'):
         wm.save(texts, tmp_path / "no")
     logs = make_pipeline(FunctionTransformer(np.log1p), wm.ThinPlateSVC()).fit(X, y)
-    with pytest.raises(TypeError, match="function of Python"):
+    with pytest.raises(TypeError, match="Python function"):
         wm.save(logs, tmp_path / "no")
     with pytest.raises(TypeError, match="PCA"):
         wm.save(make_pipeline(PCA(2), wm.ThinPlateSVC()).fit(X, y), tmp_path / "no")

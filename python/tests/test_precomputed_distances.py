@@ -100,7 +100,7 @@ def test_bad_input_is_named():
     twice = np.c_[distances, A, A[:, 0]]
     with pytest.raises(ValueError, match="polynomial 2 is a combination"):
         BasisExpansionSVC("precomputed:distance=negative,polynomials=3", normalization="centered").fit(twice, a)
-    with pytest.raises(ValueError, match="stands alone"):
+    with pytest.raises(ValueError, match="cannot be combined"):
         BasisExpansionSVC(["rbf", cubic], normalization="centered").fit(A, a)
     with pytest.raises(ValueError, match=r"expected .*then 2 polynomials"):
         BasisExpansionSVC(wrong, normalization="centered").fit(A, a)

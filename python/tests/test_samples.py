@@ -187,11 +187,11 @@ def test_series_as_columns_of_lists():
     ("X", "error", "message"),
     [
         ([[1.0], [1.0, np.nan, 1.0]], ValueError, "series 1 is nan at time step 1, channel 0.*cut or interpolate"),
-        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, "series 1 is nan.*list of arrays, or filled up with NaN"),
+        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, "series 1 is nan.*list of arrays, or padded with NaN"),
         ([[1.0], [1.0, None, 1.0]], ValueError, "series 1 is nan at time step 1"),
         ([[1.0], [np.nan, None]], ValueError, r"series 1 is empty: all its values are missing \(NaN\)"),
         ([[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]], ValueError, "series 0 is nan at time step 1, channel 1"),
-        ([[1.0], [1e300]], ValueError, r"series 1 is 1e\+300 at time step 0.*leaves single precision"),
+        ([[1.0], [1e300]], ValueError, r"series 1 is 1e\+300 at time step 0.*overflows single precision"),
         ([[1.0], []], ValueError, "series 1 is empty"),
         ([[1.0], None], ValueError, "series 1 is missing"),
         ([[1.0], "abc"], TypeError, "series 1 is .*a series is an array of numbers"),
@@ -304,14 +304,14 @@ def test_missing_strings_are_named():
         pandas.DataFrame({"name": ["a", None]}),
         polars.Series(["a", None]),
     ):
-        with pytest.raises(ValueError, match=r"names: row 1 is missing.*'' being the empty one"):
+        with pytest.raises(ValueError, match=r"names: row 1 is missing.*the empty one is ''"):
             from_other(column, STRINGS, "names")
 
 
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("abc", "X is one string: samples come in a list"),
+        ("abc", "X is one string: pass samples in a list"),
         (b"abc", "X is one bytes object"),
         (["a", b"b"], "row 1 is a bytes, not a string: decode it"),
         (["a", 3], "row 1 is a int, not a string"),
@@ -364,7 +364,7 @@ def test_sets_of_a_given_number_of_elements():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ([{1}, {-1}], ValueError, "set 1 has the element -1: elements are numbered from 0 to 16777215"),
+        ([{1}, {-1}], ValueError, "set 1 has the element -1: elements are integers from 0 to 16777215"),
         ([{1}, {2**24}], ValueError, "set 1 has the element 16777216"),
         ([{1}, {"a"}], TypeError, "set 1 has the element 'a': elements are integers"),
         ([{1}, {True}], TypeError, "set 1 has the element True"),
@@ -475,7 +475,7 @@ def test_picking_leaves_the_kind():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ((x for x in "ab"), r"generator, which has no length: list\(X\)"),
+        ((x for x in "ab"), r"generator, which has no length: pass list\(X\)"),
         (3, "int, which has no length$"),
         ({"a": 1}, "dict, which has no order"),
         (np.array(3.0), "single value"),

@@ -134,7 +134,7 @@ def test_a_linear_machine_on_features_has_no_bases(tmp_path):
     assert 0 <= shares.min() < shares.max() <= 1
     with pytest.raises(ValueError, match="no similarities between bases"):
         wm.BasisExpansionSVC("features", normalization="nystroem").fit(X[:, 0], y)
-    with pytest.raises(ValueError, match="cannot stand beside a function"):
+    with pytest.raises(ValueError, match="cannot be combined with a function"):
         wm.BasisExpansionSVC(["features", mean_product]).fit(X[:, 0], y)
 
 

@@ -673,7 +673,7 @@ def linear_block(A, B):
 
 
 def test_what_objects_refuse():
-    with pytest.raises(TypeError, match=r"'rbf:gamma=1'.* is a similarity, with which a chain ends"):
+    with pytest.raises(TypeError, match=r"'rbf:gamma=1'.* is a similarity, which ends a chain"):
         RBF(1) >> Linear()
     with pytest.raises(TypeError, match=r"then=RBF is a class: write RBF\(\)"):
         MeanNorm() >> RBF
@@ -683,7 +683,7 @@ def test_what_objects_refuse():
         Chain(RBF(), RBF())
     with pytest.raises(TypeError, match="spec is 3: it must be a str"):
         Similarity(3)
-    with pytest.raises(AttributeError, match="made of its parameters"):
+    with pytest.raises(AttributeError, match="follows from its parameters"):
         RBF().spec = "linear"
     with pytest.raises(TypeError, match=r"gamma is \[1\]: it must be a number"):
         str(RBF([1]))
@@ -743,8 +743,8 @@ def test_resolved():
         (["rbf", "lniear"], ValueError, r"similarity\[1\]='lniear'.*Did you mean 'linear'"),
         ([], ValueError, "similarity is an empty list"),
         (["rbf", "edit"], ValueError, "'rbf' takes vectors.*'edit' takes strings"),
-        (["rbf", "precomputed"], ValueError, "'precomputed' stands alone"),
-        (["precomputed", linear_block], ValueError, "'precomputed' stands alone"),
+        (["rbf", "precomputed"], ValueError, "'precomputed' cannot be combined"),
+        (["precomputed", linear_block], ValueError, "'precomputed' cannot be combined"),
         (RBF, TypeError, r"similarity=RBF is a class: write RBF\(\)"),
         ([HOG], TypeError, r"similarity\[0\]=HOG is a class"),
         (MeanNorm(), TypeError, r"MeanNorm\(\) is a descriptor: a similarity must follow it"),
@@ -775,7 +775,7 @@ def test_what_is_no_similarity(similarity, error, message):
         (lambda A, B: None, ValueError, r"returned shape \(\)"),
         (lambda A, B: np.full((9, 2), ["a"]), TypeError, "returned an array of <U1: similarities are real numbers"),
         (lambda A, B: np.ones((9, 2)) * 1j, TypeError, "returned an array of complex128"),
-        (lambda A, B: [[1, 2], [3]], TypeError, "returned no array of numbers"),
+        (lambda A, B: [[1, 2], [3]], TypeError, "did not return an array of numbers"),
         (lambda A, B: np.where(np.arange(18).reshape(9, 2) == 7, np.nan, 1), ValueError, "nan.*sample 3 and basis 1"),
         (lambda A, B: np.where(np.arange(18).reshape(9, 2) == 4, -np.inf, 1), ValueError, "-inf.*sample 2 and basis 0"),
         (
@@ -921,7 +921,7 @@ def test_the_pair_is_named_where_a_function_of_pairs_fails():
 
 
 def test_what_pairs_refuses():
-    with pytest.raises(TypeError, match="pairs takes a function"):
+    with pytest.raises(TypeError, match="pairs needs a function"):
         pairs(3)
     with pytest.raises(ValueError, match="n_jobs is 0: it must be None or an integer other than 0"):
         pairs(n_jobs=0)(len)

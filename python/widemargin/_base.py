@@ -102,7 +102,7 @@ def watched(progress: Progress) -> Progress | None:
 
 
 class FittedModel(WatchedMixin):
-    """An estimator whose model is the library's: its fit, its attributes, its report."""
+    """An estimator with a model of the library: its fit, its attributes, its report."""
 
     # The function of the extension module that trains the model.
     _core_fit: ClassVar[Any]

@@ -30,7 +30,7 @@ class BasisDisplay:
         For each row of the figure its name, the indices of its bases in descending order of weight, and their weights.
     bases : any sequence of samples
     kind : {"images", "series", "vectors", "named"}
-        How a basis is shown; "named" shows its text.
+        The form in which bases are drawn; "named" shows their text.
     names : list of str
         The name of each basis.
     signed : bool
@@ -83,7 +83,7 @@ class BasisDisplay:
         Parameters
         ----------
         estimator : BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass, fitted
-            Or a Pipeline that ends in one, or AutoSVC. Its normalization must keep one feature per basis: not
+            Or a Pipeline that ends in one, or AutoSVC. Its normalization must have one feature per basis: not
             "nystroem" or "centered".
         n_basis : int, default=10
             Number of bases, at least 1.
@@ -319,7 +319,7 @@ def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     normalization = getattr(estimator, "normalization_", estimator.normalization)
     if normalization not in ("mean_norm", "z_score", "none"):
         raise ValueError(
-            f"normalization={normalization!r} mixes the bases, so that none has a weight of its own: take "
+            f"normalization={normalization!r} mixes the bases, so that they have no separate weights: use "
             "'mean_norm', 'z_score' or 'none'"
         )
     resolved = estimator._resolved
@@ -327,7 +327,7 @@ def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     found = np.zeros((len(weights), len(specs), n_basis))
     first = 0
     for part, spec in enumerate(specs):
-        # Callables, which have no specs, come last and take all bases.
+        # Callables, which have no specs, come last and use all bases.
         columns = columns_of(spec, n_basis) if part < len(resolved.specs) else np.arange(n_basis)
         found[:, part, columns] = weights[:, first : first + len(columns)]
         first += len(columns)

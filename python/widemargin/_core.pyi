@@ -175,8 +175,8 @@ def report(
     threads: int,
     monitor: _Monitor | None = None,
 ) -> str:
-    """A page on a model, with samples, their labels or targets, and what they are called; written to a file where one
-    is given."""
+    """A report on a model, with samples, their labels or targets, and their name, as HTML; also written to `path`
+    unless it is None."""
 
 def fit_power_mean(
     samples: _Samples,

@@ -25,24 +25,24 @@ class ExplanationTerm:
     Attributes
     ----------
     kind : {"basis", "column", "polynomial"}
-        Whether it is the similarity to a basis, a column of the sample itself, or a polynomial of the columns.
+        The similarity to a basis, a column of the sample, or a polynomial of the columns.
     similarity : str
         The similarity or kernel.
     index : int or None
         The position of the basis in ``basis_``, or of the column.
     row : int or None
-        The row of the basis among the training samples, where it is known.
+        The row of the basis among the training samples, if it is known.
     name : str
-        What it is called.
+        The name of the term.
     value, reference : float
-        The similarity or the number in the column, and what it is compared with: the mean over the training samples,
-        where the normalization subtracts it, else 0.
+        The similarity or the number in the column, and its reference: the mean over the training samples if the
+        normalization subtracts it, otherwise 0.
     weights : ndarray of shape (n_problems,), or empty
-        Empty where the contributions are not linear in the value.
+        Empty if the contributions are not linear in the value.
     contributions : ndarray of shape (n_problems,)
         weights * (value - reference).
     comparison : dict or None
-        What the similarity is made of, of the strongest terms and where the similarity can say: ``quantity``,
+        The parts of the similarity, for the strongest terms and similarities that support it: ``quantity``,
         ``total``, ``kind`` ("columns", "terms", "cells", "time-steps", "characters" or "bits") and its pieces, with the
         share of each.
 

@@ -1,4 +1,4 @@
-"""Display of what a fit compared: similarities, kernels or methods, and the path of C."""
+"""Display of the candidates of a fit: similarities, kernels or methods, and the path of C."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _OF_CLASSES = ("leave-one-out error (%)", "leave-one-out squared hinge loss")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
-    """What a fit compared: the candidates with their scores, and the losses for every C.
+    """The candidates of a fit with their scores, and the losses for every C.
 
-    On the path of a thin plate SVM or a basis expansion the leave-one-out losses assume that leaving out a sample lets
-    no other sample cross the margin, except at the C selected by the exact solver, where they come from refits
+    On the path of a thin plate SVM or a basis expansion the leave-one-out losses assume that no other sample crosses
+    the margin when one is removed, except at the C selected by the exact solver, where they come from refits
     (``cv_results_["loo_exact"]``).
 
     Parameters
@@ -38,10 +38,10 @@ class PathDisplay:
     cv_results : dict of arrays
         The ``cv_results_`` of a fitted estimator.
     measures : tuple of str, default=("leave-one-out error (%)", "leave-one-out squared hinge loss")
-        What is drawn on the left and on the right axis of the path.
+        The measures on the left and on the right axis of the path.
     title : str or None, default=None
     label : default=None
-        The class whose path is drawn, where each has its own.
+        The class whose path is drawn, if each class has its own.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class PathDisplay:
             Or a Pipeline that ends in one. Of `AutoSVC` and `AutoRegressor` the methods that were compared, and the
             path of the best.
         label : default=None
-            The class whose path is drawn, where each has its own (``C="auto_per_class"``).
+            The class whose path is drawn, if each class has its own (``C="auto_per_class"``).
         ax : matplotlib Axes or None, default=None
             Replaced by the panels if there are both candidates and a path.
         **kwargs : passed to ``plot``
@@ -90,7 +90,7 @@ class PathDisplay:
         Raises
         ------
         ValueError
-            If nothing was compared.
+            If there are no candidates.
         """
         check_matplotlib(cls, "from_estimator")
         fitted: Any = unwrapped(estimator)[0]
@@ -99,7 +99,7 @@ class PathDisplay:
         if np.ndim(fitted.C_):
             classes = fitted.classes_.tolist()
             if label not in classes:
-                raise ValueError(f"label={label!r}: each class has its own path, give the label of one of {classes}")
+                raise ValueError(f"label={label!r}: each class has its own path, pass one of {classes}")
             of_class = f", class {label}"
         display = cls(
             cv_results=fitted.cv_results_,
@@ -108,7 +108,9 @@ class PathDisplay:
             label=label,
         )
         if len(display._candidates()) < 2 and not len(display._path()):
-            raise ValueError("the path of the estimator is empty, and nothing else was compared: fit it with C='auto'")
+            raise ValueError(
+                "the path of the estimator is empty, and there are no other candidates: fit it with C='auto'"
+            )
         return display.plot(ax, **kwargs)
 
     def _candidates(self) -> npt.NDArray[np.intp]:
@@ -197,7 +199,7 @@ class PathDisplay:
             ax.set_xlim(left=0)
         ax.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.6)
         bars = not np.isnan(found["std_test_score"][shown]).all()
-        ax.set_xlabel(("loss" if is_loss else "score") + " of left-out samples" + (" ± standard error" if bars else ""))
+        ax.set_xlabel(("loss" if is_loss else "score") + ", leave-one-out" + (" ± standard error" if bars else ""))
         more = f" (the best {_DRAWN} of {len(candidates)})" if len(candidates) > _DRAWN else ""
         ax.set_title(f"Candidates{more}", loc="left", fontsize="medium")
 

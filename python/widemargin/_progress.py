@@ -11,7 +11,7 @@ from typing import Any
 class Progress:
     """The monitor of a fit: call it with (stage, done, total, gap); use it as a context manager.
 
-    `verbose` 0 shows nothing; 1 a progress bar per stage on a terminal or in a notebook where tqdm is installed,
+    `verbose` 0 shows nothing; 1 a progress bar per stage on a terminal or in a notebook if tqdm is installed,
     otherwise one line at the end of each stage; 2 also the duality gap. `context` is scikit-learn's callback context:
     every stage is a task, and every reported step is a subtask.
     """

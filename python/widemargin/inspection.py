@@ -141,7 +141,7 @@ def margins(estimator: object) -> npt.NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (1,) for two classes, else (n_classes,)
-        Infinite where all weights are 0.
+        Infinite if all weights are 0.
 
     Raises
     ------

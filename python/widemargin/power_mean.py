@@ -202,14 +202,14 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         return int(self.max_iter)
 
     def _nodes(self) -> tuple[int | None, list[float] | None]:
-        """How many nodes, None where that is to be chosen, and which."""
+        """The number of nodes, None for automatic selection, and the nodes."""
         if isinstance(self.nodes, str) and self.nodes == "auto":
             return None, None
         if isinstance(self.nodes, Integral) and not isinstance(self.nodes, bool) and 1 <= self.nodes <= 16:
             return int(self.nodes), None
         nodes = np.asarray(self.nodes)
         if nodes.ndim != 1 or nodes.dtype.kind not in "iuf":
-            wanted = "'auto', how many from 1 to 16, or a list of the nodes"
+            wanted = "'auto', a number from 1 to 16, or a list of the nodes"
             raise ValueError(f"The 'nodes' parameter of PowerMeanSVC must be {wanted}. Got {self.nodes!r} instead.")
         return 3, [float(node) for node in nodes]
 
@@ -275,7 +275,7 @@ def _kernel_of(spec: str) -> str | float:
 def _values_of_pairs(
     kernel: Callable[[Any, Any], Any], x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """What a kernel of the user's own returns, as the extension module takes it."""
+    """The checked result of a user-defined kernel."""
     values = np.asarray(kernel(x, y))
     if values.shape != x.shape or values.dtype.kind not in "iuf":
         wanted = f"numbers of shape {x.shape}, one for each pair of its arguments"

@@ -271,8 +271,8 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
         Seed of the selection of bases.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which no further kernel or scaling is tried. If the limit does not allow a fit on all samples, the
-        model is fitted to as many as it allows, and a warning states how many.
+        Limit in seconds, after which no further kernel or scaling is compared. If it does not allow a fit on all
+        samples, the model is fitted to as many as it allows, and a warning states their number.
     standardize : bool or "auto", default="auto"
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
         more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (if C

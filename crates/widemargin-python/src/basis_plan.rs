@@ -130,7 +130,7 @@ pub(crate) fn fit_thin_plate_remote(
         .max_steps(common.max_iter)
         .threads(common.threads);
     let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
-    let facts = ModelMetadata {
+    let metadata = ModelMetadata {
         classes: labels.labels.classes().to_vec(),
         total_weight: targets.total(&labels.weights),
         several: labels.labels.is_multilabel().then_some(targets),
@@ -140,7 +140,7 @@ pub(crate) fn fit_thin_plate_remote(
     };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape).weighed(mean_weight);
-        Ok(plan.fit(&params, settled, &mut rows, facts, monitor)?.with_training(training))
+        Ok(plan.fit(&params, settled, &mut rows, metadata, monitor)?.with_training(training))
     })?;
     Model::fitted(model, common.features).map_err(raise)
 }

@@ -1,4 +1,4 @@
-//! What a fit compared before it decided: rows of `cv_results_`.
+//! The candidates of a fit: rows of `cv_results_`.
 
 use pyo3::prelude::*;
 use widemargin::expansion::Normalization;
@@ -44,7 +44,7 @@ impl Compared {
     }
 }
 
-/// A name as Python spells it.
+/// A name in Python's notation.
 fn spelled(name: impl ToString) -> Value {
     Value::Text(name.to_string().replace('-', "_"))
 }
@@ -103,14 +103,14 @@ impl From<TriedSpline> for Compared {
 impl From<TriedMethod> for Compared {
     fn from(tried: TriedMethod) -> Self {
         let params = [("method", spelled(tried.method)), ("similarity", Value::Text(tried.chosen))];
-        // A problem is one with the loss; a score of samples left out takes its place.
+        // A problem concerns the loss, which a held-out score replaces.
         let score = tried.score.map_or_else(|| loss_as_score(tried.loss), Ok);
         let compared = Compared::new(params, score, tried.n_samples, tried.seconds);
         Compared { accuracy: tried.error.map(|error| 1.0 - error), ..compared }
     }
 }
 
-/// A model with what was compared for it.
+/// A model with its candidates.
 pub(crate) fn compared<T: Into<Compared>>(tried: Vec<T>) -> Vec<Compared> {
     tried.into_iter().map(Into::into).collect()
 }

@@ -74,7 +74,7 @@ pub fn explain(
     }
 }
 
-/// What a model is measured on: classes or labels, or targets with weights.
+/// The target of a report: classes or labels, or targets with weights.
 #[derive(FromPyObject)]
 pub(crate) enum Measure<'py> {
     #[pyo3(transparent)]
@@ -126,8 +126,7 @@ pub fn report(
             conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
         _ => {
-            let problem =
-                "a report needs a model whose similarities are the library's: those of Python's functions have none";
+            let problem = "a report needs a model with built-in similarities, not Python functions";
             return Err(PyTypeError::new_err(problem));
         }
     };

@@ -82,10 +82,10 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let stages = convert::stages(stages);
-    let facts = OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
+    let metadata = OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        BasisExpansionOneClass::of_parts(expansion, targets, &mut rows, facts, monitor)
+        BasisExpansionOneClass::of_parts(expansion, targets, &mut rows, metadata, monitor)
     })?;
     Model::one_class(model, common.features).map_err(raise)
 }

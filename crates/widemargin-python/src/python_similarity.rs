@@ -146,7 +146,7 @@ pub fn both((samples, objects): Collected<'_>) -> PyResult<impl FnOnce(&ToCaller
 /// The learned parameters of descriptors, by name.
 pub type State = Vec<(String, Vec<f32>)>;
 
-/// Combined similarities: built-in ones first, then Python's.
+/// Combined similarities: built-in ones first, then Python ones.
 pub struct CompositeSimilarity {
     ours: Option<AnySimilarity>,
     calls: Vec<Arc<PythonSimilarity>>,

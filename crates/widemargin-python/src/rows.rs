@@ -99,7 +99,7 @@ pub fn similarity_rows() -> Vec<Row> {
         .collect(),
         definite: Some(match row.definite {
             Definite::Positive => "yes",
-            Definite::Conditional | Definite::ConditionalUnless(_) => "against polynomials",
+            Definite::Conditional | Definite::ConditionalUnless(_) => "conditionally",
             Definite::No => "no",
         }),
         onnx: if let Onnx::Expression(expression) = row.onnx { Some(expression) } else { None },

@@ -40,7 +40,7 @@ impl WeightedTargets {
         PartedTargets::new(&targets, weights, has_intercept).map(WeightedTargets).map_err(raise)
     }
 
-    /// The targets with mean 0, where there is an intercept, and a largest magnitude of 1.
+    /// The targets with mean 0, if there is an intercept, and a largest magnitude of 1.
     #[getter]
     fn standard<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = self.0.values().to_vec();
@@ -105,10 +105,10 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
     let loss = RegressionLoss::new(loss, epsilon, quantile).map_err(raise)?;
-    let facts = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
+    let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, facts, monitor)
+        BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, metadata, monitor)
     })?;
     Model::regressor(model, common.features).map_err(raise)
 }
@@ -149,10 +149,10 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     let rows = Arc::new(features.call1((Py::new(py, BasisPlan(plan.clone()))?, lift))?.unbind());
     stages.push(("features".into(), started.elapsed().as_secs_f64()));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let facts = SplineMetadata { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
+    let metadata = SplineMetadata { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        plan.fit_spline(settled, targets, &mut rows, facts, monitor)
+        plan.fit_spline(settled, targets, &mut rows, metadata, monitor)
     })?;
     Model::regressor(model, common.features).map_err(raise)
 }

@@ -23,8 +23,8 @@ impl PythonWorkers {
 }
 
 impl Workers for PythonWorkers {
-    fn ask(&mut self, asked: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        let EncodedQuery { name, query, changes_state, has_answer } = asked;
+    fn ask(&mut self, encoded: EncodedQuery<'_>) -> Result<Vec<u8>> {
+        let EncodedQuery { name, query, changes_state, has_answer } = encoded;
         let (rows, query) = (Arc::clone(&self.rows), query.to_vec());
         let answer = work::ask(&self.to_caller, move |py| {
             let arguments = (name, PyBytes::new(py, &query), changes_state, has_answer);

@@ -1,13 +1,13 @@
 """
-What a fit has chosen
-=====================
+Automatic selection
+===================
 
-By default, a fit compares candidates by leave-one-out before it trains on all samples. `PathDisplay` shows what
-it tried.
+By default, a fit compares candidates by leave-one-out before it trains on all samples. `PathDisplay` shows the
+candidates.
 """
 
 # %%
-# All methods that take vectors, each with its kernels or similarities:
+# All methods for vectors, each with its kernels or similarities:
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split

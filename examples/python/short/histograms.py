@@ -2,12 +2,12 @@
 Histograms
 ==========
 
-Colors of small squares of two photographs. `PowerMeanSVC` has additive kernels for histograms and counts, and chooses
-among them, and C, by leave-one-out.
+Colors of small squares of two photographs. `PowerMeanSVC` has additive kernels for histograms and counts, and selects
+the kernel and C by leave-one-out.
 """
 
 # %%
-# Each square is described by how many of its pixels have each of 64 colors. The left half of each photograph is for
+# Each square is described by the numbers of its pixels of each of 64 colors. The left half of each photograph is for
 # training, the right half for testing:
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,7 +41,7 @@ svc.predict(X_test)
 svc.score(X_test, y_test)
 
 # %%
-# The kernels that it compared, by their leave-one-out loss, and the C that it chose:
+# The compared kernels, with their leave-one-out loss, and the selected C:
 results = svc.cv_results_
 for params, score in zip(results["params"], results["mean_test_score"], strict=True):
     if "kernel" in params:
@@ -49,7 +49,7 @@ for params, score in zip(results["params"], results["mean_test_score"], strict=T
 print(svc.C_)
 
 # %%
-# Squares of the right halves that it takes for the other photograph, and how often each color occurs:
+# Misclassified squares of the right halves, and the frequencies of their colors:
 figure, axes = plt.subplots(2, 2, figsize=(6, 3.6), height_ratios=(3, 1), layout="constrained")
 bins = np.stack(np.unravel_index(np.arange(64), (4, 4, 4)), axis=1) / 3
 for (ax, below), photograph, name in zip(axes.T, photographs, ("temple", "flower"), strict=True):

@@ -2,8 +2,8 @@
 Images
 ======
 
-Digits that are not where they were in training. ``rigid`` shifts the cells of each image to their best match with the
-basis, so that no shifted copies need to be trained on. It is not a kernel, and need not be.
+Digits at other positions than in training. ``rigid`` shifts the cells of each image to their best match with the
+basis, so that training needs no shifted copies. It is not a kernel, which a basis expansion does not require.
 """
 
 # %%
@@ -33,7 +33,7 @@ svc.score(X_test, y_test)
 wm.BasisExpansionSVC("hog:cell=4/rbf").fit(X, y).score(X_test, y_test)
 
 # %%
-# What the first digits are taken for:
+# The predictions for the first digits:
 found = svc.predict(X_test)
 figure, axes = plt.subplots(3, 8, figsize=(6, 2.9), layout="constrained")
 for ax, image, label, truth in zip(axes.flat, X_test, found, y_test, strict=False):

@@ -1,8 +1,8 @@
 """
-Your own similarity
-===================
+User-defined similarity
+=======================
 
-Opening hours: a sample is a list of intervals, which is no vector. Any function of two samples will do.
+Opening hours: a sample is a list of intervals, not a vector. Any function of two samples can be a similarity.
 """
 
 # %%
@@ -33,15 +33,15 @@ svc = wm.BasisExpansionSVC(overlap, n_basis=30).fit(X, y)
 svc.predict([[(5, 12)], [(20, 27)]])
 
 # %%
-# On shops that it has not seen:
+# The accuracy on new shops:
 svc.score(X_test, y_test)
 
 # %%
-# Is the function what it should be?
+# Validation of the function:
 print(wm.testing.check_similarity(overlap, X))
 
 # %%
-# What the first shops are taken for:
+# The predictions for the first shops:
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 colors = dict(zip(HOURS, ("#E69F00", "#0072B2", "#CC79A7"), strict=True))
 found = svc.predict(X_test)

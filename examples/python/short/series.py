@@ -32,11 +32,11 @@ svc.predict(X_test)
 svc.score(X_test, y_test)
 
 # %%
-# The C that it chose, and the accuracy that it expected:
+# The selected C, and the estimated accuracy:
 print(svc.C_, svc.estimated_score_)
 
 # %%
-# A few series of each class that it finds:
+# A few series of each predicted class:
 found = svc.predict(X_test)
 figure, axes = plt.subplots(2, 2, figsize=(6, 3.4), sharex=True, sharey=True, layout="constrained")
 for ax, label, color in zip(axes.flat, range(4), ("#0072B2", "#E69F00", "#009E73", "#CC79A7"), strict=True):

@@ -2,12 +2,12 @@
 Is it a kernel?
 ===============
 
-A kernel has no negative eigenvalue. `SpectrumDisplay` shows how far a similarity is from that on given samples; the
-basis expansion trains with either.
+A kernel has no negative eigenvalue. `SpectrumDisplay` shows the negative eigenvalues of a similarity; the
+basis expansion accepts kernels and other similarities.
 """
 
 # %%
-# Three similarities of the same digits. Best matches under displacements are no kernels:
+# Three similarities of the same digits. Best matches under displacements are not kernels:
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.ndimage import zoom

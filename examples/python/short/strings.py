@@ -33,11 +33,11 @@ svc = wm.BasisExpansionSVC("edit").fit(names, languages)
 svc.predict(["Martinelli", "Wisniewski", "Axelsson"])
 
 # %%
-# The accuracy that it expects:
+# The estimated accuracy:
 print(svc.estimated_score_)
 
 # %%
-# Each name where a fit without it and a fifth of the others places it: the nearer a corner, the surer.
+# Decision values of each name by five-fold cross-validation: the closer to a corner, the more certain.
 places = cross_val_predict(svc, names, languages, cv=5, method="decision_function")
 corners = np.stack([[np.sin(angle), np.cos(angle)] for angle in 2 * np.pi * np.arange(3) / 3])
 places = places @ corners

@@ -2,7 +2,8 @@
 Vectors
 =======
 
-Two classes that no line separates. `ThinPlateSVC` has no length scale to tune, and selects its C by leave-one-out.
+Two classes that are not linearly separable. `ThinPlateSVC` has no length scale to tune, and selects its C by
+leave-one-out.
 """
 
 # %%
@@ -23,7 +24,7 @@ svc.predict([[0.5, 0.0], [0.5, 1.0]])
 svc.score(X_test, y_test)
 
 # %%
-# What it chose, and the accuracy that it expected, from the 300 points alone:
+# The selected parameters and the estimated accuracy, from the 300 points alone:
 print(svc.similarity_, svc.C_, svc.estimated_score_)
 
 # %%

@@ -31,7 +31,7 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
     save(svc, tmp_path / "model")
     np.savetxt(tmp_path / "test.csv", np.column_stack([b, A]), fmt="%d", delimiter=",", header="label,a,b", comments="")
     names = NAMES if n_classes == 2 else NAMES[:-1]
-    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--scoring", ",".join(names)]
+    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--metrics", ",".join(names)]
     told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
 
     values, predicted = svc.decision_function(A).astype(np.float32), svc.predict(A)

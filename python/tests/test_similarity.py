@@ -781,7 +781,7 @@ def test_what_is_no_similarity(similarity, error, message):
         (
             lambda A, B: np.full((9, 2), 1e39),
             ValueError,
-            r"1e\+39, which leaves single precision, for sample 0 and basis 0",
+            r"1e\+39, which overflows single precision, for sample 0 and basis 0",
         ),
     ],
 )
@@ -803,7 +803,7 @@ def test_what_a_function_raises_passes_through():
     with pytest.raises(KeyError, match="nothing of the kind") as caught:
         pairwise(["rbf", own], X, Y)
     assert caught.value.__notes__ == [
-        "in the similarity 'own', asked for the block of 9 samples and 6 bases; if it compares one "
+        "in the similarity 'own', called for the block of 9 samples and 6 bases; if it compares one "
         "sample with one basis, decorate it with widemargin.similarity.pairs"
     ]
     assert "own" in [entry.name for entry in caught.traceback]
@@ -915,7 +915,7 @@ def test_the_pair_is_named_where_a_function_of_pairs_fails():
         with pytest.raises(ZeroDivisionError) as caught:
             pairwise(divided, [1, 2], [1, 2, 0])
         notes = getattr(caught.value, "__notes__", [])
-        assert notes[-1] == "in the similarity 'divided', asked for the block of 2 samples and 3 bases"
+        assert notes[-1] == "in the similarity 'divided', called for the block of 2 samples and 3 bases"
         if n_jobs is None:
             assert notes[0] == "for the pair of sample 0 and basis 2 of the block: 1 and 0"
 

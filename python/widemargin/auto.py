@@ -120,7 +120,7 @@ class Auto(FittedModel):
             start = time.perf_counter()
             row: dict[str, Any] = {"params": {"method": method}, "n_samples": n_samples}
             try:
-                measured, models[method] = self._compared(method, (X, y, weights), splits)
+                measured, models[method] = self._compared(method, (X, y, weights), n_samples, splits)
                 row |= measured
             except (ValueError, TypeError) as error:
                 row["problem"] = str(error)
@@ -155,7 +155,9 @@ class Auto(FittedModel):
             folds = check_cv(self.cv, y, classifier=is_classifier(self))
         return list(folds.split(np.empty(n_samples), y, groups))
 
-    def _compared(self, method: str, data: tuple[Any, Any, Any], splits: list[Any]) -> tuple[dict[str, Any], Any]:
+    def _compared(
+        self, method: str, data: tuple[Any, Any, Any], n_samples: int, splits: list[Any]
+    ) -> tuple[dict[str, Any], Any]:
         """The mean score of a method on the folds; without folds that of leave-one-out, and the fit if it is on all
         samples."""
         if self.kind_ != "table" and "kind" not in self._classes[method]._get_param_names():
@@ -164,10 +166,13 @@ class Auto(FittedModel):
         scores = []
         for train, test in splits:
             weight = None if weights is None else weights[train]
-            fitted = self._made(method).fit(pick(X, np.asarray(train)), _safe_indexing(y, train), weight)
+            if len(train) == n_samples:
+                fitted = self._made(method).fit(X, y, weights)
+            else:
+                fitted = self._made(method).fit(pick(X, np.asarray(train)), _safe_indexing(y, train), weight)
             if len(test) == 0:
                 measured = {"score": fitted.estimated_score_, "std": fitted.estimated_score_std_}
-                return measured | {"n_samples": len(train)}, fitted if len(train) == len(y) else None
+                return measured | {"n_samples": len(train)}, fitted if len(train) == n_samples else None
             scorer = check_scoring(fitted, self._scoring())
             scores.append(float(scorer(fitted, pick(X, np.asarray(test)), _safe_indexing(y, test))))
         return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None

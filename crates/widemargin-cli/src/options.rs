@@ -116,8 +116,11 @@ pub struct Choice {
     values: Vec<(&'static str, String)>,
 }
 
+/// Keys and values of a name.
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
 /// A name and parameters: `name:key=value,key=value`.
-pub fn split_spec(text: &str) -> Result<(&str, Vec<(&str, &str)>), String> {
+pub fn split_spec(text: &str) -> Result<(&str, Pairs<'_>), String> {
     let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
     let pairs = rest.into_iter().flat_map(|rest| rest.split(','));
     let pair = |pair: &'_ str| format!("'{pair}' is not key=value");

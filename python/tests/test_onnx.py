@@ -389,7 +389,7 @@ def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeyp
         wm.to_onnx(wm.similarity.HOG())
     with pytest.raises(NotFittedError):
         wm.to_onnx(wm.PowerMeanSVC())
-    monkeypatch.setattr(_onnx_graph, "_MOST_BYTES", 100)
+    monkeypatch.setattr(_onnx_graph, "_MAX_BYTES", 100)
     for form in (np.asarray, sparse.csr_array):
         fitted = wm.BasisExpansionSVC(n_basis=20).fit(form(X), y)
         with pytest.raises(ValueError, match="the limit of ONNX is 2 GB: train with fewer bases"):

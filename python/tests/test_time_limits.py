@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import widemargin as wm
 
@@ -21,8 +21,7 @@ def test_a_search_leaves_time_for_the_fit(estimator):
     wm.similarity.pairwise("subsequence", strings[:250], strings[:250])
     # Whatever the speed of the machine: the first look at 250 samples takes a tenth of it, one at 1,000 the whole.
     limit = 5 * (time.perf_counter() - started)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.warns(ConvergenceWarning, match="trained on"):
         fitted = estimator("subsequence", time_limit=limit, random_state=0).fit(strings, targets)
     [n_samples] = re.findall(r"trained on (\d+) of 2000 samples", " ".join(fitted.report_["warnings"]))
     assert int(n_samples) >= 150

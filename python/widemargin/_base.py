@@ -176,7 +176,7 @@ class FittedModel(WatchedMixin):
         return None if names is None else [str(name) for name in names]
 
     def _set_fitted(self, model: _core.Model, candidates: list[Row]) -> None:
-        """Sets the attributes of every fitted model, and warns if the solver did not converge.
+        """Sets the attributes of every fitted model, and warns if the fit ended before it was complete.
 
         Other remarks of the report (such as a constant column) are only in `report_`, unless `verbose` is set.
         """
@@ -185,7 +185,7 @@ class FittedModel(WatchedMixin):
         header["report"]["stages"] = [{"name": name, "seconds": seconds} for name, seconds in model.stages()]
         self._describe(header, candidates)
         for text in self.report_["warnings"]:
-            if text.startswith("not converged"):
+            if text.startswith(("not converged", "the time limit passed", "interrupted")):
                 warn(text, ConvergenceWarning)
             elif any(part in text for part in ("no better than", " lies so far from 0 ", " is not symmetric: ")):
                 warn(text)

@@ -18,7 +18,7 @@ pub struct FoldArgs {
     pub folds: usize,
     /// Column of groups, which are never divided between folds
     ///
-    /// The column of a CSV or TSV file, by name or number, that says of which group, such as a person, each sample is. It
+    /// The column of a CSV or TSV file, by name or number, with the group of each sample, such as a person. It
     /// is not a feature.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, conflicts_with = "group_file")]
     pub group: Option<LabelColumn>,

@@ -18,7 +18,7 @@ const MANY: usize = 20;
 
 /// Checks that the labels to train with are classes.
 ///
-/// Refused are labels of which no two are the same, and numbers with fractions: all of them where the column was not
+/// Refused are labels that all differ, and numbers with fractions: all of them where the column was not
 /// named by the user, else where most of them differ. Images are labeled by folders, or in their files, and are not
 /// looked at.
 pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(), Failure> {
@@ -42,7 +42,7 @@ pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(
             "name the column of the labels with --label NAME or NUMBER, this one too if its numbers are classes"
         }
         Some(_) => "name the column of the labels with --label NAME or NUMBER (1 is the first column, -1 the last)",
-        None => "labels are classes, of which each has several samples",
+        None => "labels are classes, and each class has several samples",
     };
     let refused = |what: String| Err(Failure::input(format!("{file}: {taken} {has} {what}")).help(help));
     if let Some(fraction) = fraction

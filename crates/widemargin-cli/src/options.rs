@@ -1,4 +1,4 @@
-//! The options of models: one flat set for all methods, of which each has some.
+//! The options of models: one flat set for all methods; each method has some.
 
 use clap::Args;
 use serde_json::{Value, json};

@@ -113,7 +113,7 @@ pub fn check_model_file(file: &Path, input: &Input) -> Result<(), Failure> {
         return Err(Failure::input(format!("{name}: not a regular file")).help("a model needs a file of its own"));
     }
     check_output(file, input, None)?;
-    // Made beside the file, and gone again when dropped.
+    // Created next to the file, and removed when dropped.
     AtomicFile::create(file).map(drop)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 /// What a model predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Task {
-    /// The class of a sample, or several labels.
+    /// A class or a set of labels for each sample.
     Classification,
     /// A number.
     Regression,

@@ -114,7 +114,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// How the library begins what it expects of methods of which none could be fitted.
+/// The beginning of the library's message when no method could be fitted.
 const NO_METHOD: &str = "a method that can be fitted";
 
 /// True where the path is to blame, false where the system underneath is.
@@ -217,7 +217,7 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     Failure { message, help, exit: failure.exit }
 }
 
-/// The failure of samples of several classes of which only one has a weight above 0.
+/// The failure of samples of several classes when only one class has a weight above 0.
 fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
     let Error::OneClass { label, n_samples } = error else { return None };
     table.labels.as_ref().filter(|labels| labels.classes().len() > 1)?;

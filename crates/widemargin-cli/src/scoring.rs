@@ -68,7 +68,7 @@ impl AnyScoring {
             AnyScoring::Numbers(scoring) => Ok(scoring),
             AnyScoring::Classes(scoring) => {
                 let failure =
-                    Failure::input(format!("{scoring} is a score of classes, and the model predicts numbers"));
+                    Failure::input(format!("{scoring} is a score of classes, and this is a regression model"));
                 Err(failure.help(format!("name one of {}", names_of_numbers())))
             }
         }

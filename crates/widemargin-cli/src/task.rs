@@ -75,7 +75,7 @@ fn note_labels(context: &Context, input: &Input, table: &Table) {
 
 /// Values beyond which whole numbers may be no classes, and how many rows each then has at least if they are.
 const FEW_VALUES: usize = 10;
-const ROWS_A_CLASS: usize = 4;
+const ROWS_PER_CLASS: usize = 4;
 
 /// Checks that labels to train a classifier with are classes: asks for the task where they could be numbers to predict as
 /// well, and the method predicts these.
@@ -98,7 +98,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
         None => "",
     };
     Err(Failure::input(message)
-        .help(format!("say which: --task regression predicts numbers, --task classification classes{name}")))
+        .help(format!("say which: --task regression for numbers, --task classification for classes{name}")))
 }
 
 /// Why labels may be numbers to predict: fractions, or many different whole numbers for their rows.
@@ -109,7 +109,7 @@ fn could_be_numbers(labels: &Labels) -> Option<String> {
     let n = labels.len();
     let distinct = labels.codes().iter().collect::<BTreeSet<_>>().len();
     let are_whole = labels.classes().iter().all(|label| number(label).is_some());
-    (are_whole && distinct > FEW_VALUES && ROWS_A_CLASS * distinct > n).then(|| {
+    (are_whole && distinct > FEW_VALUES && ROWS_PER_CLASS * distinct > n).then(|| {
         let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
         format!("{distinct} different numbers in {n} rows")
     })

@@ -1,4 +1,4 @@
-//! `widemargin evaluate` for a model with several labels a sample.
+//! `widemargin evaluate` for a multilabel model.
 
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};

@@ -28,7 +28,7 @@ pub struct Explain {
     row: usize,
     /// Class or label to explain [default: the predicted one]
     ///
-    /// Of several labels the default is the one with the largest decision value.
+    /// For a multilabel model the default is the one with the largest decision value.
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
     /// Print one JSON object with all terms; its rows count from 0

@@ -140,9 +140,9 @@ fn probabilities(model: &dyn Classifier) -> String {
     let Some(calibration) = model.calibration() else { return "none: train again to have them".into() };
     let slopes: Vec<String> = calibration.slopes().iter().map(|slope| format!("{slope:.3}")).collect();
     let on = match calibration.on() {
-        CalibratedOn::LeaveOneOut => "left-out decision values",
+        CalibratedOn::LeaveOneOut => "leave-one-out decision values",
         CalibratedOn::HeldOut => "held-out decision values",
-        _ => return "not calibrated: no decision values of unseen samples were found".into(),
+        _ => return "not calibrated: there are no held-out decision values".into(),
     };
     format!("calibrated on {} {on}, slopes {}", HumanCount(calibration.n_samples() as u64), slopes.join(", "))
 }

@@ -135,7 +135,7 @@ impl Predict {
                 refused(&Error::NotCalibrated.to_string(), "train it again with this version")
             }
             (AnyModel::Regressor(_), Some(option)) => {
-                let what = format!("{option} is for classes, the model predicts numbers");
+                let what = format!("{option} is for classes, and this is a regression model");
                 refused(&what, "leave it out: the numbers are printed")
             }
             (AnyModel::OneClass(_), Some("--probabilities")) => refused(

@@ -1,0 +1,90 @@
+"""Properties of default fits that users rely on without checking them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import widemargin as wm
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = [ROOT / "target" / profile / "widemargin" for profile in ("release", "debug")]
+PROGRAM = next((program for program in PROGRAMS if program.exists()), shutil.which("widemargin"))
+
+
+@pytest.mark.parametrize("basis", ["auto", "random", "kmedoids"])
+@pytest.mark.parametrize("normalization", ["mean_norm", "nystroem"])
+def test_fewer_bases_than_rows_do_not_depend_on_the_order(basis, normalization):
+    X, y = (values[:600] for values in load_digits(return_X_y=True))
+    order = np.random.default_rng(0).permutation(600)
+    svc = wm.BasisExpansionSVC("rbf:gamma=0.001", n_basis=60, basis=basis, normalization=normalization, random_state=0)
+    expected = svc.fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(svc.fit(X[order], y[order]).decision_function(X), expected)
+
+
+@pytest.mark.parametrize("estimator", [wm.BasisExpansionRegressor, wm.BasisExpansionOneClass])
+def test_other_tasks_do_not_depend_on_the_order_either(estimator):
+    names = ["".join(np.random.default_rng(seed).choice(list("abc"), 6)) for seed in range(200)]
+    order = np.random.default_rng(0).permutation(200)
+    lengths = np.array([name.count("a") for name in names], dtype=float)
+    fits = [
+        estimator("edit", n_basis=30, random_state=0).fit([names[row] for row in rows], lengths[rows])
+        for rows in (np.arange(200), order)
+    ]
+    scores = [getattr(fit, "score_samples", fit.predict)(names[:50]) for fit in fits]
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-9, atol=1e-12)
+
+
+def test_a_rare_class_is_estimated_on_many_rows():
+    rng = np.random.default_rng(1)
+    y = (rng.random(8000) < 0.1).astype(int)
+    X = rng.normal(size=(8000, 4)) + 1.2 * y[:, None]
+    svc = wm.BasisExpansionSVC("rbf", n_basis=500, random_state=0).fit(X[:4000], y[:4000])
+    score = svc.score(X[4000:], y[4000:])
+    error = np.hypot(svc.estimated_score_std_, np.sqrt(score * (1 - score) / 4000))
+    assert abs(svc.estimated_score_ - score) <= 3 * error
+    assert abs(svc.predict_proba(X[4000:])[:, 1].mean() - 0.1) < 0.025
+
+
+def test_many_rows_of_noise_have_a_warning():
+    X, y = np.random.default_rng(2).normal(size=(3000, 3)), np.arange(3000) % 3 == 0
+    with pytest.warns(UserWarning, match="no better than always predicting the largest class"):
+        wm.BasisExpansionSVC("rbf", n_basis=200, random_state=0).fit(X, y)
+
+
+def test_the_seconds_of_a_callable_are_those_of_the_similarity():
+    def slow(a, b):
+        time.sleep(0.4)
+        return np.asarray(a) @ np.asarray(b).T
+
+    X, y = load_digits(return_X_y=True)
+    svc = wm.BasisExpansionSVC(slow, n_basis=20, normalization="mean_norm", C=1.0).fit(X[:200], y[:200])
+    stages = {stage["name"]: stage["seconds"] for stage in svc.report_["stages"]}
+    assert stages["similarity"] > 0.9 * sum(stages.values())
+
+
+def test_a_rare_letter_does_not_stop_a_fit():
+    rng = np.random.default_rng(3)
+    strings = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(300)]
+    strings[123] = strings[123][:10] + "W" + strings[123][11:]
+    labels = [text.count("A") > 7 for text in strings]
+    svc = wm.BasisExpansionSVC("mismatch", n_basis=50, random_state=0).fit(strings, labels)
+    assert len(svc.predict(strings)) == 300
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
+def test_the_same_search_out_of_core_gives_the_same_file(tmp_path):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 5))
+    table = np.c_[X, X[:, 0] * X[:, 1] > 0]
+    np.savetxt(tmp_path / "data.csv", table, delimiter=",", fmt="%.6g")
+    for model in ("a", "b"):
+        flags = ["--label", "-1", "--memory-limit", "200MB", "--seed", "0", "--quiet"]
+        subprocess.run([PROGRAM, "train", tmp_path / "data.csv", "-o", tmp_path / model, *flags], check=True)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -71,7 +71,6 @@ pub fn order_of(several: &Indicators, names: &[Label], input: &Input) -> Result<
 
 /// The refusal of samples without the labels that a model predicts.
 pub fn no_labels(input: &Input) -> Failure {
-    let failure =
-        format!("{}: the model is multilabel, and the samples have none of its labels", shown(&input.data));
+    let failure = format!("{}: the model is multilabel, and the samples have none of its labels", shown(&input.data));
     Failure::input(failure).help("name their columns with --label A,B or their file with --label-file, as in training")
 }

@@ -131,3 +131,28 @@ fn too_little_memory_is_an_error_with_a_cure() {
         }
     }
 }
+
+#[test]
+fn tables_without_labels_list_their_columns() {
+    let folder = Folder::new();
+    let words = |row: usize| (["red", "blue"][row % 2], ["x", "y", "z"][row % 3], ["yes", "no"][row / 2 % 2]);
+    let row = |row: usize| format!("{row}.5,{},{},{}\n", words(row).0, words(row).1, words(row).2);
+    folder.write("text.csv", "n,kind,shape,half\n".to_owned() + &(0..60).map(row).collect::<String>());
+    folder.run("train text.csv -o m").fails(2, &["text.csv: no labels", "--label: n, kind, shape, half"]);
+    folder.run("train text.csv -o m --label half").well();
+    folder.write("x.csv", (0..60).map(|row| format!("{row},{}\n", row % 7)).collect::<String>());
+    folder.write("two.csv", "a,b\n".to_owned() + &(0..60).map(|row| format!("p{},q\n", row % 2)).collect::<String>());
+    folder.run("train x.csv --label-file two.csv -o m").fails(2, &["two.csv: line 2, column 'a'", "not an indicator"]);
+}
+
+#[test]
+fn european_tables_are_read_in_blocks_as_in_memory() {
+    let folder = Folder::new();
+    let row = |row: usize| format!("{},{};2,{}5;{}\n", row / 4, row % 4, row, if row > 20 { "p" } else { "q" });
+    folder.write("e.csv", "a;b;label\n".to_owned() + &(0..40).map(row).collect::<String>());
+    let train = "train e.csv --method basis-expansion --similarity rbf:gamma=1 --n-basis 10 -C 1";
+    folder.run(&format!("{train} -o memory")).well();
+    folder.run(&format!("{train} -o blocks --memory-limit 300MB")).well();
+    let [memory, blocks] = ["memory", "blocks"].map(|model| folder.run(&format!("predict {model} e.csv")).well().out);
+    assert_eq!(memory, blocks);
+}

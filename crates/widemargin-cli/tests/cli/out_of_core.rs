@@ -135,7 +135,7 @@ fn rejects_what_cannot_be_fitted_in_blocks() {
     let folder = Folder::new();
     folder.write("data.npy", array(500));
     let train = "train --method basis-expansion data.npy --label -1 -o m";
-    folder.run(&format!("{train} --memory-limit 1MB")).fails(2, &["the program itself", "at least"]);
+    folder.run(&format!("{train} --memory-limit 1MB")).fails(2, &["the program itself takes", "MB"]);
     folder.run(&format!("{train} --memory-limit much")).fails(2, &["--memory-limit"]);
     folder.run(&format!("{train} --memory-limit 1GB --loss hinge")).fails(2, &["--loss hinge", "squared-hinge"]);
     let mut bytes = array(500);

@@ -227,7 +227,7 @@ fn what_is_wrong_is_said() {
             &["of samples with one class each"],
         ),
         ("cv --method thin-plate train.csv --label right,near --task regression", &["multilabel"]),
-        ("evaluate m plain.csv", &["several labels", "none of them"]),
+        ("evaluate m plain.csv", &["multilabel", "none of its labels"]),
         ("evaluate m test.csv --label right,near", &["test.csv", "no label 'upper'", "the model predicts"]),
         ("evaluate m test.csv --label right,near,3 --metrics neg-log-loss", &["neg-log-loss", "one class each"]),
     ];

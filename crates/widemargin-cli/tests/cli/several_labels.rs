@@ -220,7 +220,7 @@ fn what_is_wrong_is_said() {
         ("train --method thin-plate train.csv --label right,near --id near -o n", &["--id", "also the label column"]),
         ("train --method auto:scoring=neg-log-loss train.csv --label right,near -o n", &["one class each", "f1-macro"]),
         ("explain m test.csv --label right,near,3 --row 1 --class left", &["--class left", "does not know"]),
-        ("report m plain.csv -o r.html", &["several labels", "none of them"]),
+        ("report m plain.csv -o r.html", &["multilabel", "none of its labels"]),
         ("train --method thin-plate train.csv --label right,near --task regression -o n", &["multilabel"]),
         (
             "cv --method thin-plate train.csv --label right,near --scoring neg-log-loss",

@@ -59,7 +59,7 @@ def test_data_that_are_not_there_are_named(name, tmp_path, monkeypatch, capsys):
         importlib.import_module(name).main(["--data", str(tmp_path / "nothing")])
     said = f"{raised.value}{capsys.readouterr().err}"
     assert "nothing" in said
-    assert "--data takes" in said
+    assert "--data needs" in said
 
 
 def test_every_kind_is_explained(tmp_path, monkeypatch):

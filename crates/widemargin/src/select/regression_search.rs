@@ -189,22 +189,21 @@ impl RegressionSearch {
         let is_open = self.candidates.is_empty();
         let mut tried = Vec::new();
         let mut learned = Vec::new();
+        let mut best_of_look = None;
         if is_open && 2 * trial.rows.len() > 3 * FIRST_LOOK {
             let mut look = Trial::new(self, samples, weighted, FIRST_LOOK, monitor)?;
             look.explore(candidates.clone())?;
             let promising = look.promising();
             if !promising.is_empty() {
                 learned = look.learn_columns(&[])?;
+                best_of_look = promising.first().cloned();
                 (candidates, tried) = (promising, look.tried);
                 trial.monitor = limited;
             }
         }
-        let best_of_look = candidates[0].clone();
-        match trial.explore(candidates) {
-            Err(Error::TooShort { .. }) if !tried.is_empty() => {
-                return Ok(RegressionChoice { best: best_of_look, tried });
-            }
-            explored => explored?,
+        match (trial.explore(candidates), best_of_look) {
+            (Err(Error::TooShort { .. }), Some(best)) => return Ok(RegressionChoice { best, tried }),
+            (explored, _) => explored?,
         }
         if is_open {
             trial.weigh_columns(&learned)?;

@@ -101,7 +101,7 @@ impl ErrorEstimate {
                 present.all(|factor| (factor / first - 1.0).abs() < SAME_FACTOR)
             };
             if factors.as_ref().is_some_and(is_unweighted) {
-                bounded = error.min(chance_error(&scores.codes, &weights));
+                bounded = error.min(chance_error(population));
             } else if targets.is_multilabel() && targets.is_even() {
                 for ([wrong, all], constant) in counts.iter_mut().zip(targets.constant_errors(&weights)) {
                     *wrong = wrong.min(constant * *all);
@@ -144,8 +144,7 @@ impl ErrorEstimate {
     /// A warning if the estimate is no better than always predicting the largest class; `population` has the weights of
     /// the classes.
     pub(crate) fn chance_warning(&self, population: &[f64]) -> Option<String> {
-        let total: f64 = population.iter().sum();
-        let others = 1.0 - population.iter().copied().fold(0.0, f64::max) / total;
+        let others = chance_error(population);
         // If all other classes have weight 0, there is nothing to compare with.
         if others <= 0.0 || self.error < others - 1e-12 {
             return None;
@@ -177,11 +176,9 @@ impl ErrorEstimate {
     }
 }
 
-/// The error of always predicting the class with the largest weight.
-fn chance_error(codes: &[u32], weights: &[f64]) -> f64 {
-    let mut by_class = vec![0.0f64; codes.iter().max().map_or(0, |&code| code as usize + 1)];
-    codes.iter().zip(weights).for_each(|(&code, weight)| by_class[code as usize] += weight);
-    1.0 - by_class.iter().copied().fold(0.0, f64::max) / by_class.iter().sum::<f64>()
+/// The error of always predicting the largest class, from the weights of the classes.
+fn chance_error(population: &[f64]) -> f64 {
+    1.0 - population.iter().copied().fold(0.0, f64::max) / population.iter().sum::<f64>()
 }
 
 /// The factor of the weights of each class, so that classes count as in the population; none if the classes that

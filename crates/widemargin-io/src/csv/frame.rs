@@ -1,5 +1,7 @@
 //! The columns of a data frame become features as those of a CSV file do.
 
+use std::collections::BTreeSet;
+
 use widemargin::data::{ColumnKind, DenseMatrix, Encoded, TableColumn, TableColumns};
 
 use super::cell::text_of;
@@ -77,7 +79,7 @@ impl FrameColumn<'_> {
         known: &TableColumn,
         (row, at): (usize, usize),
         features: &mut Vec<f64>,
-        unknown: &mut Vec<String>,
+        unknown: &mut BTreeSet<String>,
     ) -> Result<(), FrameProblem> {
         let is_number = matches!(known.kind, ColumnKind::Number { .. });
         let number;
@@ -103,7 +105,7 @@ impl FrameColumn<'_> {
         })?;
         if encoded == Encoded::UnknownCategory {
             let cell = shown(cell.unwrap_or_default().as_bytes());
-            unknown.push(unknown_category(&format!("'{}'", self.name), &cell));
+            unknown.insert(unknown_category(&format!("'{}'", self.name), &cell));
         }
         Ok(())
     }
@@ -137,15 +139,13 @@ pub fn encode_frame(
     frame: &[FrameColumn<'_>],
 ) -> Result<(DenseMatrix<f64>, Vec<String>), FrameProblem> {
     let (n_rows, n_cols) = (frame.first().map_or(0, FrameColumn::n_rows), known.n_features());
-    let (mut values, mut unknown) = (Vec::with_capacity(n_rows * n_cols), Vec::new());
+    let (mut values, mut unknown) = (Vec::with_capacity(n_rows * n_cols), BTreeSet::new());
     for row in 0..n_rows {
         for (at, (column, known)) in frame.iter().zip(&known.0).enumerate() {
             column.encode(known, (row, at), &mut values, &mut unknown)?;
         }
-        unknown.sort();
-        unknown.dedup();
     }
-    Ok((DenseMatrix { values, n_rows, n_cols }, unknown))
+    Ok((DenseMatrix { values, n_rows, n_cols }, unknown.into_iter().collect()))
 }
 
 #[cfg(test)]

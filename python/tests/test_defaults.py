@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from test_files import PROGRAM
 
 import widemargin as wm
-
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = [ROOT / "target" / profile / "widemargin" for profile in ("release", "debug")]
-PROGRAM = next((program for program in PROGRAMS if program.exists()), shutil.which("widemargin"))
 
 
 @pytest.mark.parametrize("basis", ["auto", "random", "kmedoids"])

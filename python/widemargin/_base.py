@@ -114,8 +114,7 @@ class FittedModel(WatchedMixin):
     _table_columns: str | None = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        if y is None and self.__sklearn_tags__().target_tags.required:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._require(y)
         parameters = self._parameters()
         samples, n_samples, y = self._training(X, y, sample_weight, parameters)
         target = self._target(y, sample_weight, n_samples)
@@ -123,6 +122,11 @@ class FittedModel(WatchedMixin):
             model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
         self._set_fitted(model, candidates)
         return self
+
+    def _require(self, y: Any) -> None:
+        """Raises ValueError if targets are required and missing."""
+        if y is None and self.__sklearn_tags__().target_tags.required:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
 
     def _parameters(self) -> dict[str, Any]:
         """The checked parameters, as arguments of the training function."""

@@ -108,8 +108,7 @@ class Auto(FittedModel):
 
     def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         """Compares the methods by fits, and fits the best one."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._require(y)
         _, n_samples, y = self._training(X, y, sample_weight, {})
         self._target(y, sample_weight, n_samples)
         weights = self._weights(sample_weight, n_samples)

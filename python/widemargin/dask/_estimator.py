@@ -134,8 +134,7 @@ class DaskEstimator:
         estimator
             The fitted estimator itself.
         """
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._require(y)
         return self._fit_collection(X, y, sample_weight)
 
     def _fit_collection(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -31,8 +31,21 @@ pub fn explanation_html(
     .into_string()
 }
 
+/// Terms of the explanation of a sample on a page.
+pub const MAX_TERMS: usize = 6;
+
+/// A sample on a page with its explanation.
+pub fn case(title: &Markup, explanation: &Explanation, bases: Option<Shown<'_>>, sample: Shown<'_>) -> Markup {
+    html! {
+        article class="wm-case" {
+            h3 { (title) }
+            (explained(explanation, bases, Some((sample, 0)), MAX_TERMS, 1))
+        }
+    }
+}
+
 /// The same within a page.
-pub fn explained(
+fn explained(
     explanation: &Explanation,
     bases: Option<Shown<'_>>,
     sample: Option<(Shown<'_>, usize)>,

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use widemargin::data::{AnySamples, DenseMatrix, Labels, SamplesView, Source, Vectors};
+use widemargin::data::{AnySamples, Labels, SamplesView, Source};
 use widemargin::model::{BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::AnySimilarity;
@@ -15,10 +15,10 @@ use widemargin::{Error, Result};
 use crate::STYLE;
 use crate::charts;
 use crate::comparison::bar;
-use crate::explanation::explained;
+use crate::explanation::{MAX_TERMS, case};
 use crate::measured::Measured;
 use crate::multilabel::MeasuredLabels;
-use crate::samples::{Shown, number};
+use crate::samples::{Shown, number, vectors};
 use crate::tiles::{percent, tile};
 
 /// Maximum number of bases.
@@ -26,9 +26,6 @@ const MAX_BASES: usize = 18;
 
 /// Maximum number of explained mistakes.
 const MAX_MISTAKES: usize = 5;
-
-/// Maximum number of terms in the explanation of a mistake.
-const MAX_TERMS: usize = 6;
 
 /// Maximum number of classes with listed scores.
 const MAX_CLASSES: usize = 40;
@@ -154,15 +151,11 @@ impl Report<'_> {
                     (format!("predicted not to have {class}, which it has"), "right prediction")
                 }
             };
-            cases.push(html! {
-                article class="wm-case" {
-                    h3 {
-                        "Sample " (mistake.row) ": " (prediction)
-                        @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
-                    }
-                    (explained(&explanation, bases, Some((shown, 0)), MAX_TERMS, 1))
-                }
-            });
+            let title = html! {
+                "Sample " (mistake.row) ": " (prediction)
+                @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
+            };
+            cases.push(case(&title, &explanation, bases, shown));
         }
         Ok(html! {
             section id="mistakes" {
@@ -261,10 +254,8 @@ fn as_power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
 /// The bases of a model, as samples.
 fn bases_of(model: &dyn Classifier) -> Result<Option<Cow<'_, AnySamples>>> {
     if let Some(model) = as_thin_plate(model) {
-        let values: Vec<f32> =
-            (0..model.n_bases()).flat_map(|basis| model.basis(basis)).map(|value| value as f32).collect();
-        let matrix = DenseMatrix { values, n_rows: model.n_bases(), n_cols: model.n_features() };
-        return Ok(Some(Cow::Owned(AnySamples::Vectors(Vectors::Dense(matrix)))));
+        let bases = vectors((0..model.n_bases()).map(|basis| model.basis(basis)), model.n_features());
+        return Ok(Some(Cow::Owned(bases)));
     }
     Ok(model.bases().map(Cow::Borrowed))
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
-use widemargin::data::{AnySamples, Images, Rows, Samples as _, Series, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, Images, Rows, Samples as _, Series, Vectors};
 
 /// Samples with the names of their columns.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +91,13 @@ fn non_zeros(rows: &impl Rows, at: usize) -> Vec<(usize, f64)> {
     let mut all = Vec::new();
     rows.for_each_nonzero(at, |column, value| all.push((column, value)));
     all
+}
+
+/// Rows of numbers as samples.
+pub fn vectors(rows: impl ExactSizeIterator<Item = Vec<f64>>, n_cols: usize) -> AnySamples {
+    let n_rows = rows.len();
+    let values = rows.flatten().map(|value| value as f32).collect();
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
 }
 
 /// The beginning of a text, with visible control characters.

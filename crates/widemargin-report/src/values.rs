@@ -4,22 +4,19 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 use widemargin::Result;
-use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Source, Targets, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Source, Targets};
 use widemargin::model::{OneClass, Regressor, ThinPlateRegressor};
 use widemargin::monitor::Monitor;
 use widemargin::select::RegressionScoring;
 
 use crate::charts;
-use crate::explanation::explained;
+use crate::explanation::{MAX_TERMS, case};
 use crate::page::{About, cards_of_bases, model_table, notes_of, page, training};
-use crate::samples::{Shown, number};
+use crate::samples::{Shown, number, vectors};
 use crate::tiles::{percent, tile};
 
 /// Samples that are explained.
 const MAX_CASES: usize = 5;
-
-/// Terms of an explanation.
-const MAX_TERMS: usize = 6;
 
 /// A report on a regression, with or without samples that have targets.
 #[derive(Debug)]
@@ -149,12 +146,8 @@ impl RegressionReport<'_> {
             let explanation = self.model.explain(samples, row, Some(output), MAX_TERMS)?;
             let shown = Shown { samples: &sample, names: self.model.feature_names() };
             let (target, value) = (number(targets.values()[at]), number(predicted.values[at]));
-            cases.push(html! {
-                article class="wm-case" {
-                    h3 { "Sample " (row) ": " (target) ", predicted " (value) }
-                    (explained(&explanation, bases, Some((shown, 0)), MAX_TERMS, 1))
-                }
-            });
+            let title = html! { "Sample " (row) ": " (target) ", predicted " (value) };
+            cases.push(case(&title, &explanation, bases, shown));
         }
         Ok(html! {
             section id="mistakes" {
@@ -233,12 +226,8 @@ impl OneClassReport<'_> {
             let sample = samples.chunk(row..row + 1)?;
             let explanation = self.model.explain(samples, row, MAX_TERMS)?;
             let shown = Shown { samples: &sample, names: self.model.feature_names() };
-            cases.push(html! {
-                article class="wm-case" {
-                    h3 { "Sample " (row) ": " @if values[row] < 0.0 { "an outlier" } @else { "no outlier" } }
-                    (explained(&explanation, bases, Some((shown, 0)), MAX_TERMS, 1))
-                }
-            });
+            let title = html! { "Sample " (row) ": " @if values[row] < 0.0 { "an outlier" } @else { "no outlier" } };
+            cases.push(case(&title, &explanation, bases, shown));
         }
         Ok(html! {
             section id="scores" {
@@ -261,9 +250,8 @@ impl OneClassReport<'_> {
 /// The samples that a model compares others with, as they were passed.
 fn bases_of(model: &dyn Regressor) -> Option<Cow<'_, AnySamples>> {
     if let Some(model) = (model as &dyn std::any::Any).downcast_ref::<ThinPlateRegressor>() {
-        let values = (0..model.n_bases()).flat_map(|basis| model.basis(basis)).map(|value| value as f32).collect();
-        let matrix = DenseMatrix { values, n_rows: model.n_bases(), n_cols: model.n_features() };
-        return Some(Cow::Owned(AnySamples::Vectors(Vectors::Dense(matrix))));
+        let bases = vectors((0..model.n_bases()).map(|basis| model.basis(basis)), model.n_features());
+        return Some(Cow::Owned(bases));
     }
     model.bases().map(Cow::Borrowed)
 }

@@ -7,7 +7,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use widemargin::data::{Checkpoint, Resources, Source};
 use widemargin::memory;
 use widemargin::monitor::Progress;
-use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
+use widemargin_io::{CheckpointFolder, MEMORY_MARGIN, ReadOptions, ScratchFile, Store, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -37,16 +37,10 @@ pub struct Folders {
     checkpoint: Option<PathBuf>,
 }
 
-/// The fraction of free memory used for a checkpointed fit without a limit.
-const SHARE: f64 = 0.5;
 /// Memory of the program itself: stacks, the reader's blocks, allocator overhead.
 const OWN: u64 = 32 << 20;
-/// The fraction of the limit reserved for other allocations.
-const MARGIN: f64 = 0.08;
 /// Limits that are proposed are multiples of this.
 const LIMIT_STEP: u64 = 10_000_000;
-/// Labels, weights and costs per sample.
-const A_SAMPLE: u64 = 4 + 8 + 8;
 
 impl Folders {
     /// Refuses a checkpoint folder inside the data folder, where its files would be read as samples.
@@ -92,10 +86,7 @@ impl OnDisk {
         let folder = std::env::var_os("TMPDIR").map_or_else(|| folder.to_owned(), PathBuf::from);
         let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
         let requested = memory.limit;
-        let limit = match requested {
-            Some(limit) => limit,
-            None => memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64),
-        };
+        let limit = requested.unwrap_or_else(Store::default_memory);
         let scratch = ScratchFile::create(&folder)?;
         let name = shown(data).to_string();
         context.bar.say(format!("reading {name}"));
@@ -103,17 +94,17 @@ impl OnDisk {
         let rows = ScratchFile::create(&folder)?;
         let monitor = context.monitor(&sink);
         let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
-        let samples = A_SAMPLE * store.n_samples() as u64;
-        let mut memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(memory::resident().unwrap_or(0));
+        let resident = memory::resident().unwrap_or(0);
+        let mut memory = store.memory_of(limit).saturating_sub(resident);
         if let Some(left) = address_space_left(context.pool().current_num_threads()) {
-            memory = memory.min((left as f64 * (1.0 - MARGIN)) as u64);
+            memory = memory.min(store.memory_of(left));
         }
-        let memory = memory.saturating_sub(samples + OWN);
+        let memory = memory.saturating_sub(OWN);
         if memory == 0
             && let Some(limit) = requested
         {
-            let own = memory::resident().unwrap_or(0) + samples + OWN;
-            let least = ((2 * own) as f64 / (1.0 - MARGIN) / LIMIT_STEP as f64).ceil() as u64 * LIMIT_STEP;
+            let own = resident + store.label_bytes() + OWN;
+            let least = ((2 * own) as f64 / (1.0 - MEMORY_MARGIN) / LIMIT_STEP as f64).ceil() as u64 * LIMIT_STEP;
             let failure = format!(
                 "--memory-limit {}: the program itself takes {} with {} samples",
                 DecimalBytes(limit),

@@ -73,6 +73,6 @@ pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
 pub use read::read;
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use scratch_file::ScratchFile;
-pub use store::Store;
+pub use store::{MEMORY_MARGIN, Store};
 pub use table::{RowLines, RowShards, Samples, Table};
 pub use write::{write, write_to};

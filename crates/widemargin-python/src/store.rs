@@ -5,20 +5,13 @@ use std::path::PathBuf;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use widemargin::Error;
 use widemargin::data::{Checkpoint, Resources, Source as _};
-use widemargin::{Error, memory};
 use widemargin_io::{CheckpointFolder, IoError, LabelColumn, ReadOptions, ScratchFile};
 
 use crate::convert::{Class, shaped};
 use crate::errors::raise;
 use crate::work::{Patience, conduct};
-
-/// The fraction of free memory that a fit uses by default.
-const SHARE: f64 = 0.5;
-/// The fraction of the limit reserved for other allocations.
-const MARGIN: f64 = 0.08;
-/// Bytes of labels, weights and costs per sample.
-const SAMPLE_BYTES: u64 = 20;
 
 /// The samples of a file or a folder of files, on disk, and the resources for a fit.
 #[pyclass(frozen, module = "widemargin._core")]
@@ -65,7 +58,7 @@ impl Store {
             n_features,
             ..ReadOptions::default()
         };
-        let limit = memory_limit.unwrap_or_else(|| memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64));
+        let limit = memory_limit.unwrap_or_else(widemargin_io::Store::default_memory);
         let checkpoint = checkpoint.map(|folder| CheckpointFolder::open(&folder)).transpose().map_err(raise)?;
         let (rows, scratch) = (ScratchFile::create(&scratch), ScratchFile::create(&scratch));
         let (rows, scratch) = (rows.map_err(raise)?, scratch.map_err(raise)?);
@@ -75,8 +68,7 @@ impl Store {
             Ok(pool.install(|| widemargin_io::Store::open(&path, &options, rows, limit / 8, monitor)))
         })?;
         let samples = opened.map_err(refused)?;
-        let memory = (limit as f64 * (1.0 - MARGIN)) as u64;
-        let memory = memory.saturating_sub(SAMPLE_BYTES * samples.n_samples() as u64);
+        let memory = samples.memory_of(limit);
         Ok(Store { samples, path, memory, scratch, checkpoint })
     }
 

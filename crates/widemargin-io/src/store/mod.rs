@@ -16,7 +16,7 @@ use widemargin::data::{
     Vectors,
 };
 use widemargin::monitor::Monitor;
-use widemargin::{Error, Result};
+use widemargin::{Error, Result, memory};
 
 use crate::label_file::label_rows;
 use crate::table::{Samples, Table};
@@ -24,6 +24,15 @@ use crate::{Format, IoError, ReadOptions, ScratchFile};
 
 use in_place::InPlace;
 use written::Written;
+
+/// The fraction of free memory that a fit uses by default.
+const FREE_SHARE: f64 = 0.5;
+
+/// The fraction of a limit of memory that is reserved for other allocations.
+pub const MEMORY_MARGIN: f64 = 0.08;
+
+/// Bytes of a label, a weight and a cost per sample.
+const SAMPLE_BYTES: u64 = 4 + 8 + 8;
 
 /// The rows of a file, or of a folder of shards, on disk: vectors in single precision.
 ///
@@ -114,6 +123,21 @@ impl Store {
     /// True if a row lists only its non-zero columns.
     pub fn is_sparse(&self) -> bool {
         self.outline.samples.is_sparse()
+    }
+
+    /// The memory of a fit without a limit: half of what is free.
+    pub fn default_memory() -> u64 {
+        memory::free().map_or(1 << 30, |free| (free as f64 * FREE_SHARE) as u64)
+    }
+
+    /// Bytes of labels, weights and costs of all samples.
+    pub fn label_bytes(&self) -> u64 {
+        SAMPLE_BYTES * self.n_samples as u64
+    }
+
+    /// What a limit of memory leaves for a fit, without other allocations and [`Store::label_bytes`].
+    pub fn memory_of(&self, limit: u64) -> u64 {
+        ((limit as f64 * (1.0 - MEMORY_MARGIN)) as u64).saturating_sub(self.label_bytes())
     }
 
     /// Bytes read from disk by one pass over all rows.

@@ -9,7 +9,6 @@ use widemargin::select::{ClassScore, ConfusionMatrix, Scoring};
 use crate::commands::evaluation::{Evaluated, Evaluation, percent};
 use crate::report::{Failure, shown};
 use crate::scored::{OfAll, Scored};
-use crate::stream::through;
 use crate::text_table::{support_text, text_table};
 
 /// What outlier detectors predict: outliers, and usual samples.
@@ -23,16 +22,10 @@ pub fn evaluate_classes(
     evaluation: &Evaluation<'_>,
     model: &dyn Classifier,
 ) -> std::result::Result<Evaluated, Failure> {
-    let Evaluation { context, input, takes, .. } = evaluation;
-    let (scoring, threads) = (evaluation.of_classes()?, context.common.threads);
+    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
     let (mut scored, must_store) = (Scored::new(), scoring.iter().any(|one| one.needs_decision_values()));
-    let label = input.label.clone().unwrap_or_default();
-    through(
-        context,
-        takes,
-        input,
-        label,
-        |view, monitor| model.decision_function(view, threads, monitor),
+    evaluation.through(
+        |view, threads, monitor| model.decision_function(view, threads, monitor),
         |block, scores| {
             let labels = block.table.require_labels(&input.data)?.as_classes(model.classes());
             let predicted = scores.decide(model.classes());
@@ -48,20 +41,14 @@ pub fn evaluate_classes(
 
 /// Compares the predictions of an outlier detector with labels 1 and -1.
 pub fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> std::result::Result<Evaluated, Failure> {
-    let Evaluation { context, input, takes, .. } = evaluation;
-    let (scoring, threads) = (evaluation.of_classes()?, context.common.threads);
+    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
     if let Some(scoring) = scoring.iter().find(|scoring| scoring.needs_probabilities()) {
         let failure = format!("{scoring} is a score of probabilities, which an outlier detector does not predict");
         return Err(Failure::input(failure).help("name one of decision values, such as roc-auc or average-precision"));
     }
     let (mut scored, must_store) = (Scored::new(), scoring.iter().any(|one| one.needs_decision_values()));
-    let label = input.label.clone().unwrap_or_default();
-    through(
-        context,
-        takes,
-        input,
-        label,
-        |view, monitor| model.decision_function(view, threads, monitor),
+    evaluation.through(
+        |view, threads, monitor| model.decision_function(view, threads, monitor),
         |block, values| {
             let labels = block.table.require_labels(&input.data)?.as_classes(&OUTLIERS);
             if let Some(row) = (0..labels.len()).find(|&row| !OUTLIERS.contains(labels.get(row))) {

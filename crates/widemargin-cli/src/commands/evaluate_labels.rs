@@ -9,23 +9,16 @@ use widemargin::select::{LabelScore, LabelScores};
 use crate::commands::evaluation::{Evaluated, Evaluation, percent};
 use crate::label_scores::{LabelValues, no_labels, order_of};
 use crate::report::Failure;
-use crate::stream::through;
 use crate::text_table::{support_text, text_table};
 
 /// Compares the predictions of each label with what is known.
 pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> std::result::Result<Evaluated, Failure> {
-    let Evaluation { context, input, takes, .. } = evaluation;
-    let scoring = evaluation.of_classes()?;
+    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
     scoring.iter().try_for_each(|&one| LabelScores::check(one))?;
-    let (names, threads) = (model.classes(), context.common.threads);
+    let names = model.classes();
     let mut stored = LabelValues::default();
-    let label = input.label.clone().unwrap_or_default();
-    through(
-        context,
-        takes,
-        input,
-        label,
-        |view, monitor| model.decision_function(view, threads, monitor),
+    evaluation.through(
+        |view, threads, monitor| model.decision_function(view, threads, monitor),
         |block, scores| {
             let several = block.table.indicators.as_ref().ok_or_else(|| no_labels(input))?;
             let order = order_of(several, names, input)?;

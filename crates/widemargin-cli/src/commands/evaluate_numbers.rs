@@ -7,25 +7,19 @@ use widemargin::select::RegressionScoring;
 
 use crate::commands::evaluation::{Evaluated, Evaluation};
 use crate::report::Failure;
-use crate::stream::through;
 use crate::task::targets_of;
 
 /// Compares the predictions of a regression model with the targets of samples.
 pub fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> std::result::Result<Evaluated, Failure> {
-    let Evaluation { context, input, takes, metrics } = evaluation;
+    let Evaluation { input, metrics, .. } = evaluation;
     let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<std::result::Result<Vec<_>, _>>()?;
     if model.n_outputs() != 1 {
         let failure = format!("evaluate compares one target a sample, the model has {}", model.n_outputs());
         return Err(Failure::input(failure).help("predict prints a column a target"));
     }
-    let (label, threads) = (input.label.clone().unwrap_or_default(), context.common.threads);
     let (mut targets, mut predicted, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    through(
-        context,
-        takes,
-        input,
-        label,
-        |view, monitor| model.predict(view, threads, monitor),
+    evaluation.through(
+        |view, threads, monitor| model.predict(view, threads, monitor),
         |block, found| {
             targets.extend(targets_of(block.table.require_labels(&input.data)?, &input.data, block.first_row as u64)?);
             predicted.extend_from_slice(&found.values);

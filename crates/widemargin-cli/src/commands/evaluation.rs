@@ -1,12 +1,16 @@
 //! What the evaluations of all kinds of models have in common.
 
 use serde_json::{Map, Value};
+use widemargin::data::SamplesView;
+use widemargin::monitor::Monitor;
 use widemargin::select::Scoring;
+use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::report::Failure;
 use crate::scoring::AnyScoring;
+use crate::stream::through;
 use crate::takes::Takes;
 
 /// What is evaluated: samples by a model that requires something of them.
@@ -22,6 +26,17 @@ impl Evaluation<'_> {
     /// The requested scores, which must be of classes.
     pub fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
         self.metrics.iter().map(|one| one.of_classes()).collect()
+    }
+
+    /// Calls `each` with every block of the input and its predictions by `of`.
+    pub fn through<T>(
+        &self,
+        of: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<T>,
+        each: impl FnMut(&Block, &T) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
+        let Evaluation { context, input, takes, .. } = self;
+        let label = input.label.clone().unwrap_or_default();
+        through(context, takes, input, label, |view, monitor| of(view, context.common.threads, monitor), each)
     }
 }
 

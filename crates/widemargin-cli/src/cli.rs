@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn short_help_is_a_table_of_one_line_an_option() {
+    fn short_help_has_one_line_per_option() {
         for name in ["train", "cv", "predict", "evaluate", "explain", "inspect", "report", "transform", "convert"] {
             let mut program = Cli::command();
             program.build();

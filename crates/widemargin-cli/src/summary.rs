@@ -128,7 +128,7 @@ impl<'a> Summary<'a> {
         json
     }
 
-    /// As text, on standard error: the data, what was chosen, what is expected of the model, and its file.
+    /// As text, on standard error: the data, the selected parameters, the estimated score, and the model file.
     pub fn summary(&self) -> String {
         let mut lines = vec![format!("data: {}", self.samples.extent), format!("model: {}", chosen(self.model))];
         lines.extend(expected(self.model).map(|expected| format!("expected: {expected}")));
@@ -149,7 +149,7 @@ const SHOWN: [&str; 9] =
 /// Blanks before what continues a line.
 const INDENT: usize = 4;
 
-/// What was chosen, in a line.
+/// The selected parameters, in one line.
 fn chosen(model: &AnyModel) -> String {
     let parameters = of_any!(model, model => json!(model.parameters()));
     let of = |name: &&str| Some(format!("{name} = {}", plain(parameters.get(name).filter(|value| !value.is_null())?)));

@@ -34,7 +34,7 @@ fn methods_are_compared_by_the_score_that_is_asked_for() {
 }
 
 #[test]
-fn cross_validation_without_a_method_is_of_the_automatic_choice() {
+fn cross_validation_without_a_method_uses_the_automatic_one() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));
     let found = folder.run("cv train.csv --folds 2 --scoring roc-auc --json").json();

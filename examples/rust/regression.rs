@@ -8,7 +8,7 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::{DenseView, SamplesView, Targets};
-use widemargin::model::{BasisExpansionRegressorParams, RegressionLoss};
+use widemargin::model::{BasisExpansionRegressorParams, Loss};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::similarity::AnySimilarity;
 
@@ -24,7 +24,7 @@ fn noisy_sine(n: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
 fn main() -> Result<(), Box<dyn Error>> {
     let (x, y) = noisy_sine(500, 1);
     let similarity = AnySimilarity::new(&["rbf:gamma=1"])?;
-    let params = BasisExpansionRegressorParams::new(similarity).loss(RegressionLoss::Huber { epsilon: None });
+    let params = BasisExpansionRegressorParams::new(similarity).loss(Loss::Huber { epsilon: None });
     let show = |progress: Progress| eprintln!("{}: {} of {}", progress.stage, progress.done, progress.total);
     let monitor = Monitor::none().with_progress(&show).with_time_limit(Duration::from_secs(30));
     let samples: SamplesView<'_> = DenseView::new(&x, x.len(), 1)?.into();

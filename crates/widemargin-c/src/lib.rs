@@ -27,24 +27,18 @@ pub struct Model {
 impl Model {
     fn load(path: &str) -> Result<Model, String> {
         let model = AnyModel::load(path).map_err(message)?;
-        let (classes, features) = match &model {
-            AnyModel::Classifier(model) => {
-                (model.classes().iter().map(ToString::to_string).collect(), model.feature_names())
-            }
-            AnyModel::Regressor(model) => (Vec::new(), model.feature_names()),
-            AnyModel::OneClass(model) => (vec!["-1".into(), "1".into()], model.feature_names()),
+        let classes: Vec<String> = match &model {
+            AnyModel::Classifier(model) => model.classes().iter().map(ToString::to_string).collect(),
+            AnyModel::Regressor(_) => Vec::new(),
+            AnyModel::OneClass(_) => vec!["-1".into(), "1".into()],
         };
-        let (class_names, feature_names) = (names(&classes, "class")?, names(features.unwrap_or_default(), "feature")?);
+        let features = model.feature_names().unwrap_or_default();
+        let (class_names, feature_names) = (names(&classes, "class")?, names(features, "feature")?);
         Ok(Model { model, class_names, feature_names })
     }
 
     fn n_features(&self) -> usize {
-        let n_features = match &self.model {
-            AnyModel::Classifier(model) => model.n_features(),
-            AnyModel::Regressor(model) => model.n_features(),
-            AnyModel::OneClass(model) => model.n_features(),
-        };
-        n_features.unwrap_or(0)
+        self.model.n_features().unwrap_or(0)
     }
 
     fn n_targets(&self) -> usize {

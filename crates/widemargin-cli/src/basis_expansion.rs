@@ -7,7 +7,7 @@ use widemargin::model::{
     BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, OneClass, Regressor,
 };
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Intercept, RegressionLoss};
+use widemargin::problem::{Intercept, Loss};
 use widemargin::select::{RegressionScoring, RegressionSearch, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
@@ -162,16 +162,16 @@ fn intercept(text: &str) -> Result<Intercept, Error> {
     }
 }
 
-fn loss_of_classes(text: &str) -> Result<AnyLoss, Error> {
+fn loss_of_classes(text: &str) -> Result<Loss, Error> {
     let name = text.split(':').next().unwrap_or(text);
-    text.parse().map_err(|error| match RegressionLoss::NAMES.contains(&name) {
+    text.parse().map_err(|error| match Loss::OF_TARGETS.contains(&name) {
         true => of_task("regression", text),
         false => error,
     })
 }
 
 /// A loss with its parameter: `huber:epsilon=0.5`.
-fn loss_of_numbers(text: &str) -> Result<RegressionLoss, Error> {
+fn loss_of_numbers(text: &str) -> Result<Loss, Error> {
     let wrong = |expected: String| Error::Parameter { name: "loss", value: text.to_owned(), expected };
     let (name, pairs) = split_spec(text).map_err(wrong)?;
     let (mut epsilon, mut quantile) = (None, None);
@@ -184,8 +184,8 @@ fn loss_of_numbers(text: &str) -> Result<RegressionLoss, Error> {
             _ => return Err(wrong("its parameters are epsilon and quantile".into())),
         }
     }
-    RegressionLoss::new(name, epsilon, quantile).map_err(|error| match name.parse::<AnyLoss>() {
-        Ok(_) if !RegressionLoss::NAMES.contains(&name) => of_task("classification", name),
+    Loss::of_targets(name, epsilon, quantile).map_err(|error| match name.parse::<Loss>() {
+        Ok(_) if !Loss::OF_TARGETS.contains(&name) => of_task("classification", name),
         _ => error,
     })
 }

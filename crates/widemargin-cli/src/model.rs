@@ -61,23 +61,16 @@ pub fn classifier<'a>(model: &'a AnyModel, path: &Path) -> Result<&'a dyn Classi
 }
 
 /// The model of a table, with what the table says of its columns.
-pub fn named(model: AnyModel, table: &Table) -> widemargin::Result<AnyModel> {
-    macro_rules! named {
-        ($model:expr) => {{
-            let model = match &table.columns {
-                Some(columns) => {
-                    $model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.notes(), Vec::new())
-                }
-                None => $model.with_feature_names(table.feature_names.clone())?,
-            };
-            model.with_column_roles(table.roles.clone())?
-        }};
+pub fn named(mut model: AnyModel, table: &Table) -> widemargin::Result<AnyModel> {
+    match &table.columns {
+        Some(columns) => {
+            model.set_table_columns(Some(columns.clone()))?;
+            model.add_remarks(columns.notes(), Vec::new());
+        }
+        None => model.set_feature_names(table.feature_names.clone())?,
     }
-    Ok(match model {
-        AnyModel::Classifier(model) => AnyModel::Classifier(named!(model)),
-        AnyModel::Regressor(model) => AnyModel::Regressor(named!(model)),
-        AnyModel::OneClass(model) => AnyModel::OneClass(named!(model)),
-    })
+    model.set_column_roles(table.roles.clone())?;
+    Ok(model)
 }
 
 /// A report as `--json` prints it; without seconds for a model that was loaded.

@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::model::AnyModel;
-use widemargin::problem::RegressionLoss;
+use widemargin::problem::Loss;
 use widemargin::solve::{EstimateMethod, Report, Status};
 use widemargin_io::Table;
 
@@ -176,7 +176,7 @@ pub fn expected(model: &AnyModel) -> Option<String> {
             }
             let point = model.chosen_loss()?;
             let how = match model.loss() {
-                RegressionLoss::Quantile { .. } => "folds",
+                Loss::Quantile { .. } => "folds",
                 _ => "leave-one-out",
             };
             let (loss, d2, losses) = (model.loss().name(), point.d2, numbers(&point.loss));

@@ -6,7 +6,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
 use widemargin::model::{BasisExpansionParams, CChoice};
-use widemargin::problem::AnyLoss;
+use widemargin::problem::Loss;
 use widemargin::select::SimilaritySearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
@@ -56,7 +56,7 @@ pub(crate) fn fit_basis_expansion(
         .normalization(normalization.parse().map_err(raise)?)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
         .intercept(intercept.parse().map_err(raise)?)
-        .loss(loss.map_or_else(|| Ok(AnyLoss::default()), str::parse).map_err(raise)?)
+        .loss(loss.map_or_else(|| Ok(Loss::default()), str::parse).map_err(raise)?)
         .penalty(penalty.parse().map_err(raise)?)
         .max_basis(max_basis)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)

@@ -13,7 +13,7 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
-use crate::convert::{Features, Target, array, arrays, labeled, of_features, shaped};
+use crate::convert::{Features, Target, array, arrays, labeled, of_features, set_features, shaped};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
@@ -50,9 +50,10 @@ impl Model {
     }
 
     /// The same for a model of any method.
-    pub fn of(model: Box<dyn Classifier>, features: Option<Features>) -> Result<Self> {
+    pub fn of(mut model: Box<dyn Classifier>, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::Any(of_features!(model, features)?)))
+        set_features(&mut *model, features)?;
+        Ok(Model(Trained::Any(model)))
     }
 
     /// The same with Python similarities; only the bases are stored, not all training samples.
@@ -67,9 +68,10 @@ impl Model {
     }
 
     /// The result of a regression fit, as in [`Model::fitted`].
-    pub fn regressor(model: impl Regressor, features: Option<Features>) -> Result<Self> {
+    pub fn regressor(mut model: impl Regressor, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::Regressor(of_features!(Box::new(model), features)?)))
+        set_features(&mut model, features)?;
+        Ok(Model(Trained::Regressor(Box::new(model))))
     }
 
     /// The same with Python similarities; only the bases are stored, not all training samples.
@@ -84,9 +86,10 @@ impl Model {
     }
 
     /// The result of a one-class fit, as in [`Model::fitted`].
-    pub fn one_class(model: impl OneClass, features: Option<Features>) -> Result<Self> {
+    pub fn one_class(mut model: impl OneClass, features: Option<Features>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::OneClass(of_features!(Box::new(model), features)?)))
+        set_features(&mut model, features)?;
+        Ok(Model(Trained::OneClass(Box::new(model))))
     }
 
     /// The same with Python similarities; only the bases are stored, not all training samples.

@@ -14,7 +14,7 @@ use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, SamplePart, SampleRows};
 use widemargin::problem::{
-    BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
+    BlockObjective, Intercept, LINEAR_QUERIES, Loss, Objective, ObjectiveScratch, ObjectiveState, OneVsRest,
 };
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use widemargin::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
@@ -77,7 +77,7 @@ enum PartData {
     /// longer than the similarities. A task that runs twice normalizes only once.
     Features { weights: Vec<f64>, is_normalized: AtomicBool },
     /// Features of a linear model.
-    Linear { answers: RowTargets, costs: Vec<f64>, loss: SmoothLoss, intercept: Intercept },
+    Linear { answers: RowTargets, costs: Vec<f64>, loss: Loss, intercept: Intercept },
     /// Features on bases; `units` are the weights that leave-one-out removes.
     Bases { answers: RowTargets, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
     /// Features of a regression, with standardized targets, rows × outputs. Features on bases are already weighted, and
@@ -229,7 +229,7 @@ impl Part {
         query: &[u8],
         state: Option<&State>,
         targets: OneVsRest<'_>,
-        (costs, kind): (&[f64], (SmoothLoss, Intercept)),
+        (costs, kind): (&[f64], (Loss, Intercept)),
         changes_state: bool,
     ) -> PyResult<(Vec<u8>, Option<StateKind>)> {
         let empty = ObjectiveState::default();

@@ -6,7 +6,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::Targets;
 use widemargin::model::{BasisExpansionRegressorParams, CChoice};
-use widemargin::problem::RegressionLoss;
+use widemargin::problem::Loss;
 use widemargin::select::RegressionSearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
@@ -50,7 +50,7 @@ pub(crate) fn fit_basis_expansion_regressor(
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
-        .loss(RegressionLoss::new(loss, epsilon, quantile).map_err(raise)?)
+        .loss(Loss::of_targets(loss, epsilon, quantile).map_err(raise)?)
         .intercept(has_intercept)
         .seed(common.seed)
         .threads(common.threads);

@@ -10,7 +10,7 @@ use widemargin::model::{
     self, BasisExpansionRegressor, CChoice, ColumnSumsOf, PartedTargets, RegressorMetadata, SplineMetadata,
 };
 use widemargin::partition::{Executor, Remote, SampleRows};
-use widemargin::problem::RegressionLoss;
+use widemargin::problem::Loss;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::ridge::RidgeRows;
 use widemargin::solve::thin_plate::Polynomials;
@@ -80,7 +80,7 @@ impl WeightedTargets {
 /// Refuses a parameter that does not belong to a loss or is out of range, before any work is done.
 #[pyfunction]
 pub(crate) fn check_regression_loss(loss: &str, epsilon: Option<f64>, quantile: Option<f64>) -> PyResult<()> {
-    RegressionLoss::new(loss, epsilon, quantile).map(drop).map_err(raise)
+    Loss::of_targets(loss, epsilon, quantile).map(drop).map_err(raise)
 }
 
 /// A regression on an expansion, over the features that `rows` represents.
@@ -104,7 +104,7 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let loss = RegressionLoss::new(loss, epsilon, quantile).map_err(raise)?;
+    let loss = Loss::of_targets(loss, epsilon, quantile).map_err(raise)?;
     let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));

@@ -4,7 +4,7 @@
 use widemargin::Result;
 use widemargin::data::{DenseMatrix, Label, Labels};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
+use widemargin::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest};
 use widemargin::solve::newton::{self, NewtonSettings};
 
 /// A trained linear SVM: a weight vector a class.
@@ -20,7 +20,7 @@ impl LinearSvm {
         let values = samples.values.iter().map(|x| *x as f32).collect();
         let rows = DenseMatrix { values, n_rows: samples.n_rows, n_cols: samples.n_cols };
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
-        let (blocks, costs, loss) = ([Block::from(rows.view()?)], vec![c; labels.len()], SmoothLoss::SquaredHinge);
+        let (blocks, costs, loss) = ([Block::from(rows.view()?)], vec![c; labels.len()], Loss::SquaredHinge);
         let mut objective = LinearObjective::new(&blocks, targets, &costs, loss, Intercept::None, 1)?;
         let settings = NewtonSettings { tol, threads: 1, ..NewtonSettings::default() };
         let weights = newton::solve(&mut objective, &settings, None, &Monitor::none())?.weights;

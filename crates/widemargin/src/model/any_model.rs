@@ -1,12 +1,42 @@
 //! A trained model of any kind, and reading one of unknown kind from its file.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::classifier::{self, Classifier};
 use super::file::{self, NO_FILE, Reader};
-use super::{BasisExpansionOneClass, BasisExpansionRegressor, OneClass, Regressor, ThinPlateRegressor};
-use super::{basis_expansion, thin_plate};
+use super::interface::Model;
+use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass, PowerMeanSvc};
+use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, basis_expansion, power_mean, thin_plate};
 use crate::error::{Error, Result};
+
+/// Reads a classifier of any method that was saved.
+///
+/// # Errors
+/// [`Error::ModelFile`] for a file that is cut short, damaged or holds no classifier, or whose similarity is code of
+/// the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be
+/// read.
+pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn Classifier>> {
+    let path = path.as_ref();
+    classifier(&Reader::of_any(path, &file::read(path)?)?)
+}
+
+/// The classifier of any method that [`Model::to_bytes`] made the bytes of.
+///
+/// # Errors
+/// As for [`load`], with `<bytes>` for the path.
+pub fn from_bytes(bytes: &[u8]) -> Result<Box<dyn Classifier>> {
+    classifier(&Reader::of_any(Path::new(NO_FILE), bytes)?)
+}
+
+fn classifier(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
+    match AnyModel::read(reader)? {
+        AnyModel::Classifier(model) => Ok(model),
+        other => {
+            let found = other.description();
+            Err(reader.wrong(format!("it holds {found}, which has no classes: AnyModel::load reads it")))
+        }
+    }
+}
 
 /// A trained model of any kind.
 #[derive(Debug)]
@@ -39,6 +69,9 @@ impl AnyModel {
 
     fn read(reader: &Reader<'_>) -> Result<Self> {
         Ok(match reader.method() {
+            basis_expansion::file::METHOD => AnyModel::Classifier(Box::new(BasisExpansionSvc::read(reader)?)),
+            power_mean::file::METHOD => AnyModel::Classifier(Box::new(PowerMeanSvc::read(reader)?)),
+            thin_plate::file::METHOD => AnyModel::Classifier(Box::new(ThinPlateSvc::read(reader)?)),
             basis_expansion::regressor_file::METHOD => {
                 AnyModel::Regressor(Box::new(BasisExpansionRegressor::read(reader)?))
             }
@@ -46,26 +79,11 @@ impl AnyModel {
             basis_expansion::one_class_file::METHOD => {
                 AnyModel::OneClass(Box::new(BasisExpansionOneClass::read(reader)?))
             }
-            _ => AnyModel::Classifier(classifier::read(reader)?),
+            basis_expansion::expansion_file::METHOD => {
+                return Err(reader.wrong("it holds an expansion alone, which is no model".into()));
+            }
+            _ => return Err(reader.unknown_method()),
         })
-    }
-
-    /// The method, as model files and the command line name it.
-    pub fn method(&self) -> &'static str {
-        match self {
-            AnyModel::Classifier(model) => model.method(),
-            AnyModel::Regressor(model) => model.method(),
-            AnyModel::OneClass(model) => model.method(),
-        }
-    }
-
-    /// The kind of samples it takes, as messages name it.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            AnyModel::Classifier(model) => model.kind(),
-            AnyModel::Regressor(model) => model.kind(),
-            AnyModel::OneClass(model) => model.kind(),
-        }
     }
 
     /// The kind of model, with its article.
@@ -102,6 +120,29 @@ impl AnyModel {
                 let expected = format!("an outlier detector: this is {}", other.description());
                 Err(Error::Parameter { name: "model", value: other.method().into(), expected })
             }
+        }
+    }
+}
+
+/// What it has in common with models of other kinds.
+impl Deref for AnyModel {
+    type Target = dyn Model;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            AnyModel::Classifier(model) => &**model,
+            AnyModel::Regressor(model) => &**model,
+            AnyModel::OneClass(model) => &**model,
+        }
+    }
+}
+
+impl DerefMut for AnyModel {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            AnyModel::Classifier(model) => &mut **model,
+            AnyModel::Regressor(model) => &mut **model,
+            AnyModel::OneClass(model) => &mut **model,
         }
     }
 }

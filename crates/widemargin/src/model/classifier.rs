@@ -1,93 +1,27 @@
-//! The interface of models of all methods, and reading one of unknown method from its file.
+//! The interface of classifiers of all methods.
 
-use std::any::Any;
-use std::fmt;
-use std::path::Path;
-
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::dual_variables::{costs, of_smooth};
-use super::file::{self, Array, NO_FILE, Reader};
-use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
+use super::file::Array;
+use super::interface::{Model, Parameters, expansion_methods, model_methods};
+use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc};
 use super::{basis_expansion, power_mean, thin_plate};
-use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Images, Label, Labels, SamplesView, TableColumns};
+use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, n_problems};
+use crate::problem::{Loss, n_problems};
 use crate::similarity::AnySimilarity;
-use crate::solve::{Calibration, Report};
+use crate::solve::Calibration;
 
-/// A trained model of any method. Anything particular to a method is in its type: `&dyn Classifier` is a `&dyn Any` and
-/// can be downcast.
-pub trait Classifier: Any + fmt::Debug + Send + Sync {
-    /// The method, as model files and the command line name it.
-    fn method(&self) -> &'static str;
-
-    /// The kind of samples it takes, as messages name it.
-    fn kind(&self) -> &'static str {
-        "vectors"
-    }
-
+/// A trained classifier of any method.
+pub trait Classifier: Model {
     /// The classes, in the order of the decision values' columns.
     fn classes(&self) -> &[Label];
-
-    /// The account of the fit.
-    fn report(&self) -> &Report;
 
     /// The kind of the report's iterations.
     fn iterations(&self) -> &'static str {
         "Newton steps"
-    }
-
-    /// Number of features of the training samples; none where they are no vectors.
-    fn n_features(&self) -> Option<usize>;
-
-    /// Number of weights.
-    fn n_weights(&self) -> usize;
-
-    /// The parameters that the model stores, and those selected automatically.
-    fn parameters(&self) -> Parameters;
-
-    /// The parameters that the model was fitted with and does not show otherwise; none in old files.
-    fn training(&self) -> Option<&TrainingSettings>;
-
-    /// The names of the features, where the training samples had names.
-    fn feature_names(&self) -> Option<&[String]>;
-
-    /// The model with the names of its features, or without names.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for another number of names than features.
-    fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>>;
-
-    /// How the columns of a table become features, where they are more than numbers.
-    fn table_columns(&self) -> Option<&TableColumns>;
-
-    /// The model with columns of a table that become its features, and with the names of these; or without.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if they do not become the features of the model.
-    fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Classifier>>;
-
-    /// Which columns of the training table are no features, if the model was trained on a table.
-    fn column_roles(&self) -> Option<&ColumnRoles>;
-
-    /// The model with the columns of the training table that are no features, or without.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if the others are not as many as those of the model.
-    fn with_column_roles(self: Box<Self>, roles: Option<ColumnRoles>) -> Result<Box<dyn Classifier>>;
-
-    /// The model with more notes and warnings in its report.
-    fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier>;
-
-    /// The model marked as trained on a part of the samples, with a note in its report.
-    fn of_part(self: Box<Self>) -> Box<dyn Classifier>;
-
-    /// The samples that it compares others with, where it keeps them as a collection.
-    fn bases(&self) -> Option<&AnySamples> {
-        None
     }
 
     /// Refuses samples of a shape that the model was not trained with, where they would else be refused as something
@@ -132,7 +66,9 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
 
     /// Whether the model is multilabel: the labels then are the classes, each with a decision value, above 0 where the
     /// sample has it.
-    fn is_multilabel(&self) -> bool;
+    fn is_multilabel(&self) -> bool {
+        self.origin().multilabel
+    }
 
     /// The predicted labels of a multilabel model, samples × labels: 1 or 0.
     ///
@@ -153,7 +89,9 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     }
 
     /// How decision values become probabilities; none in files of versions that had no probabilities.
-    fn calibration(&self) -> Option<&Calibration>;
+    fn calibration(&self) -> Option<&Calibration> {
+        self.origin().calibration.as_ref()
+    }
 
     /// The probability of each class, samples × classes. The most probable class of a sample is the predicted one. Of a
     /// multilabel model the probability of each label: above ½ where it is predicted.
@@ -197,7 +135,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     fn c(&self, problem: usize) -> f64;
 
     /// The loss.
-    fn loss(&self) -> AnyLoss;
+    fn loss(&self) -> Loss;
 
     /// ‖f‖² of each two-class problem in the space of its features; its reciprocal is the margin as Aghazadeh and
     /// Carlsson define it (eq. 8 to 10), that of a kernel SVM for a thin plate SVM.
@@ -221,11 +159,12 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
-        let AnyLoss::Smooth(loss) = self.loss() else {
+        let loss = self.loss();
+        if !loss.is_smooth() {
             let expected = "squared-hinge: at a margin of 1 the dual variables of the hinge do not follow from the \
                             decision values";
-            return Err(Error::parameter("loss", self.loss(), expected));
-        };
+            return Err(Error::parameter("loss", loss, expected));
+        }
         let values = self.decision_values(samples, threads, monitor)?;
         let k = if self.is_multilabel() { self.classes().len() } else { n_problems(self.classes().len()) };
         let (labels, costs) = costs(1.0, labels, self.classes(), values.len() / k, (sample_weight, self.training()))?;
@@ -234,137 +173,11 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         alphas.values.iter_mut().enumerate().for_each(|(at, alpha)| *alpha *= self.c(at % n_problems));
         Ok(alphas)
     }
-
-    /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for a report whose numbers overflowed in the fit.
-    fn header(&self) -> Result<String>;
-
-    /// The arrays of its file, without those of [`Classifier::bases`].
-    fn arrays(&self) -> Vec<Array<'_>>;
-
-    /// The model as the bytes of its file.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for a model whose numbers overflowed in the fit.
-    fn to_bytes(&self) -> Result<Vec<u8>>;
-
-    /// Writes the model to a file, whole or not at all.
-    ///
-    /// # Errors
-    /// As for [`Classifier::to_bytes`]; [`Error::Output`] and [`Error::Io`] with the failed operation.
-    fn save(&self, path: &Path) -> Result<()> {
-        file::save(path, &self.to_bytes()?)
-    }
-
-    /// Refuses a model that cannot be written.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for one whose numbers overflowed in the fit.
-    fn check_finite(&self) -> Result<()> {
-        self.report().check_finite()?;
-        file::check_finite(&self.arrays())
-    }
 }
 
-/// Parameters of a model by their names; a JSON object to [`serde`] and to [`fmt::Display`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Parameters(Map<String, Value>);
-
-impl Parameters {
-    pub(super) fn of(object: Value) -> Self {
-        match object {
-            Value::Object(map) => Parameters(map),
-            _ => Parameters(Map::new()),
-        }
-    }
-}
-
-impl fmt::Display for Parameters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
-    }
-}
-
-/// Reads a model of any method that was saved.
-///
-/// # Errors
-/// [`Error::ModelFile`] for a file that is cut short, damaged or holds no classifier, or whose similarity is code of
-/// the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be
-/// read.
-pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn Classifier>> {
-    let path = path.as_ref();
-    read(&Reader::of_any(path, &file::read(path)?)?)
-}
-
-/// The model of any method that [`Classifier::to_bytes`] made the bytes of.
-///
-/// # Errors
-/// As for [`load`], with `<bytes>` for the path.
-pub fn from_bytes(bytes: &[u8]) -> Result<Box<dyn Classifier>> {
-    read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
-}
-
-pub(super) fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
-    Ok(match reader.method() {
-        basis_expansion::file::METHOD => Box::new(BasisExpansionSvc::read(reader)?),
-        power_mean::file::METHOD => Box::new(PowerMeanSvc::read(reader)?),
-        thin_plate::file::METHOD => Box::new(ThinPlateSvc::read(reader)?),
-        basis_expansion::expansion_file::METHOD => {
-            return Err(reader.wrong("it holds an expansion alone, which is no classifier".into()));
-        }
-        basis_expansion::regressor_file::METHOD | thin_plate::regressor::METHOD => {
-            return Err(
-                reader.wrong("it holds a regression model, which has no classes: AnyModel::load reads it".into())
-            );
-        }
-        basis_expansion::one_class_file::METHOD => {
-            let problem = "it contains an outlier detector, without classes: AnyModel::load reads it";
-            return Err(reader.wrong(problem.into()));
-        }
-        _ => return Err(reader.unknown_method()),
-    })
-}
-
-/// Inherent methods with the names of the trait's methods.
-macro_rules! own_methods {
-    ($method:expr) => {
-        crate::macros::model_methods!(Classifier, $method);
-
-        fn classes(&self) -> &[Label] {
-            Self::classes(self)
-        }
-
-        fn is_multilabel(&self) -> bool {
-            Self::is_multilabel(self)
-        }
-
-        fn calibration(&self) -> Option<&Calibration> {
-            Self::calibration(self)
-        }
-    };
-}
-
-impl Classifier for BasisExpansionSvc<AnySimilarity> {
-    own_methods!(basis_expansion::file::METHOD);
-
-    fn kind(&self) -> &'static str {
-        Self::kind(self)
-    }
-
-    fn n_features(&self) -> Option<usize> {
-        match self.expansion.bases() {
-            AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
-            AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
-            _ => None,
-        }
-    }
-
-    fn n_weights(&self) -> usize {
-        self.weights.len()
-    }
+impl Model for BasisExpansionSvc<AnySimilarity> {
+    model_methods!(basis_expansion::file::METHOD);
+    expansion_methods!();
 
     fn parameters(&self) -> Parameters {
         Parameters::of(json!({
@@ -379,9 +192,11 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
             "intercept": self.intercept.to_string(),
         }))
     }
+}
 
-    fn bases(&self) -> Option<&AnySamples> {
-        Some(self.expansion.bases())
+impl Classifier for BasisExpansionSvc<AnySimilarity> {
+    fn classes(&self) -> &[Label] {
+        &self.classes
     }
 
     fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
@@ -397,15 +212,11 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         Err(Error::shape("images", pixels(images), format!("{} as the model was trained with", pixels(known))))
     }
 
-    fn arrays(&self) -> Vec<Array<'_>> {
-        self.all_arrays()
-    }
-
     fn c(&self, _problem: usize) -> f64 {
         self.c
     }
 
-    fn loss(&self) -> AnyLoss {
+    fn loss(&self) -> Loss {
         self.loss
     }
 
@@ -442,20 +253,8 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
     }
 }
 
-impl Classifier for PowerMeanSvc {
-    own_methods!(power_mean::file::METHOD);
-
-    fn iterations(&self) -> &'static str {
-        "epochs"
-    }
-
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features)
-    }
-
-    fn n_weights(&self) -> usize {
-        self.weights.len()
-    }
+impl Model for PowerMeanSvc {
+    model_methods!(power_mean::file::METHOD);
 
     fn parameters(&self) -> Parameters {
         Parameters::of(json!({
@@ -469,20 +268,38 @@ impl Classifier for PowerMeanSvc {
         }))
     }
 
-    fn c(&self, _problem: usize) -> f64 {
-        self.c
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features)
     }
 
-    fn loss(&self) -> AnyLoss {
-        self.loss.into()
-    }
-
-    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
-        Self::squared_norms(self)
+    fn n_weights(&self) -> usize {
+        self.weights.len()
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {
         Self::arrays(self)
+    }
+}
+
+impl Classifier for PowerMeanSvc {
+    fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    fn iterations(&self) -> &'static str {
+        "epochs"
+    }
+
+    fn c(&self, _problem: usize) -> f64 {
+        self.c
+    }
+
+    fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
+        Self::squared_norms(self)
     }
 
     fn explain(
@@ -500,16 +317,8 @@ impl Classifier for PowerMeanSvc {
     }
 }
 
-impl Classifier for ThinPlateSvc {
-    own_methods!(thin_plate::file::METHOD);
-
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features)
-    }
-
-    fn n_weights(&self) -> usize {
-        self.bases.len() + self.coefficients.len() + self.polynomial.len()
-    }
+impl Model for ThinPlateSvc {
+    model_methods!(thin_plate::file::METHOD);
 
     fn parameters(&self) -> Parameters {
         let chosen = self.chosen();
@@ -533,20 +342,34 @@ impl Classifier for ThinPlateSvc {
         }))
     }
 
-    fn c(&self, problem: usize) -> f64 {
-        self.per_class.get(problem).map_or(self.c, |of_class| of_class.c)
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features)
     }
 
-    fn loss(&self) -> AnyLoss {
-        AnyLoss::default()
-    }
-
-    fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
-        Self::squared_norms(self, threads)
+    fn n_weights(&self) -> usize {
+        self.bases.len() + self.coefficients.len() + self.polynomial.len()
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {
         Self::arrays(self)
+    }
+}
+
+impl Classifier for ThinPlateSvc {
+    fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    fn c(&self, problem: usize) -> f64 {
+        self.per_class.get(problem).map_or(self.c, |of_class| of_class.c)
+    }
+
+    fn loss(&self) -> Loss {
+        Loss::default()
+    }
+
+    fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
+        Self::squared_norms(self, threads)
     }
 
     fn explain(

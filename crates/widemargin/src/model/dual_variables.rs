@@ -7,7 +7,7 @@
 use super::origin::TrainingSettings;
 use crate::data::{ClassWeight, DenseMatrix, Label, Labels, effective_weights};
 use crate::error::{Error, Result};
-use crate::problem::{OneVsRest, SmoothLoss};
+use crate::problem::{Loss, OneVsRest};
 
 /// The labels in terms of a model's classes.
 ///
@@ -55,12 +55,13 @@ pub(crate) fn costs(
 }
 
 /// The dual variables, samples × problems, at decision values (row-major).
-pub(crate) fn of_smooth(loss: SmoothLoss, labels: &Labels, costs: &[f64], decision: &[f64]) -> DenseMatrix<f64> {
+pub(crate) fn of_smooth(loss: Loss, labels: &Labels, costs: &[f64], decision: &[f64]) -> DenseMatrix<f64> {
     let targets = OneVsRest::of(labels);
     let (n_rows, n_cols) = (labels.len(), targets.n_problems());
     let at = |(at, value): (usize, &f64)| {
         let (row, problem) = (at / n_cols, at % n_cols);
-        costs[row] * targets.weight(row, problem) * loss.at(targets.sign(row, problem) * value).dual
+        let sign = targets.sign(row, problem);
+        costs[row] * targets.weight(row, problem) * sign * loss.at(sign, *value).dual
     };
     DenseMatrix { values: decision.iter().enumerate().map(at).collect(), n_rows, n_cols }
 }

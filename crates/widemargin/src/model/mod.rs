@@ -12,6 +12,7 @@ mod explain;
 mod explanation;
 mod file;
 mod header;
+mod interface;
 mod loss_path;
 mod manifest;
 mod origin;
@@ -27,7 +28,7 @@ mod scores;
 mod thin_plate;
 mod within_limit;
 
-pub use any_model::AnyModel;
+pub use any_model::{AnyModel, from_bytes, load};
 #[doc(hidden)]
 pub use assess::assess;
 pub(crate) use assess::report_estimate;
@@ -40,7 +41,7 @@ pub use basis_expansion::{
 pub use c_choice::CChoice;
 #[doc(hidden)]
 pub use choose_rows::choose_rows;
-pub use classifier::{Classifier, Parameters, from_bytes, load};
+pub use classifier::Classifier;
 pub use explanation::{Explanation, Term, TermSource};
 #[doc(hidden)]
 pub use file::{
@@ -48,7 +49,10 @@ pub use file::{
 };
 #[doc(hidden)]
 pub use header::header_of_bytes;
+pub use interface::{Model, Parameters};
 pub use loss_path::LossPoint;
+#[doc(hidden)]
+pub use origin::Origin;
 pub use origin::TrainingSettings;
 pub use outlier_detector::OneClass;
 #[doc(hidden)]
@@ -77,6 +81,6 @@ pub use thin_plate::{
 // Types of parameters and reports.
 pub use crate::basis::BasisChoice;
 pub use crate::expansion::{Approximation, NegativeEigenvalues, Normalization};
-pub use crate::problem::{AnyLoss, Intercept, Loss, Penalty, RegressionLoss};
+pub use crate::problem::{Intercept, Loss, Penalty};
 pub use crate::solve::thin_plate::Polynomials;
 pub use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};

@@ -9,7 +9,8 @@ use crate::solve::Calibration;
 
 /// The header fields common to all methods; absent in older files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub struct Origin {
+    /// The names of the features, where the training samples had names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_names: Option<Vec<String>>,
     /// How the columns of a table become features, where they are more than numbers.
@@ -18,6 +19,7 @@ pub(crate) struct Origin {
     /// Which columns of the training table are no features, if the model was trained on a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column_roles: Option<ColumnRoles>,
+    /// The parameters of the fit that the model does not show otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSettings>,
     /// How decision values become probabilities.
@@ -70,14 +72,21 @@ impl Origin {
         self.calibration.as_ref()?.problem(n_classes, self.multilabel)
     }
 
-    /// Adds names, one per feature.
+    /// The same with other names or columns, which must be those of this number of features, if it is known.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the number of names is not `n_features`, if that is known.
-    pub fn named(self, names: Option<Vec<String>>, n_features: Option<usize>) -> Result<Self> {
-        let origin = Origin { feature_names: names, ..self };
+    /// [`Error::Shape`].
+    pub fn changed(&self, n_features: Option<usize>, change: impl FnOnce(&mut Origin)) -> Result<Self> {
+        let mut origin = self.clone();
+        change(&mut origin);
         origin.check(n_features)?;
         Ok(origin)
+    }
+
+    /// Takes columns of a table that become features, and the names of these.
+    pub fn set_columns(&mut self, columns: Option<TableColumns>) {
+        self.feature_names = columns.as_ref().and_then(TableColumns::feature_names);
+        self.columns = columns;
     }
 
     /// Why the columns of the training table are not those of the model.
@@ -194,40 +203,13 @@ macro_rules! tells_origin {
             self.origin.calibration.as_ref()
         }
 
-        /// How the columns of a table become features, where they are more than numbers.
-        pub fn table_columns(&self) -> Option<&crate::data::TableColumns> {
-            self.origin.columns.as_ref()
-        }
-
         /// Sets or removes the columns of a table that become features, and with them the names of these.
         ///
         /// # Errors
         /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
         pub fn with_table_columns(mut self, columns: Option<crate::data::TableColumns>) -> crate::error::Result<Self> {
             let n_features: fn(&Self) -> Option<usize> = $n_features;
-            let n_features = n_features(&self);
-            let feature_names = columns.as_ref().and_then(crate::data::TableColumns::feature_names);
-            let origin = crate::model::origin::Origin { columns, feature_names, ..self.origin };
-            origin.check(n_features)?;
-            self.origin = origin;
-            Ok(self)
-        }
-
-        /// Which columns of the training table are no features; `None` if the model was not trained on a table, and for
-        /// older files.
-        pub fn column_roles(&self) -> Option<&crate::data::ColumnRoles> {
-            self.origin.column_roles.as_ref()
-        }
-
-        /// Sets or removes the columns of the training table that are no features.
-        ///
-        /// # Errors
-        /// [`Error::Shape`](crate::Error::Shape) if the others are not as many as those of the model.
-        pub fn with_column_roles(mut self, roles: Option<crate::data::ColumnRoles>) -> crate::error::Result<Self> {
-            let n_features: fn(&Self) -> Option<usize> = $n_features;
-            let n_features = n_features(&self);
-            self.origin.column_roles = roles;
-            self.origin.check(n_features)?;
+            self.origin = self.origin.changed(n_features(&self), |origin| origin.set_columns(columns))?;
             Ok(self)
         }
 
@@ -237,8 +219,7 @@ macro_rules! tells_origin {
         /// [`Error::Shape`](crate::Error::Shape) if the number of names is not the number of features.
         pub fn with_feature_names(mut self, names: Option<Vec<String>>) -> crate::error::Result<Self> {
             let n_features: fn(&Self) -> Option<usize> = $n_features;
-            let n_features = n_features(&self);
-            self.origin = self.origin.named(names, n_features)?;
+            self.origin = self.origin.changed(n_features(&self), |origin| origin.feature_names = names)?;
             Ok(self)
         }
 

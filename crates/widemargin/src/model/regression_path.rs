@@ -6,8 +6,7 @@ use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
-use crate::monitor::Monitor;
-use crate::solve::ridge::{LeaveOneOut, Ridge, Spectrum};
+use crate::solve::ridge::{LeaveOneOut, Spectrum};
 use crate::solve::{effective_number, explained_standard_error};
 
 /// The leave-one-out results of one C.
@@ -144,21 +143,13 @@ impl RegressionSelection {
     /// # Errors
     /// [`Error::Parameter`] if C is to be selected and each sample is fitted regardless of the others;
     /// [`Error::Cancelled`].
-    pub fn of(ridge: &Ridge<'_>, targets: &StandardTargets, c: CChoice, monitor: &Monitor<'_>) -> Result<Self> {
-        let points = ridge.leave_one_out(&RegressionSelection::lambdas(c, ridge.spectrum()), monitor)?;
-        RegressionSelection::best(c, targets, &points)
-    }
-
-    /// The λ at which leave-one-out is evaluated: all of a path, or that of a fixed C.
-    pub fn lambdas(c: CChoice, spectrum: &Spectrum) -> Vec<f64> {
-        c.value().map_or_else(|| spectrum.lambdas(), |c| vec![0.5 / c])
-    }
-
-    /// The same from leave-one-out results.
-    ///
-    /// # Errors
-    /// As for [`RegressionSelection::of`].
-    pub fn best(c: CChoice, targets: &StandardTargets, points: &[LeaveOneOut]) -> Result<Self> {
+    pub fn of(
+        c: CChoice,
+        targets: &StandardTargets,
+        spectrum: &Spectrum,
+        leave_one_out: impl FnOnce(&[f64]) -> Result<Vec<LeaveOneOut>>,
+    ) -> Result<Self> {
+        let points = leave_one_out(&c.value().map_or_else(|| spectrum.lambdas(), |c| vec![0.5 / c]))?;
         let finite = points.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
         let mut best: Option<&RegressionPoint> = None;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
-use super::{HeldOutScores, Intercept, OneVsRest, SmoothLoss};
+use super::{HeldOutScores, Intercept, Loss, OneVsRest};
 use crate::draw::is_drawn;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -63,7 +63,7 @@ pub struct BlockObjective<'a> {
     targets: OneVsRest<'a>,
     /// For the block's rows.
     costs: &'a [f64],
-    loss: SmoothLoss,
+    loss: Loss,
     intercept: Intercept,
     pool: Arc<Pool>,
     shards: Vec<Shard>,
@@ -99,7 +99,7 @@ impl<'a> BlockObjective<'a> {
         block: Block<'a>,
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        loss: SmoothLoss,
+        loss: Loss,
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
@@ -115,7 +115,7 @@ impl<'a> BlockObjective<'a> {
         block: Block<'a>,
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        kind: (SmoothLoss, Intercept),
+        kind: (Loss, Intercept),
         threads: usize,
     ) -> Result<Self> {
         check_rows(&[block], &targets, costs)?;
@@ -173,7 +173,7 @@ impl<'a> BlockObjective<'a> {
         first_row: usize,
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        kind: (SmoothLoss, Intercept),
+        kind: (Loss, Intercept),
         pool: Arc<Pool>,
     ) -> Self {
         let shards = Shard::all(block.n_rows(), targets.n_problems());
@@ -187,7 +187,7 @@ impl<'a> BlockObjective<'a> {
         first_row: usize,
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        (loss, intercept): (SmoothLoss, Intercept),
+        (loss, intercept): (Loss, Intercept),
         pool: Arc<Pool>,
         shards: Vec<Shard>,
     ) -> Self {
@@ -274,7 +274,7 @@ impl<'a> BlockObjective<'a> {
         let mut factors = vec![0.0; n * live.len()];
         for ((factors, &k), b) in factors.chunks_mut(n).zip(live).zip(intercepts) {
             self.for_each(shard, k, |i, y, cost, score| {
-                factors[i] = (cost * self.loss.at(y * (score + b)).curvature) as f32;
+                factors[i] = (cost * self.loss.at(y, score + b).curvature) as f32;
             });
         }
         factors
@@ -412,9 +412,9 @@ impl Objective for BlockObjective<'_> {
                 let mut sums = LineSums::default();
                 self.for_each(shard, k, |i, y, cost, score| {
                     let moves = line.along * f64::from(along[i]) + line.turn;
-                    let loss = self.loss.at(y * (score + line.intercept + line.step * moves));
+                    let loss = self.loss.at(y, score + line.intercept + line.step * moves);
                     sums.value += cost * loss.value;
-                    sums.slope -= cost * loss.dual * y * moves;
+                    sums.slope -= cost * loss.dual * moves;
                     sums.curvature += cost * loss.curvature * moves * moves;
                     sums.dual_norm += cost * loss.dual.abs();
                 });
@@ -454,16 +454,15 @@ impl Objective for BlockObjective<'_> {
                 for (((factors, &k), b), all) in factors.chunks_mut(n).zip(live).zip(intercepts).zip(&mut all) {
                     let mut sums = PointSums::default();
                     self.for_each(shard, k, |i, y, cost, score| {
-                        let margin = y * (score + b);
-                        let loss = self.loss.at(margin);
+                        let loss = self.loss.at(y, score + b);
                         let alpha = cost * loss.dual;
                         sums.value += cost * loss.value;
                         sums.dual_norm += alpha.abs();
-                        sums.balance += alpha * y;
-                        // α · margin would be 0 · ∞ at the ends of both ranges.
-                        sums.conjugate += cost * loss.value + if alpha != 0.0 { alpha * margin } else { 0.0 };
+                        sums.balance += alpha;
+                        // α · f would be 0 · ∞ at the ends of both ranges.
+                        sums.conjugate += cost * loss.value + if alpha != 0.0 { alpha * (score + b) } else { 0.0 };
                         sums.n_support += u64::from(alpha != 0.0);
-                        factors[i] = (-alpha * y) as f32;
+                        factors[i] = -alpha as f32;
                     });
                     all.add(&sums);
                 }

@@ -7,7 +7,7 @@ use super::block::Block;
 use super::block_objective::{BlockObjective, check_rows};
 use super::linear_queries::{LinearExecutor, LinearRows};
 use super::objective::{Cost, Objective, Shape};
-use super::{Intercept, OneVsRest, SmoothLoss};
+use super::{Intercept, Loss, OneVsRest};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -32,7 +32,7 @@ impl<'a> LinearObjective<'a> {
         blocks: &[Block<'a>],
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        loss: SmoothLoss,
+        loss: Loss,
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
@@ -44,7 +44,7 @@ impl<'a> LinearObjective<'a> {
         blocks: &[Block<'a>],
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        kind: (SmoothLoss, Intercept),
+        kind: (Loss, Intercept),
         threads: usize,
         monitor: Monitor<'a>,
     ) -> Result<Self> {

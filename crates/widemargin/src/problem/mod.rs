@@ -1,6 +1,5 @@
 //! The optimization problems: losses, and the two-class problems of a multi-class one.
 
-mod any_loss;
 mod block;
 mod block_objective;
 mod held_out_scores;
@@ -12,24 +11,19 @@ mod one_vs_rest;
 mod pass_objective;
 mod penalty;
 mod pieces;
-mod regression_loss;
 mod sampled;
-mod smooth_loss;
 
-pub use any_loss::AnyLoss;
 pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveScratch, ObjectiveState};
 pub use held_out_scores::HeldOutScores;
 pub(crate) use held_out_scores::count;
 pub use linear_objective::LinearObjective;
 pub use linear_queries::{LINEAR_QUERIES, LinearExecutor, LinearRows, RemoteObjective};
-pub use loss::Loss;
+pub use loss::{Loss, LossAt};
 pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape};
 pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
 pub(crate) use pass_objective::{FeaturePasses, Room, Targets};
 pub use penalty::Penalty;
 pub use pieces::Pieces;
-pub use regression_loss::RegressionLoss;
 pub use sampled::SampledObjective;
-pub use smooth_loss::{LossAt, SmoothLoss};

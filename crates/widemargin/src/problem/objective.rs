@@ -16,7 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HeldOutScores, SmoothLoss};
+use super::{HeldOutScores, Loss};
 use crate::error::Result;
 use crate::linalg;
 use crate::macros::named;
@@ -42,7 +42,7 @@ named!("intercept": Intercept {
 });
 
 /// The dimensions and kind of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     /// Number of rows.
     pub n_rows: usize,
@@ -51,7 +51,7 @@ pub struct Shape {
     /// Number of two-class problems.
     pub n_problems: usize,
     /// The loss.
-    pub loss: SmoothLoss,
+    pub loss: Loss,
     /// The intercept.
     pub intercept: Intercept,
 }
@@ -100,9 +100,9 @@ pub struct PointSums {
     pub value: f64,
     /// Σ |α| of the dual variables α_i = −c_i loss′ at the point.
     pub dual_norm: f64,
-    /// Σ α y, which is 0 for dual variables that are feasible with an unpenalized intercept.
+    /// Σ α, which is 0 for dual variables that are feasible with an unpenalized intercept.
     pub balance: f64,
-    /// The conjugate's part of the dual objective, Σ c (loss − loss′ · margin) by the Fenchel-Young equality.
+    /// The conjugate's part of the dual objective, Σ c (loss − loss′ · f) by the Fenchel-Young equality.
     pub conjugate: f64,
     /// Rows with α ≠ 0.
     pub n_support: u64,
@@ -134,7 +134,7 @@ impl PointSums {
 pub struct Gradient {
     /// One per problem.
     pub sums: Vec<PointSums>,
-    /// −Σ α_i y_i (φ_i, 1) as points: the gradient of the sum of losses.
+    /// −Σ α_i (φ_i, 1) as points: the gradient of the sum of losses.
     pub slopes: Vec<f64>,
 }
 

@@ -158,13 +158,6 @@ impl<'a> OneVsRest<'a> {
         scores.iter().enumerate().filter(is_wrong).count() as f64
     }
 
-    /// As [`OneVsRest::label_mistakes`], where every known label of a sample counts alike, whatever its weight in its
-    /// problem.
-    pub(crate) fn label_counts(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
-        let is_known = |row: usize, problem: usize| f64::from(u8::from(self.weight(row, problem) > 0.0));
-        self.mistakes_by_label(weights, value, is_known)
-    }
-
     /// The weight of a sample, averaged over the problems.
     pub(crate) fn mean_weight(&self, row: usize) -> f64 {
         if self.sets.is_none() {
@@ -185,23 +178,13 @@ impl<'a> OneVsRest<'a> {
     }
 
     /// For each label of multilabel targets the weight of the samples whose value `value(problem, row)` is on the wrong
-    /// side, and of all samples whose label is known; empty for classes.
-    pub(crate) fn label_mistakes(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
-        self.mistakes_by_label(weights, value, |row, problem| self.weight(row, problem))
-    }
-
-    fn mistakes_by_label(
-        &self,
-        weights: &[f64],
-        value: impl Fn(usize, usize) -> f64,
-        weight_in: impl Fn(usize, usize) -> f64,
-    ) -> Vec<[f64; 2]> {
+    /// side, and of all samples whose label is known, whatever their weight in its problem; empty for classes.
+    pub(crate) fn label_counts(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {
         let of_problem = |problem: usize| {
             let mut sums = [0.0; 2];
-            for (row, weight) in weights.iter().enumerate() {
-                let weight = weight * weight_in(row, problem);
+            for (row, weight) in weights.iter().enumerate().filter(|(row, _)| self.weight(*row, problem) > 0.0) {
                 sums[1] += weight;
-                sums[0] += if (value(problem, row) > 0.0) == (self.sign(row, problem) > 0.0) { 0.0 } else { weight };
+                sums[0] += if (value(problem, row) > 0.0) == (self.sign(row, problem) > 0.0) { 0.0 } else { *weight };
             }
             sums
         };

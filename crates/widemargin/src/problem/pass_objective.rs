@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::block_objective::{BlockObjective, Shard};
 use super::linear_queries::{LinearExecutor, LinearRows};
 use super::objective::{Cost, Objective, Shape};
-use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
+use super::{Intercept, Loss, OneVsRest, Pieces};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress};
@@ -21,7 +21,7 @@ use crate::partition::{Needs, OutOfCore, Parts};
 pub(crate) struct Targets<'a> {
     pub targets: OneVsRest<'a>,
     pub costs: &'a [f64],
-    pub loss: SmoothLoss,
+    pub loss: Loss,
     pub intercept: Intercept,
 }
 
@@ -207,7 +207,7 @@ mod tests {
         });
         let rows = Matrix(values.collect(), d);
         let costs = vec![1e4; n];
-        let (targets, kind) = (OneVsRest::new(&codes, 3), (SmoothLoss::SquaredHinge, Intercept::Free));
+        let (targets, kind) = (OneVsRest::new(&codes, 3), (Loss::SquaredHinge, Intercept::Free));
         let block = DenseView::new(&rows.0, n, d).unwrap().into();
         let mut here = BlockObjective::alone(block, targets, &costs, kind.0, kind.1, 1).unwrap();
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };

@@ -303,11 +303,8 @@ impl AutoParams {
             false => None,
         };
         let is_whole = on_all.is_some() || !is_part;
-        let model = match on_all {
-            Some(model) => model,
-            None if is_part => fitted.model.of_part(),
-            None => fitted.model,
-        };
+        let mut model = on_all.unwrap_or(fitted.model);
+        model.report_mut().is_of_part |= !is_whole;
         let warning = match whole.ask() {
             Err(Stopped::Cancelled) => Some("interrupted"),
             _ if !methods.is_empty() || !is_whole => Some("the time limit passed"),
@@ -316,7 +313,8 @@ impl AutoParams {
         let warning = warning.map(|why| ended_early(why, &tried, &methods, is_whole));
         let left_out = left_out.map(|(_, reason)| reason);
         let notes = [summary(&tried, self.scoring)].into_iter().chain(left_out).collect();
-        Ok(AutoFit { model: model.with_remarks(notes, warning.into_iter().collect()), tried })
+        model.add_remarks(notes, warning.into_iter().collect());
+        Ok(AutoFit { model, tried })
     }
 
     /// Trains on samples in blocks, with a part of them in memory: only the basis expansion is tried,

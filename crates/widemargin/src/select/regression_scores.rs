@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 
 /// How predicted numbers are judged; a higher score is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,9 +69,9 @@ impl RegressionScoring {
     ];
 
     /// The default score of a loss: the pinball loss for quantiles, R² for others.
-    pub fn of_loss(loss: RegressionLoss) -> Self {
+    pub fn of_loss(loss: Loss) -> Self {
         match loss {
-            RegressionLoss::Quantile { quantile } => RegressionScoring::NegMeanPinballLoss { quantile },
+            Loss::Quantile { quantile } => RegressionScoring::NegMeanPinballLoss { quantile },
             _ => RegressionScoring::R2,
         }
     }
@@ -133,7 +133,7 @@ mod tests {
         let scoring: RegressionScoring = "neg-mean-pinball-loss:quantile=0.9".parse().unwrap();
         assert!((scoring.score(&y, &f, None).unwrap() + 0.15).abs() < 1e-14);
         assert!((scoring.score(&y, &f, Some(&[1.0, 2.0, 0.0, 0.5])).unwrap() + 0.6 / 3.5).abs() < 1e-14);
-        assert_eq!(scoring, RegressionScoring::of_loss(RegressionLoss::Quantile { quantile: 0.9 }));
+        assert_eq!(scoring, RegressionScoring::of_loss(Loss::Quantile { quantile: 0.9 }));
         assert_eq!(RegressionScoring::R2.score(&[1.0, 1.0], &[1.0, 1.0], None).unwrap(), 1.0);
         assert_eq!(RegressionScoring::R2.score(&[1.0, 1.0], &[1.0, 2.0], None).unwrap(), 0.0);
     }

@@ -430,7 +430,9 @@ impl<'a> Trial<'a> {
         let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };
         let constant = Matrix::from_columns(vec![1.0; n], n, 1);
         let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;
-        let chosen = RegressionSelection::of(&ridge, &self.standard, Default::default(), &quiet)?;
+        let chosen = RegressionSelection::of(Default::default(), &self.standard, ridge.spectrum(), |lambdas| {
+            Ok(ridge.leave_one_out(lambdas))
+        })?;
         Ok(ridge.loo_values(chosen.lambda))
     }
 

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::model::BasisExpansionParams;
 use crate::monitor::{Monitor, Stopped};
-use crate::problem::{Intercept, Penalty, SmoothLoss};
+use crate::problem::{Intercept, Loss, Penalty};
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// From this number of samples on, candidates are tried on a part of them first.
@@ -68,7 +68,7 @@ pub struct SimilarityChoice {
     /// The number of bases, if it was selected; `None` for all samples.
     pub n_basis: Option<usize>,
     /// The loss, if it was automatic and is not the squared hinge.
-    pub loss: Option<SmoothLoss>,
+    pub loss: Option<Loss>,
     /// λ of the best, as in [`Tried`].
     lambda: Option<f64>,
     /// All that were tried, in order.
@@ -166,7 +166,7 @@ impl SimilarityChoice {
             let Candidate { similarity, normalization } = &tried.candidate;
             let named = format!("{} ({normalization}, {} bases)", similarity.join(" + "), tried.n_basis);
             match &tried.loss {
-                Ok(loss) if tried.fitted == SmoothLoss::Squared => format!("{named} by the squared loss {loss:.4}"),
+                Ok(loss) if tried.fitted == Loss::SquaredError => format!("{named} by the squared loss {loss:.4}"),
                 Ok(loss) => format!("{named} {loss:.4}"),
                 Err(problem) => format!("{named} failed: {problem}"),
             }

@@ -13,7 +13,7 @@ use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::parameters::List;
-use crate::problem::{Block, Intercept, OneVsRest, SmoothLoss, count};
+use crate::problem::{Block, Intercept, Loss, OneVsRest, count};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
 
@@ -73,7 +73,7 @@ pub struct Tried {
     /// The share of the samples that are misclassified when left out, there.
     pub error: Option<f64>,
     /// The loss of the fit that has these leave-one-out decision values.
-    pub fitted: SmoothLoss,
+    pub fitted: Loss,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
@@ -195,18 +195,13 @@ impl<'a> Trial<'a> {
     pub fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
         let targets = OneVsRest::of(&self.labels);
         let has_many = self.is_part && targets.n_problems() >= PROBLEMS_FOR_RIDGE && targets.is_even();
-        let fitted = if has_many { SmoothLoss::Squared } else { SmoothLoss::SquaredHinge };
+        let fitted = if has_many { Loss::SquaredError } else { Loss::SquaredHinge };
         Ok(self.run_with(candidate, n_basis, &[fitted])?.map(|places| places.start))
     }
 
     /// The same by fits of losses in turn, the squared hinge or the squared one; the places of all, of one where there
     /// are no features.
-    fn run_with(
-        &mut self,
-        candidate: Candidate,
-        n_basis: usize,
-        losses: &[SmoothLoss],
-    ) -> Result<Option<Range<usize>>> {
+    fn run_with(&mut self, candidate: Candidate, n_basis: usize, losses: &[Loss]) -> Result<Option<Range<usize>>> {
         if !self.tried.is_empty() && self.monitor.ask() == Err(Stopped::TimeLimit) {
             return Ok(None);
         }
@@ -218,7 +213,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The places of a candidate by fits of some losses.
-    fn try_in_turn(&mut self, mut candidate: Candidate, n_basis: usize, losses: &[SmoothLoss]) -> Result<Range<usize>> {
+    fn try_in_turn(&mut self, mut candidate: Candidate, n_basis: usize, losses: &[Loss]) -> Result<Range<usize>> {
         let (mut start, first) = (Instant::now(), self.tried.len());
         match self.expand(&mut candidate, n_basis) {
             Err(error) => {
@@ -241,7 +236,7 @@ impl<'a> Trial<'a> {
         &mut self,
         candidate: Candidate,
         n_basis: usize,
-        (fitted, found): (SmoothLoss, Result<(Judged, f64)>),
+        (fitted, found): (Loss, Result<(Judged, f64)>),
         seconds: f64,
     ) -> Result<()> {
         let (judged, lambda, problem) = match found {
@@ -302,12 +297,12 @@ impl<'a> Trial<'a> {
     }
 
     /// The leave-one-out losses, and λ where they are least.
-    fn judge(&self, candidate: &Candidate, features: &Vectors, fitted: SmoothLoss) -> Result<(Judged, f64)> {
+    fn judge(&self, candidate: &Candidate, features: &Vectors, fitted: Loss) -> Result<(Judged, f64)> {
         let quiet = self.quiet();
         let targets = OneVsRest::of(&self.labels);
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let (phi, intercept, k) = (Block::of(features)?, self.settings.intercept, targets.n_problems());
-        let (left_out, lambda) = if fitted == SmoothLoss::Squared {
+        let (left_out, lambda) = if fitted == Loss::SquaredError {
             let found = leave_one_out_ridge(phi, &problems, self.near, intercept, &self.pool, &quiet)?;
             (found.loo_values, found.lambda)
         } else {
@@ -421,7 +416,7 @@ impl<'a> Trial<'a> {
 
     /// Whether the squared loss suits a candidate that was judged by it: dense features of a descriptor.
     pub fn may_be_squared(&self, candidate: &Candidate) -> bool {
-        let is_same = |tried: &Tried| tried.candidate == *candidate && tried.fitted == SmoothLoss::Squared;
+        let is_same = |tried: &Tried| tried.candidate == *candidate && tried.fitted == Loss::SquaredError;
         let found = self.tried.iter().rposition(is_same).map(|at| &self.judged[at]);
         found.is_some_and(|judged| judged.is_cheap && judged.is_described)
     }
@@ -429,12 +424,12 @@ impl<'a> Trial<'a> {
     /// The loss of a fit on all samples: the squared loss, unless the squared hinge, whose fit costs a multiple,
     /// misclassifies clearly fewer of these samples. Losses are no criterion here: one of the two fits has minimized
     /// the squared hinge.
-    pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<SmoothLoss>> {
-        let losses = [SmoothLoss::Squared, SmoothLoss::SquaredHinge];
+    pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<Loss>> {
+        let losses = [Loss::SquaredError, Loss::SquaredHinge];
         let places = self.run_with(candidate.clone(), n_basis, &losses)?;
         let both = places.filter(|places| places.len() == losses.len());
         let is_worth = both.is_some_and(|both| self.corrects_beyond(both.start + 1, both.start, CLEAR_DIFFERENCE));
-        Ok((!is_worth).then_some(SmoothLoss::Squared))
+        Ok((!is_worth).then_some(Loss::SquaredError))
     }
 
     /// The difference of the errors of two candidates.

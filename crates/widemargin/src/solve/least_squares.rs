@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::ridge::{Fitted, Ridge};
-use super::thin_plate::Problems;
+use super::thin_plate::{LeaveOneOutSums, Problems};
 use crate::linalg::factor::Matrix;
 
 /// The leave-one-out results of one C.
@@ -38,7 +38,7 @@ struct Part {
     /// The samples with a weight.
     rows: Vec<usize>,
     problems: Range<usize>,
-    ridge: Ridge<'static>,
+    ridge: Ridge,
 }
 
 impl Part {
@@ -79,25 +79,11 @@ impl<'a> LeastSquares<'a> {
 
     /// Leave-one-out at one C.
     pub fn leave_one_out(&self, c: f64) -> LeaveOneOut {
-        let Problems { targets, weights, .. } = *self.problems;
-        let k = targets.n_problems();
         let values = self.decision_values(c);
-        let (mut hinge, mut wrong, mut total) = (0.0, 0.0, 0.0);
-        let mut scores = vec![0.0; k];
-        for (i, weight) in weights.iter().enumerate() {
-            let mut loss = 0.0;
-            for (problem, score) in scores.iter_mut().enumerate() {
-                *score = values.at(i, problem);
-                let weight = targets.weight(i, problem);
-                loss += weight * (1.0 - targets.sign(i, problem) * *score).max(0.0).powi(2);
-            }
-            hinge += weight * loss / k as f64;
-            wrong += weight * targets.mistakes(i, &scores);
-            total += weight * targets.mean_weight(i);
-        }
-        let of_labels = targets.label_mistakes(weights, |problem, row| values.at(row, problem));
-        let label_errors = of_labels.iter().map(|[wrong, all]| wrong / all).collect();
-        LeaveOneOut { c, squared_hinge: hinge / total, error: wrong / total, label_errors }
+        let values: Vec<Vec<f64>> = (0..values.n_cols()).map(|problem| values.col(problem).to_vec()).collect();
+        let sums = LeaveOneOutSums::of(&values, self.problems);
+        let squared_hinge = sums.mean_hinge(values.len());
+        LeaveOneOut { c, squared_hinge, error: sums.error(), label_errors: sums.label_errors() }
     }
 
     /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know

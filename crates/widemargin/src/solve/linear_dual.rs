@@ -288,7 +288,7 @@ impl Descent<'_> {
                 (self.rows.row(row), self.signs[row], self.costs[row], state.alphas[row]);
             let margin = sign * (dot(features, &state.weights) + self.constant * state.intercept);
             let gradient = margin - 1.0;
-            let loss = cost * Loss::Hinge.value(margin);
+            let loss = cost * Loss::Hinge.value(1.0, margin);
             met.loss += loss;
             met.lack += loss + alpha * gradient;
             let projected = if alpha <= 0.0 {
@@ -345,7 +345,7 @@ impl Descent<'_> {
         let mut primal = 0.5 * quadratic;
         for (row, &cost) in self.costs.iter().enumerate().filter(|(_, cost)| **cost > 0.0) {
             let score = dot(self.rows.row(row), &sums) + self.constant * intercept;
-            primal += cost * Loss::Hinge.value(self.signs[row] * score);
+            primal += cost * Loss::Hinge.value(self.signs[row], score);
         }
         let weights = sums.iter().map(|&w| w as f32).collect();
         Exact { weights, intercept, primal, dual: linear - 0.5 * quadratic, n_support }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::problem::{Block, LinearObjective, SmoothLoss};
+use crate::problem::{Block, LinearObjective, Loss};
 use crate::solve::newton::{self, NewtonSettings};
 
 /// Rows with about one in twenty of the features, of classes that prefer some of them.
@@ -43,7 +43,7 @@ fn the_solution_is_that_of_newtons_method() {
             let again = problem.solve(None, &pool(3), &Monitor::none()).unwrap();
             assert_eq!((&again.weights, &again.intercepts), (&found.weights, &found.intercepts));
             let block = Block::Sparse(rows.view().unwrap());
-            let loss = SmoothLoss::SquaredHinge;
+            let loss = Loss::SquaredHinge;
             let mut objective = LinearObjective::new(&[block], targets, &costs, loss, intercept, 1).unwrap();
             let settings = NewtonSettings { tol: 1e-7, threads: 1, ..NewtonSettings::default() };
             let truth = newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap();

@@ -9,7 +9,7 @@ use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Samples, Vect
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Intercept, Loss};
+use widemargin::problem::{Intercept, Loss};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Status;
 
@@ -271,7 +271,7 @@ fn the_hinge_is_trained_saved_and_reported() {
     let samples = vectors(&points);
     let hinge = |threads| params(&["rbf:gamma=20"]).n_basis(60).c(100.0).loss(Loss::Hinge).threads(threads);
     let model = hinge(1).fit(&samples, &labels).unwrap();
-    assert_eq!((model.loss(), model.intercept()), (AnyLoss::Hinge, Intercept::Penalized));
+    assert_eq!((model.loss(), model.intercept()), (Loss::Hinge, Intercept::Penalized));
     assert_eq!((model.report().status, model.report().warnings.len()), (Status::Converged, 0));
     let predicted = model.predict(&samples, 1).unwrap();
     assert!(predicted.iter().enumerate().filter(|(row, label)| labels.get(*row) == **label).count() > 172);

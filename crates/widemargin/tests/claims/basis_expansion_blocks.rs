@@ -10,7 +10,7 @@ use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Resources, 
 use widemargin::expansion::{NegativeEigenvalues, Normalization};
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
 use widemargin::monitor::{Monitor, Progress};
-use widemargin::problem::{Intercept, Loss, SmoothLoss};
+use widemargin::problem::{Intercept, Loss};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Status;
 
@@ -88,7 +88,7 @@ fn it_is_the_model_of_a_fit_in_memory() {
     ];
     for (at, normalization) in normalizations.into_iter().enumerate() {
         let intercept = [Intercept::Free, Intercept::Penalized, Intercept::None][at % 3];
-        let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic, SmoothLoss::Squared][at % 3];
+        let loss = [Loss::SquaredHinge, Loss::Logistic, Loss::SquaredError][at % 3];
         let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
         // There are no copies here, so the same bases are selected.
         let truth = of().fit(&samples, &labels).unwrap();

@@ -6,7 +6,7 @@ use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, ThinPlateParams};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Intercept, SmoothLoss};
+use widemargin::problem::{Intercept, Loss};
 use widemargin::similarity::{AnySimilarity, ConditionalKernel, Similarity};
 use widemargin::solve::thin_plate::Polynomials;
 
@@ -35,7 +35,7 @@ fn is_wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &
 #[test]
 fn the_error_without_each_sample_is_that_of_refits() {
     let cases = [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalized), (2, Intercept::None)];
-    let losses = [SmoothLoss::SquaredHinge, SmoothLoss::Squared];
+    let losses = [Loss::SquaredHinge, Loss::SquaredError];
     for ((classes, intercept), loss) in cases.into_iter().flat_map(|case| losses.map(|loss| (case, loss))) {
         let (n, d) = (60, 3);
         let (values, labels) = blobs(n, d, classes, 5);
@@ -126,7 +126,7 @@ fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
     let all: AnySamples = AnySamples::Vectors(vectors(&values, 2));
     let params = || BasisExpansionParams::new(similarity("rbf")).c(CChoice::Auto);
     let squared = params().fit(&all, &Labels::new(labels.clone())).unwrap();
-    let logistic = params().loss(SmoothLoss::Logistic).fit(&all, &Labels::new(labels)).unwrap();
+    let logistic = params().loss(Loss::Logistic).fit(&all, &Labels::new(labels)).unwrap();
     assert_eq!(logistic.c(), squared.c());
     let is_reported = |note: &String| note.contains("selected for the squared hinge");
     assert!(logistic.report().notes.iter().any(is_reported) && !squared.report().notes.iter().any(is_reported));

@@ -14,7 +14,7 @@ use widemargin::model::{
     ThinPlateParams, ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Intercept, RegressionLoss, SmoothLoss};
+use widemargin::problem::{Intercept, Loss};
 use widemargin::select::{AutoParams, RegressionSearch, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 
@@ -87,8 +87,8 @@ fn labels() -> Labels {
     Labels::new((0..N).map(|at| ["a", "b", "a", "c"][at % 4]))
 }
 
-fn losses() -> [AnyLoss; 4] {
-    [AnyLoss::Hinge, SmoothLoss::SquaredHinge.into(), SmoothLoss::Logistic.into(), SmoothLoss::Squared.into()]
+fn losses() -> [Loss; 4] {
+    [Loss::Hinge, Loss::SquaredHinge, Loss::Logistic, Loss::SquaredError]
 }
 
 /// Normalizations of a similarity; features are no similarities, and others need not be symmetric.
@@ -132,17 +132,13 @@ fn basis_expansion_regresses_equal_samples_on_their_mean() {
         for (which, samples) in copies(&two) {
             for spec in specs.iter() {
                 for normalization in normalizations(spec) {
-                    for loss in [
-                        RegressionLoss::Squared,
-                        RegressionLoss::Huber { epsilon: None },
-                        RegressionLoss::Quantile { quantile: 0.5 },
-                    ] {
+                    for loss in [Loss::SquaredError, Loss::Huber { epsilon: None }, Loss::Quantile { quantile: 0.5 }] {
                         let name = format!("{kind} {which} {spec} {normalization} {loss:?}");
                         let fit = || {
                             let params = BasisExpansionRegressorParams::new(AnySimilarity::new(&[spec])?);
                             let params = params.normalization(normalization).loss(loss).threads(1);
                             let found = params.fit(&samples, &targets)?.predict(&samples, 1)?.values;
-                            let is_mean = which != "equal" || loss != RegressionLoss::Squared;
+                            let is_mean = which != "equal" || loss != Loss::SquaredError;
                             assert!(is_mean || found.iter().all(|value| (value - 4.0).abs() < 1e-3), "{found:?}");
                             Ok(found)
                         };

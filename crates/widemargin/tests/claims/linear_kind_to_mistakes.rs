@@ -7,7 +7,7 @@ use crate::linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, SmoothLoss};
+use widemargin::problem::{Block, Intercept, LinearObjective, Loss};
 use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, NewtonStart, Preconditioning, solve};
 
@@ -35,7 +35,7 @@ fn shapes_and_parameters_are_checked() {
     let case = Case::new(20, 4, 3, 1.0, 1);
     let blocks = [case.block()];
     let make = |blocks: &[Block<'_>], costs: &[f64]| {
-        let new = LinearObjective::new(blocks, case.targets(), costs, SmoothLoss::SquaredHinge, Intercept::Free, 1);
+        let new = LinearObjective::new(blocks, case.targets(), costs, Loss::SquaredHinge, Intercept::Free, 1);
         new.map(|_| ())
     };
     assert!(matches!(make(&blocks, &[1.0; 19]), Err(Error::Shape { .. })));

@@ -3,7 +3,7 @@
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};
 use proptest::prelude::*;
-use widemargin::problem::{Intercept, SmoothLoss};
+use widemargin::problem::{Intercept, Loss};
 use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, Preconditioning};
 
@@ -17,7 +17,7 @@ fn agrees_with_fixed_figures() {
         codes.push(fields.next().unwrap().parse().unwrap());
         phi.extend(fields.map(|field| field.parse::<f32>().unwrap()));
     }
-    let (n_features, costs, loss) = (20, vec![1.0; codes.len()], SmoothLoss::SquaredHinge);
+    let (n_features, costs, loss) = (20, vec![1.0; codes.len()], Loss::SquaredHinge);
     let case = Case { phi, n_features, codes, n_classes: 3, costs, loss, intercept: Intercept::None };
     let expected = [
         (Intercept::None, [85.79318101, 86.90627589, 80.90453895]),

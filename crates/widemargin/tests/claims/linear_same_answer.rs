@@ -4,7 +4,7 @@
 use crate::linear_common::Case;
 use widemargin::data::{CsrMatrix, DenseView};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, SmoothLoss};
+use widemargin::problem::{Block, Intercept, LinearObjective, Loss};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning, solve};
 
 /// Largest relative difference of objectives, and largest difference of weights.
@@ -115,5 +115,5 @@ fn an_objective_can_be_used_again() {
     let settings = NewtonSettings::default();
     let first = solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
     assert_eq!(first, solve(&mut objective, &settings, None, &Monitor::none()).unwrap());
-    assert_eq!(case.loss, SmoothLoss::SquaredHinge);
+    assert_eq!(case.loss, Loss::SquaredHinge);
 }

@@ -11,7 +11,7 @@ use widemargin::model::{
     from_bytes,
 };
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
+use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::solve::Status;
 use widemargin::solve::thin_plate::Polynomials;
@@ -120,12 +120,7 @@ fn thin_plate_problems_are_those_of_each_label() {
 
 #[test]
 fn basis_expansion_problems_are_those_of_each_label() {
-    for loss in [
-        AnyLoss::Smooth(SmoothLoss::SquaredHinge),
-        AnyLoss::Smooth(SmoothLoss::Squared),
-        AnyLoss::Smooth(SmoothLoss::Logistic),
-        AnyLoss::Hinge,
-    ] {
+    for loss in [Loss::SquaredHinge, Loss::SquaredError, Loss::Logistic, Loss::Hinge] {
         for class_weight in weights() {
             let params = || {
                 BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap())

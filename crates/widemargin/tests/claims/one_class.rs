@@ -185,7 +185,8 @@ fn a_file_gives_the_same_model() {
     );
     let any = any.into_one_class().unwrap();
     assert_eq!((any.n_features(), any.n_weights()), (Some(D), model.weights().len()));
-    let named = any.with_feature_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();
+    let mut named = any;
+    named.set_feature_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();
     assert_eq!(named.feature_names().unwrap(), ["a", "b", "c"]);
     let values = OneClass::decision_function(&*named, &SamplesView::from(&samples), 1, &Monitor::none()).unwrap();
     assert_eq!(values, model.decision_function(&samples, 1).unwrap());

@@ -262,7 +262,7 @@ fn the_gap_is_that_over_all_rows() {
         let (upper, ridge) = if squared { (f64::INFINITY, 0.5 / c) } else { (c, 0.0) };
         let (_, best) = objectives(&gram, &signs, &brute_force_dual(&gram, &signs, upper, ridge), c, squared);
         let scores = model.decision_function(&samples, 1).unwrap();
-        let losses: f64 = scores.values().iter().zip(&signs).map(|(&s, y)| c * loss.value(y * f64::from(s))).sum();
+        let losses: f64 = scores.values().iter().zip(&signs).map(|(&s, y)| c * loss.value(1.0, y * f64::from(s))).sum();
         let primal = losses + 0.5 * model.weights().iter().map(|w| f64::from(*w).powi(2)).sum::<f64>();
         assert!((primal - report.objective).abs() <= 1e-5 * primal, "{primal} {}", report.objective);
         assert!(report.dual_objective <= best * (1.0 + 1e-5) && best <= primal * (1.0 + 1e-5));
@@ -303,7 +303,7 @@ fn rounds_values_beyond_the_size_of_a_codebook() {
     let scores = model.decision_function(&samples, 1).unwrap();
     let signs = labels.codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 });
     let losses: f64 =
-        scores.values().iter().zip(signs).map(|(&s, y)| 0.01 * Loss::SquaredHinge.value(y * f64::from(s))).sum();
+        scores.values().iter().zip(signs).map(|(&s, y)| 0.01 * Loss::SquaredHinge.value(1.0, y * f64::from(s))).sum();
     let primal = losses + 0.5 * model.weights().iter().map(|w| f64::from(*w).powi(2)).sum::<f64>();
     assert!((primal - a.objective).abs() <= 5e-5 * primal, "{primal} {}", a.objective);
 }

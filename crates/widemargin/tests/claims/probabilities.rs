@@ -7,7 +7,7 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, Labels, SamplesView, Vectors};
 use widemargin::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
+use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::solve::{CalibratedOn, Calibration};
 
@@ -80,13 +80,13 @@ fn new_samples_have_next_to_the_least_log_loss() {
         check(&auto.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &case("basis expansion, automatic C"));
         // All are left out in closed form, whether C is automatic or not.
         for c in [CChoice::Auto, CChoice::Value(0.1)] {
-            let squared = rbf().loss(SmoothLoss::Squared).c(c);
+            let squared = rbf().loss(Loss::SquaredError).c(c);
             check(&squared.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &case("the squared loss"));
         }
         for c in [0.1, 10.0] {
             check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &case(&format!("C = {c}")));
         }
-        for loss in [AnyLoss::from(SmoothLoss::Logistic), Loss::Hinge.into()] {
+        for loss in [Loss::Logistic, Loss::Hinge] {
             check(&rbf().loss(loss).fit(&train, &labels).unwrap(), classes, HeldOut, &case(&format!("{loss}")));
         }
         for (c, loss) in [(0.05, Loss::SquaredHinge), (1.0, Loss::SquaredHinge), (0.1, Loss::Hinge)] {

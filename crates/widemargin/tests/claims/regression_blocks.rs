@@ -10,7 +10,7 @@ use widemargin::data::{AnySamples, DenseMatrix, Resources, Targets, Vectors};
 use widemargin::expansion::{NegativeEigenvalues, Normalization};
 use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, CChoice};
 use widemargin::monitor::{Monitor, Progress};
-use widemargin::problem::RegressionLoss;
+use widemargin::problem::Loss;
 use widemargin::similarity::AnySimilarity;
 
 /// Less than the features of 5,000 samples take.
@@ -20,7 +20,7 @@ const MEMORY: u64 = 400_000;
 const MEMORY_OF_LOSSES: u64 = 1_100_000;
 const MEMORY_OF_QUANTILES: u64 = 1_900_000;
 
-const HUBER: RegressionLoss = RegressionLoss::Huber { epsilon: None };
+const HUBER: Loss = Loss::Huber { epsilon: None };
 
 type Params = BasisExpansionRegressorParams<AnySimilarity>;
 type Model = BasisExpansionRegressor<AnySimilarity>;
@@ -118,10 +118,10 @@ fn other_losses_are_those_of_memory() {
     let cases = [
         (HUBER, CChoice::Auto, true, MEMORY_OF_LOSSES),
         (HUBER, CChoice::Value(2.0), false, MEMORY_OF_LOSSES),
-        (RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(0.1) }, CChoice::Value(2.0), true, MEMORY_OF_LOSSES),
-        (RegressionLoss::SquaredEpsilonInsensitive { epsilon: None }, CChoice::Auto, false, MEMORY_OF_LOSSES),
-        (RegressionLoss::Quantile { quantile: 0.8 }, CChoice::Value(2.0), true, MEMORY_OF_QUANTILES),
-        (RegressionLoss::Quantile { quantile: 0.3 }, CChoice::Value(2.0), false, MEMORY_OF_QUANTILES),
+        (Loss::SquaredEpsilonInsensitive { epsilon: Some(0.1) }, CChoice::Value(2.0), true, MEMORY_OF_LOSSES),
+        (Loss::SquaredEpsilonInsensitive { epsilon: None }, CChoice::Auto, false, MEMORY_OF_LOSSES),
+        (Loss::Quantile { quantile: 0.8 }, CChoice::Value(2.0), true, MEMORY_OF_QUANTILES),
+        (Loss::Quantile { quantile: 0.3 }, CChoice::Value(2.0), false, MEMORY_OF_QUANTILES),
     ];
     for (loss, c, has_intercept, memory) in cases {
         let bases = BasisChoice::Rows((0..40).map(|at| at * 75).collect());
@@ -157,7 +157,7 @@ fn other_losses_are_those_of_memory() {
                 let losses = |model: &Model| {
                     model.loss_path()[..n_points].iter().map(|at| at.loss[output]).collect::<Vec<f64>>()
                 };
-                if !matches!(loss, RegressionLoss::Quantile { .. }) {
+                if !matches!(loss, Loss::Quantile { .. }) {
                     close(&losses(&ours), &losses(&truth), 1e-6);
                 }
             }
@@ -168,11 +168,11 @@ fn other_losses_are_those_of_memory() {
 #[test]
 fn threads_and_room_change_nothing_but_time() {
     let case = case(5000);
-    let fit = |loss: RegressionLoss, memory: u64, threads: usize, room: Option<u64>| {
+    let fit = |loss: Loss, memory: u64, threads: usize, room: Option<u64>| {
         let disk = Disk::new(room);
         bits(&in_blocks(params().loss(loss).threads(threads), &case, &disk.resources(memory)))
     };
-    for (loss, memory) in [(RegressionLoss::Squared, MEMORY), (HUBER, 1_500_000)] {
+    for (loss, memory) in [(Loss::SquaredError, MEMORY), (HUBER, 1_500_000)] {
         let truth = fit(loss, memory, 2, None);
         assert_eq!(fit(loss, memory, 2, Some(1 << 30)), truth);
         assert_eq!(fit(loss, memory, 1, None), truth);
@@ -182,7 +182,7 @@ fn threads_and_room_change_nothing_but_time() {
 #[test]
 fn a_fit_by_another_loss_goes_on_to_the_same_bits() {
     let case = case(3000);
-    let fit = |loss: RegressionLoss, checkpoint: &MemoryCheckpoint, monitor: &Monitor<'_>| {
+    let fit = |loss: Loss, checkpoint: &MemoryCheckpoint, monitor: &Monitor<'_>| {
         let disk = Disk::new(None);
         let resources = Resources { memory: MEMORY_OF_LOSSES, scratch: &disk, checkpoint: Some(checkpoint) };
         params().loss(loss).fit_blocks(&case.0, &case.1, None, &resources, monitor)
@@ -208,9 +208,9 @@ fn a_fit_by_another_loss_goes_on_to_the_same_bits() {
     let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
     assert!(matches!(fit(HUBER, &checkpoint, &monitor), Err(Error::Cancelled { .. })));
     assert!(checkpoint.n_saves() > 0);
-    let refused = |loss: RegressionLoss| fit(loss, &checkpoint, &Monitor::none()).unwrap_err().to_string();
-    assert!(refused(RegressionLoss::Squared).contains("loss = huber, now loss is squared"));
-    assert!(refused(RegressionLoss::Huber { epsilon: Some(0.5) }).contains("epsilon = auto, now epsilon is 0.5"));
+    let refused = |loss: Loss| fit(loss, &checkpoint, &Monitor::none()).unwrap_err().to_string();
+    assert!(refused(Loss::SquaredError).contains("loss = huber, now loss is squared"));
+    assert!(refused(Loss::Huber { epsilon: Some(0.5) }).contains("epsilon = auto, now epsilon is 0.5"));
     assert_eq!(bits(&fit(HUBER, &checkpoint, &Monitor::none()).unwrap()), truth);
 }
 

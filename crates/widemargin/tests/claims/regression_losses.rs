@@ -9,7 +9,7 @@ use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, Regressor};
 use widemargin::monitor::{Monitor, Progress};
-use widemargin::problem::RegressionLoss;
+use widemargin::problem::Loss;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Status;
 
@@ -28,16 +28,12 @@ fn target(row: usize) -> f64 {
     20.0 + smooth + 0.1 * noise(row + 5000) + if row % 9 == 4 { 30.0 } else { 0.0 }
 }
 
-fn params(loss: RegressionLoss) -> BasisExpansionRegressorParams<AnySimilarity> {
+fn params(loss: Loss) -> BasisExpansionRegressorParams<AnySimilarity> {
     BasisExpansionRegressorParams::new(AnySimilarity::new(&["rbf:gamma=2"]).unwrap()).n_basis(30).loss(loss)
 }
 
-fn losses() -> [RegressionLoss; 3] {
-    [
-        RegressionLoss::Huber { epsilon: None },
-        RegressionLoss::SquaredEpsilonInsensitive { epsilon: None },
-        RegressionLoss::Quantile { quantile: 0.8 },
-    ]
+fn losses() -> [Loss; 3] {
+    [Loss::Huber { epsilon: None }, Loss::SquaredEpsilonInsensitive { epsilon: None }, Loss::Quantile { quantile: 0.8 }]
 }
 
 fn targets(rows: &[usize]) -> Targets {
@@ -74,7 +70,7 @@ fn outliers_move_huber_less_than_the_square() {
         let found = model.predict(&samples(&rows), 1).unwrap().values;
         (found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 180.0).sqrt()
     };
-    let (huber, squared) = (error(RegressionLoss::Huber { epsilon: None }), error(RegressionLoss::Squared));
+    let (huber, squared) = (error(Loss::Huber { epsilon: None }), error(Loss::SquaredError));
     assert!(huber < 0.2 && squared > 1.0, "{huber} {squared}");
 }
 
@@ -83,20 +79,20 @@ fn the_unit_of_the_targets_is_that_of_epsilon() {
     let rows: Vec<usize> = (0..60).collect();
     let scaled = Targets::single(rows.iter().map(|row| 1000.0 * target(*row) - 7.0).collect()).unwrap();
     for (plain, large) in [
-        (RegressionLoss::Huber { epsilon: Some(0.2) }, RegressionLoss::Huber { epsilon: Some(200.0) }),
+        (Loss::Huber { epsilon: Some(0.2) }, Loss::Huber { epsilon: Some(200.0) }),
         (
-            RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(0.2) },
-            RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(200.0) },
+            Loss::SquaredEpsilonInsensitive { epsilon: Some(0.2) },
+            Loss::SquaredEpsilonInsensitive { epsilon: Some(200.0) },
         ),
-        (RegressionLoss::Huber { epsilon: None }, RegressionLoss::Huber { epsilon: None }),
-        (RegressionLoss::Quantile { quantile: 0.3 }, RegressionLoss::Quantile { quantile: 0.3 }),
+        (Loss::Huber { epsilon: None }, Loss::Huber { epsilon: None }),
+        (Loss::Quantile { quantile: 0.3 }, Loss::Quantile { quantile: 0.3 }),
     ] {
         let one = params(plain).fit(&samples(&rows), &targets(&rows)).unwrap();
         let other = params(large).fit(&samples(&rows), &scaled).unwrap();
         for (a, b) in values(&one).iter().zip(values(&other)) {
             assert!((a - (b + 7.0) / 1000.0).abs() < 1e-3, "{plain:?}: {a} {b}");
         }
-        let factor = if matches!(plain, RegressionLoss::Quantile { .. }) { 1e3 } else { 1.0 };
+        let factor = if matches!(plain, Loss::Quantile { .. }) { 1e3 } else { 1.0 };
         assert!((other.c() / one.c() / factor - 1.0).abs() < 1e-6, "{plain:?}: {} {}", one.c(), other.c());
         for (a, b) in one.epsilons().iter().zip(other.epsilons()) {
             assert!((1000.0 * a / b - 1.0).abs() < 1e-5);
@@ -153,11 +149,11 @@ fn files_store_the_loss() {
             params(loss).normalization(Normalization::ZScore).c(model.c()).fit(&samples(&rows), &targets(&rows));
         let again = again.unwrap();
         assert_eq!(again.loss_path().len(), 1);
-        if let RegressionLoss::Quantile { .. } = loss {
+        if let Loss::Quantile { .. } = loss {
             assert_eq!(values(&model), values(&again));
         }
     }
-    let squared = params(RegressionLoss::Squared).fit(&samples(&rows), &targets(&rows)).unwrap();
+    let squared = params(Loss::SquaredError).fit(&samples(&rows), &targets(&rows)).unwrap();
     let header = String::from_utf8_lossy(&squared.to_bytes().unwrap()).into_owned();
     assert!(header.contains("squared-error") && !header.contains("loss_path"));
 }
@@ -193,7 +189,7 @@ fn constant_targets_are_warned_of_and_single_samples_rejected() {
         assert!(values(&model).iter().all(|value| (value - 2.5).abs() < 1e-12), "{loss:?}");
         assert!(model.report().warnings.iter().any(|text| text.contains("same target")), "{loss:?}");
     }
-    let quantile = || params(RegressionLoss::Quantile { quantile: 0.5 });
+    let quantile = || params(Loss::Quantile { quantile: 0.5 });
     let error = quantile().fit(&samples(&[3]), &targets(&[3])).unwrap_err().to_string();
     assert!(error.contains('C') && error.contains("nothing left to fit"), "{error}");
     let alone = quantile().c(1.0).fit(&samples(&[3]), &targets(&[3])).unwrap();
@@ -203,7 +199,7 @@ fn constant_targets_are_warned_of_and_single_samples_rejected() {
 #[test]
 fn rejects_invalid_parameters() {
     let refused = |loss| params(loss).check().unwrap_err().to_string();
-    assert!(refused(RegressionLoss::Huber { epsilon: Some(0.0) }).contains("epsilon = 0"));
-    assert!(refused(RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(-1.0) }).contains("at least 0"));
-    assert!(refused(RegressionLoss::Quantile { quantile: 1.0 }).contains("quantile = 1"));
+    assert!(refused(Loss::Huber { epsilon: Some(0.0) }).contains("epsilon = 0"));
+    assert!(refused(Loss::SquaredEpsilonInsensitive { epsilon: Some(-1.0) }).contains("at least 0"));
+    assert!(refused(Loss::Quantile { quantile: 1.0 }).contains("quantile = 1"));
 }

@@ -17,7 +17,7 @@ use widemargin::model::{
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, EncodedQuery, Remote, Workers};
-use widemargin::problem::RegressionLoss;
+use widemargin::problem::Loss;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use widemargin::solve::thin_plate::{FirstSums, Polynomials};
@@ -94,7 +94,7 @@ fn noise(n: usize, seed: u64) -> Vec<f64> {
     (0..n as u64).map(one).collect()
 }
 
-fn metadata(c: CChoice, loss: RegressionLoss) -> RegressorMetadata {
+fn metadata(c: CChoice, loss: Loss) -> RegressorMetadata {
     RegressorMetadata { basis: "explicit".into(), basis_rows: Vec::new(), c, loss, seed: 0, stages: Vec::new() }
 }
 
@@ -169,7 +169,7 @@ proptest! {
         let features = parted(&made.features.values, width, &ends).into_iter();
         let mut rows =
             places(features.map(|part| Features::Plain(part, has_intercept)).collect(), width, &targets, &ends);
-        let metadata = metadata(c, RegressionLoss::Squared);
+        let metadata = metadata(c, Loss::SquaredError);
         let found =
             BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, metadata, &Monitor::none()).unwrap();
         same_path(found.path(), whole.path());
@@ -183,10 +183,10 @@ proptest! {
     ) {
         let (values, targets, weights) = case(n, seed);
         let loss = [
-            RegressionLoss::Huber { epsilon: None },
-            RegressionLoss::Huber { epsilon: Some(0.3) },
-            RegressionLoss::SquaredEpsilonInsensitive { epsilon: None },
-            RegressionLoss::Quantile { quantile: 0.8 },
+            Loss::Huber { epsilon: None },
+            Loss::Huber { epsilon: Some(0.3) },
+            Loss::SquaredEpsilonInsensitive { epsilon: None },
+            Loss::Quantile { quantile: 0.8 },
         ][at];
         let (all, bases) = (samples(&values), samples(&values[..12 * D]));
         // The folds of the quantile loss are others where equal samples are merged.
@@ -319,7 +319,7 @@ fn a_step_takes_two_queries() {
     let ends = [30, 80];
     let features = parted(&made.features.values, width, &ends).into_iter().map(|part| Features::Plain(part, true));
     let mut rows = Remote::new(Places(all_places(features.collect(), width, &targets, &ends), requests.clone()));
-    let metadata = metadata(CChoice::Value(3.0), RegressionLoss::Huber { epsilon: Some(0.1) });
+    let metadata = metadata(CChoice::Value(3.0), Loss::Huber { epsilon: Some(0.1) });
     let model =
         BasisExpansionRegressor::of_parts(made.expansion, &targets, &mut rows, metadata, &Monitor::none()).unwrap();
     let steps = model.report().max_iterations() as usize;
@@ -342,7 +342,7 @@ fn rejects_features_and_costs_that_do_not_fit() {
     };
     let message = |features: Vec<f32>, width: usize, c: f64| {
         let mut rows = places(vec![Features::Plain(features, true)], width, &targets, &[3]);
-        let metadata = metadata(CChoice::Value(c), RegressionLoss::Squared);
+        let metadata = metadata(CChoice::Value(c), Loss::SquaredError);
         let model = BasisExpansionRegressor::of_parts(made(), &targets, &mut rows, metadata, &Monitor::none());
         model.unwrap_err().to_string()
     };

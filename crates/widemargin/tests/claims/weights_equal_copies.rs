@@ -14,7 +14,7 @@ use widemargin::model::{
     BasisExpansionParams, PowerMeanParams, PowerMeanSvc, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateSvc,
 };
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Loss, SmoothLoss};
+use widemargin::problem::Loss;
 use widemargin::similarity::AnySimilarity;
 
 const N: usize = 40;
@@ -139,8 +139,8 @@ proptest! {
             let params = params.normalization(normalization.parse().unwrap()).class_weight(class_weight(seed / 2));
             match seed % 4 {
                 0 => params.loss(Loss::Hinge).seed(seed),
-                1 => params.loss(SmoothLoss::Logistic),
-                2 => params.loss(SmoothLoss::Squared),
+                1 => params.loss(Loss::Logistic),
+                2 => params.loss(Loss::SquaredError),
                 _ => params,
             }
         };

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
 use crate::model::origin::Origin;
-use crate::problem::{AnyLoss, Intercept, Penalty};
+use crate::problem::{Intercept, Loss, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -23,7 +23,7 @@ pub struct Assembled {
     /// The evaluated values of C, if it was selected.
     pub path: Vec<PathPoint>,
     /// The loss.
-    pub loss: AnyLoss,
+    pub loss: Loss,
     /// How the intercept was treated.
     pub intercept: Intercept,
     /// Whether the targets are multilabel; the labels then are the classes.

@@ -11,7 +11,7 @@ use crate::model::{assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::HeldOutScores;
-use crate::problem::{AnyLoss, Block, Intercept, OneVsRest, SmoothLoss, count};
+use crate::problem::{Block, Intercept, Loss, OneVsRest, count};
 use crate::solve::thin_plate::{
     FeatureFit, PathOptions, PathPoint, Problems, fit_features, fit_squared, numbers_of_squared,
 };
@@ -186,7 +186,7 @@ pub(super) fn choose_c(
     phi: Block<'_>,
     samples: LabeledSamples<'_>,
     near: Option<f64>,
-    (loss, intercept): (AnyLoss, Intercept),
+    (loss, intercept): (Loss, Intercept),
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<SelectedC> {
@@ -194,7 +194,7 @@ pub(super) fn choose_c(
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
     let path = PathOptions { c: None, near, refines: true, confirms: !sampled.is_part() };
     let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);
-    let is_squared = loss == AnyLoss::Smooth(SmoothLoss::Squared) && problems.targets.is_even();
+    let is_squared = loss == Loss::SquaredError && problems.targets.is_even();
     let solve = if is_squared { fit_squared } else { fit_features };
     let found = solve(phi, &problems, path, intercept, &pool, monitor)?;
     let FeatureFit { weights, intercepts, outcome } = found;
@@ -219,5 +219,5 @@ pub(super) fn choose_c(
         start: is_same.then_some(start),
         note,
     };
-    Ok(if is_squared || loss == AnyLoss::default() { chosen } else { chosen.for_other_loss() })
+    Ok(if is_squared || loss == Loss::default() { chosen } else { chosen.for_other_loss() })
 }

@@ -11,7 +11,7 @@ use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
 use crate::model::file::{Array, Reader, array, header};
 use crate::model::origin::Origin;
-use crate::problem::{AnyLoss, Intercept, Penalty};
+use crate::problem::{Intercept, Loss, Penalty};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -95,7 +95,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             basis_rows: header.basis_rows,
             c: header.c,
             path: header.path,
-            loss: header.loss.parse::<AnyLoss>().map_err(file_error)?,
+            loss: header.loss.parse::<Loss>().map_err(file_error)?,
             penalty: header.penalty.map_or(Ok(Penalty::L2), |name| name.parse().map_err(file_error))?,
             intercept: header.intercept.parse::<Intercept>().map_err(file_error)?,
             classes: header.classes,

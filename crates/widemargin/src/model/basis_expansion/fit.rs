@@ -25,7 +25,7 @@ use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::within_limit::fit_within_limit;
 use crate::model::{BasisExpansionSvc, CChoice, choose_rows};
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
+use crate::problem::{Block, Intercept, Loss, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::linear_dual::LinearDualSettings;
@@ -41,7 +41,7 @@ pub struct BasisExpansionParams<S: Similarity> {
     pub(crate) c: CChoice,
     /// The λ near which the best C is expected, as found on some of the samples.
     pub(crate) near: Option<f64>,
-    pub(crate) loss: AnyLoss,
+    pub(crate) loss: Loss,
     pub(crate) penalty: Penalty,
     pub(crate) max_basis: Option<usize>,
     pub(crate) intercept: Intercept,
@@ -68,7 +68,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             },
             c: CChoice::Value(1.0),
             near: None,
-            loss: AnyLoss::default(),
+            loss: Loss::default(),
             penalty: Penalty::default(),
             max_basis: None,
             intercept: Intercept::Free,
@@ -131,8 +131,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { c: c.into(), ..self }
     }
 
-    /// The loss: a [`SmoothLoss`](crate::problem::SmoothLoss), a [`Loss`](crate::problem::Loss) or an [`AnyLoss`].
-    pub fn loss(self, loss: impl Into<AnyLoss>) -> Self {
+    /// The loss: a [`Loss`](crate::problem::Loss), a [`Loss`](crate::problem::Loss) or an [`Loss`].
+    pub fn loss(self, loss: Loss) -> Self {
         BasisExpansionParams { loss: loss.into(), ..self }
     }
 
@@ -195,7 +195,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
         self.c.check()?;
-        if self.loss != AnyLoss::default() && !unweighted(&self.expander.similarity).is_empty() {
+        self.loss.check_of_classes()?;
+        if self.loss != Loss::default() && !unweighted(&self.expander.similarity).is_empty() {
             let expected = "squared_hinge where a weight is auto: leave-one-out is in closed form for it";
             return wrong("loss", self.loss.to_string(), expected);
         }
@@ -206,7 +207,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 "a number above 0 with penalty l1: leave-one-out has no closed form for it",
             );
         }
-        if self.penalty == Penalty::L1 && self.loss != AnyLoss::Smooth(SmoothLoss::SquaredHinge) {
+        if self.penalty == Penalty::L1 && self.loss != Loss::SquaredHinge {
             return wrong("loss", self.loss.to_string(), "squared_hinge with penalty l1");
         }
         if self.max_basis == Some(0) {
@@ -247,10 +248,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     /// The settings stored in the model.
     pub(crate) fn training(&self) -> TrainingSettings {
-        let most = match self.loss {
-            AnyLoss::Smooth(_) => NewtonSettings::default().max_iter,
-            _ => LinearDualSettings::default().max_epochs,
-        };
+        let is_smooth = self.loss.is_smooth();
+        let most =
+            if is_smooth { NewtonSettings::default().max_iter } else { LinearDualSettings::default().max_epochs };
         TrainingSettings {
             class_weight: self.class_weight.clone(),
             tol: self.tol,
@@ -343,7 +343,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionSvc<S>> {
         let intercept = match self.intercept {
-            Intercept::Free if self.loss == AnyLoss::Hinge => Intercept::Penalized,
+            Intercept::Free if self.loss == Loss::Hinge => Intercept::Penalized,
             other => other,
         };
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
@@ -393,7 +393,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let n = made.expansion.n_columns();
             let costs = SelectedC::fixed(self.c.or_one()).costs(&weights, labels.classes().len())?;
             let solver = Solver {
-                loss: AnyLoss::default(),
+                loss: Loss::default(),
                 penalty: Penalty::L2,
                 intercept,
                 tol: PRUNING_TOL,
@@ -425,7 +425,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut chosen_c = match self.c {
             CChoice::Value(c) => SelectedC::fixed(c),
             CChoice::Auto => {
-                let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.loss == AnyLoss::default();
+                let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.loss == Loss::default();
                 let of_all = match is_sparse && weights.len() > SAMPLES_TO_CHOOSE {
                     true => select_on_held_out(&made.phi, chosen, self.near, &solver, monitor)?,
                     false => None,
@@ -442,7 +442,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
-        if self.loss == AnyLoss::Smooth(SmoothLoss::Squared) {
+        if self.loss == Loss::SquaredError {
             solve_squared(Block::of(&made.phi)?, chosen, &mut chosen_c, intercept, threads, monitor)?;
         }
         let solver = Solver { start: chosen_c.start.take(), ..solver };

@@ -12,7 +12,7 @@ use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::HeldOutScores;
-use crate::problem::{AnyLoss, Block, OneVsRest, Penalty, count};
+use crate::problem::{Block, OneVsRest, Penalty, count};
 
 /// At most this many samples are held out of a fit, and at most a tenth: the standard error of an accuracy of 95 % is
 /// .5 points.
@@ -113,7 +113,7 @@ pub(super) struct FitOnAll<'a> {
 
 /// Whether a solver can start at a solution.
 fn is_warm(solver: &Solver) -> bool {
-    matches!(solver.loss, AnyLoss::Smooth(_)) && solver.penalty == Penalty::L2
+    solver.loss.is_smooth() && solver.penalty == Penalty::L2
 }
 
 /// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth.

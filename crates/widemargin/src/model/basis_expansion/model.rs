@@ -12,7 +12,7 @@ use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Intercept, OneVsRest, Penalty};
+use crate::problem::{Intercept, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::thin_plate::PathPoint;
@@ -29,7 +29,7 @@ pub struct BasisExpansionSvc<S: Similarity> {
     pub(crate) c: f64,
     /// By descending λ; empty for a fixed C.
     pub(crate) path: Vec<PathPoint>,
-    pub(crate) loss: AnyLoss,
+    pub(crate) loss: Loss,
     pub(crate) penalty: Penalty,
     pub(crate) intercept: Intercept,
     pub(crate) classes: Vec<Label>,
@@ -147,10 +147,10 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         }
         let training = self.training();
         let (labels, costs) = costs(self.c, labels, &self.classes, samples.n_samples(), (sample_weight, training))?;
-        if let AnyLoss::Smooth(loss) = self.loss {
+        if self.loss.is_smooth() {
             let scores = self.decision_function_with(samples, threads, monitor)?;
             let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-            return Ok(of_smooth(loss, &labels, &costs, &values));
+            return Ok(of_smooth(self.loss, &labels, &costs, &values));
         }
         let phi = self.expansion.transform_with(samples, threads, monitor)?;
         let targets = OneVsRest::of(&labels);
@@ -246,7 +246,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         /// The results at every evaluated C, by descending λ; empty for a fixed C.
         path: &[PathPoint];
         /// The loss.
-        copy loss: AnyLoss;
+        copy loss: Loss;
         /// The penalty.
         copy penalty: Penalty;
         /// How the intercept is treated.

@@ -195,10 +195,10 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let fitted = Fitted { targets: ones, weights: weights.clone(), units: units.clone() };
         let pool = Pool::new(threads)?;
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
-        let lambda = penalty(solver.ridge().spectrum(), made.phi.n_cols(), self.shrinkage);
+        let lambda = penalty(solver.spectrum(), made.phi.n_cols(), self.shrinkage);
         let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
         clock.end_solved("solve")?;
-        let loo_values = loo_scores(solver.ridge().loo_values_with(lambda, monitor)?.into_values());
+        let loo_values = loo_scores(solver.loo_values(lambda, monitor)?.into_values());
         // A copy of a basis is as similar to it as a new sample that equals it will be.
         let mut others = weights.clone();
         for place in made.chosen.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {

@@ -29,7 +29,7 @@ use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
 use crate::problem::HeldOutScores;
 use crate::problem::{
-    AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
+    Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
@@ -71,10 +71,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
             return Err(Error::Parameter { name, value, expected: expected.into() });
         }
-        let AnyLoss::Smooth(loss) = self.loss else {
+        let loss = self.loss;
+        if !loss.is_smooth() {
             let expected = "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
-        };
+        }
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let labels = &labels.clone().weighted(&self.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;

@@ -24,7 +24,7 @@ use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, Parte
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded, add_answer};
-use crate::problem::{Pieces, RegressionLoss};
+use crate::problem::{Loss, Pieces};
 use crate::similarity::Similarity;
 use crate::solve::residuals;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
@@ -88,7 +88,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {
-            RegressionLoss::Squared => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
+            Loss::SquaredError => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
             loss => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
         };
         let plan = Plan::new(resources.memory.saturating_sub(of_solver), n, d, targets.n_outputs())?;
@@ -125,13 +125,6 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// All parameters that affect the result, and the identity of the targets.
     fn identity(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
         let expander = &self.expander;
-        let (epsilon, quantile) = match self.loss {
-            RegressionLoss::Squared => (None, None),
-            RegressionLoss::Huber { epsilon } | RegressionLoss::SquaredEpsilonInsensitive { epsilon } => {
-                (epsilon, None)
-            }
-            RegressionLoss::Quantile { quantile } => (None, Some(quantile)),
-        };
         vec![
             ("similarity", expander.similarity.spec()),
             ("n_basis", expander.n_basis.map_or_else(|| "default".into(), |n| n.to_string())),
@@ -140,8 +133,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             ("normalization", expander.normalization.to_string()),
             ("C", self.c.to_string()),
             ("loss", self.loss.name().into()),
-            ("epsilon", epsilon.map_or_else(|| "auto".into(), |epsilon| epsilon.to_string())),
-            ("quantile", quantile.map_or_else(|| "none".into(), |quantile| quantile.to_string())),
+            ("epsilon", self.loss.epsilon().map_or_else(|| "auto".into(), |epsilon| epsilon.to_string())),
+            ("quantile", self.loss.quantile().map_or_else(|| "none".into(), |quantile| quantile.to_string())),
             ("intercept", self.has_intercept.to_string()),
             ("seed", expander.seed.to_string()),
             ("targets", targets.fingerprint()),

@@ -25,7 +25,7 @@ use crate::model::within_limit::fit_within_limit;
 use crate::model::{CChoice, LossPoint, draw_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, FeatureRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
@@ -36,7 +36,7 @@ use crate::solve::{Report, Stage};
 pub struct BasisExpansionRegressorParams<S: Similarity> {
     pub(crate) expander: Expander<S>,
     pub(super) c: CChoice,
-    pub(super) loss: RegressionLoss,
+    pub(super) loss: Loss,
     pub(super) has_intercept: bool,
     pub(crate) threads: usize,
 }
@@ -56,7 +56,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 seed: 0,
             },
             c: CChoice::Auto,
-            loss: RegressionLoss::Squared,
+            loss: Loss::SquaredError,
             has_intercept: true,
             threads: 0,
         }
@@ -103,7 +103,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     }
 
     /// The loss.
-    pub fn loss(mut self, loss: RegressionLoss) -> Self {
+    pub fn loss(mut self, loss: Loss) -> Self {
         self.loss = loss;
         self
     }
@@ -132,7 +132,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         self.c.check()?;
-        self.loss.check()?;
+        self.loss.check_of_targets()?;
         if !unweighted(&self.expander.similarity).is_empty() {
             return Err(Error::parameter(
                 "weight",
@@ -215,7 +215,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
-        let squared = BasisExpansionRegressorParams { loss: RegressionLoss::Squared, ..self };
+        let squared = BasisExpansionRegressorParams { loss: Loss::SquaredError, ..self };
         squared.solve(samples, targets, sample_weight, true, monitor)
     }
 
@@ -249,7 +249,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let pool = Pool::new(threads)?;
         let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };
         let (solution, loo_values) = match self.loss {
-            RegressionLoss::Squared => problem.squared(fitted, self.c, leaves_out, monitor)?,
+            Loss::SquaredError => problem.squared(fitted, self.c, leaves_out, monitor)?,
             loss => {
                 let samples = residuals::Samples {
                     rows: &FeatureRows::new(&made.phi, weights, self.has_intercept)?,
@@ -327,11 +327,13 @@ impl Problem<'_> {
     ) -> Result<(Solution, Matrix)> {
         let n = fitted.weights.len();
         let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted, self.pool, monitor)?;
-        let chosen = RegressionSelection::of(solver.ridge(), self.standard, c, monitor)?;
+        let chosen = RegressionSelection::of(c, self.standard, solver.spectrum(), |lambdas| {
+            solver.leave_one_out(lambdas, monitor)
+        })?;
         let FeatureSolution { weights, intercepts } = solver.solution(chosen.lambda)?;
         let k = intercepts.len();
         let loo_values = match leaves_out {
-            true => solver.ridge().loo_values_with(chosen.lambda, monitor)?,
+            true => solver.loo_values(chosen.lambda, monitor)?,
             false => Matrix::zeros(0, k),
         };
         let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
@@ -371,7 +373,7 @@ pub struct BasisExpansionRegressor<S: Similarity> {
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) c: f64,
     pub(crate) path: Vec<RegressionPoint>,
-    pub(crate) loss: RegressionLoss,
+    pub(crate) loss: Loss,
     /// ε of each output, of the losses that have one.
     pub(crate) epsilons: Vec<f64>,
     pub(crate) loss_path: Vec<LossPoint>,
@@ -495,7 +497,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         /// squared loss only.
         path: &[RegressionPoint];
         /// The requested loss.
-        copy loss: RegressionLoss;
+        copy loss: Loss;
         /// ε of each output, fixed or selected, in the unit of its targets; empty for losses that have none.
         epsilons: &[f64];
         /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For

@@ -10,7 +10,7 @@ use crate::expansion::BasisExpansion;
 use crate::model::file::{Array, Reader, array, header};
 use crate::model::origin::Origin;
 use crate::model::{BasisExpansionRegressor, LossPoint, RegressionPoint};
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::Report;
 
@@ -44,16 +44,12 @@ pub(crate) struct Header {
     origin: Origin,
 }
 
-/// The squared loss.
-const SQUARED: &str = "squared-error";
-
 impl Header {
     /// The loss, with ε if it is the same for all outputs.
-    fn loss(&self) -> Result<RegressionLoss> {
-        let name = if self.loss == SQUARED { RegressionLoss::Squared.name() } else { &self.loss };
+    fn loss(&self) -> Result<Loss> {
         let of_all = self.epsilon.first().copied().filter(|first| self.epsilon.iter().all(|epsilon| epsilon == first));
-        let loss = RegressionLoss::new(name, of_all, self.quantile)?;
-        let has_epsilon = !matches!(loss, RegressionLoss::Squared | RegressionLoss::Quantile { .. });
+        let loss = Loss::of_targets(&self.loss, of_all, self.quantile)?;
+        let has_epsilon = !matches!(loss, Loss::SquaredError | Loss::Quantile { .. });
         if self.epsilon.len() != if has_epsilon { self.n_outputs } else { 0 } {
             let found = format!("{} values of epsilon for {} outputs", self.epsilon.len(), self.n_outputs);
             return Err(Error::shape(&self.loss, found, "one for each output of a loss that has one"));
@@ -65,11 +61,6 @@ impl Header {
 expansion_file_methods!(BasisExpansionRegressor);
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// The loss as files and the command line name it.
-    pub(crate) fn loss_name(&self) -> &'static str {
-        if self.loss == RegressionLoss::Squared { SQUARED } else { self.loss.name() }
-    }
-
     fn own_arrays(&self) -> [Array<'_>; 2] {
         let (k, d) = (self.intercepts.len(), self.expansion.n_features());
         [array("weights", vec![k, d], &self.weights), array("intercepts", vec![k], &self.intercepts)]
@@ -83,12 +74,9 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
             expansion,
             basis: self.basis.clone(),
             basis_rows: self.basis_rows.clone(),
-            loss: self.loss_name().into(),
+            loss: self.loss.name().into(),
             epsilon: self.epsilons.clone(),
-            quantile: match self.loss {
-                RegressionLoss::Quantile { quantile } => Some(quantile),
-                _ => None,
-            },
+            quantile: self.loss.quantile(),
             loss_path: self.loss_path.clone(),
             c: self.c,
             path: self.path.clone(),

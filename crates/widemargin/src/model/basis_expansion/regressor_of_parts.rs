@@ -9,11 +9,11 @@ use crate::model::{CChoice, PartedTargets, RegressionSelection};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Executor;
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::residuals::{self, PartedRows};
-use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
+use crate::solve::ridge::{FeatureSolution, MAX_FEATURES, PartedRidge, RidgeRows};
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
     /// Trains on the features of an expansion, with the standardized targets of the same rows. Equal samples are not
@@ -37,10 +37,10 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         metadata.c.check()?;
-        metadata.loss.check()?;
+        metadata.loss.check_of_targets()?;
         let started = Instant::now();
         let solution = match metadata.loss {
-            RegressionLoss::Squared => squared(targets, rows, metadata.c, monitor)?,
+            Loss::SquaredError => squared(targets, rows, metadata.c, monitor)?,
             loss => {
                 let choice = residuals::Choice { loss, c: metadata.c.value(), seed: metadata.seed };
                 of_residuals(targets, rows, choice, monitor)?
@@ -60,10 +60,9 @@ fn squared(
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
     let (standard, k) = (&targets.standard, targets.n_outputs());
-    let ridge = PartedRidge::new(rows, k, targets.total(), monitor)?;
-    let lambdas = RegressionSelection::lambdas(c, ridge.spectrum());
-    let points = ridge.leave_one_out(rows, &lambdas, monitor)?;
-    let chosen = RegressionSelection::best(c, standard, &points)?;
+    let ridge = PartedRidge::new(rows, (k, targets.total()), MAX_FEATURES, monitor)?;
+    let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
+    let chosen = RegressionSelection::of(c, standard, ridge.spectrum(), errors)?;
     let FeatureSolution { weights, intercepts } = ridge.solution(chosen.lambda);
     let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
     let n = targets.n_present();

@@ -5,7 +5,7 @@ use crate::model::regression_path::{RegressionPoint, StandardTargets};
 use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 use crate::solve::residuals;
 use crate::solve::{Report, Stage, Status};
 
@@ -19,7 +19,7 @@ pub struct RegressorMetadata {
     /// The weight of the losses, fixed or to be selected.
     pub c: CChoice,
     /// The loss.
-    pub loss: RegressionLoss,
+    pub loss: Loss,
     /// Of the selection of bases, and of the folds of the quantile loss.
     pub seed: u64,
     /// Stages before the solution, which appends its own.

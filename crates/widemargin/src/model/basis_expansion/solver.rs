@@ -5,7 +5,7 @@ use crate::data::{CsrMatrix, DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty, SmoothLoss};
+use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest, Penalty};
 use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
@@ -15,7 +15,7 @@ use crate::solve::{Report, Status};
 /// The linear SVM on the features.
 #[derive(Clone)]
 pub(super) struct Solver {
-    pub loss: AnyLoss,
+    pub loss: Loss,
     pub penalty: Penalty,
     pub intercept: Intercept,
     pub tol: f64,
@@ -69,15 +69,16 @@ impl Solver {
         if self.penalty == Penalty::L1 {
             return self.solve_l1(phi.dense()?.view()?, targets, costs, monitor);
         }
-        let AnyLoss::Smooth(loss) = self.loss else {
+        let loss = self.loss;
+        if !loss.is_smooth() {
             return self.solve_dual(phi.dense()?.view()?, targets, costs, monitor);
-        };
+        }
         let (default, intercept) = (NewtonSettings::default(), self.intercept);
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
         let settings = NewtonSettings { tol, max_iter, threads, ..default };
         let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
         let mut descended = None;
-        if let (Vectors::Sparse(rows), SmoothLoss::SquaredHinge) = (phi, loss)
+        if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)
             && self.max_iter.is_none_or(|most| most >= MAX_EPOCHS)
             && targets.is_even()
         {

@@ -159,6 +159,7 @@ impl PowerMeanParams {
             kernel.require_kernel()?;
         }
         require_cost(self.c)?;
+        self.loss.check_among(&[Loss::SquaredHinge, Loss::Hinge])?;
         require_gap(self.tol, "0.01")?;
         require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
         let least = if self.approximation == Approximation::Polynomial { 2 } else { 1 };

@@ -12,7 +12,7 @@ use crate::expansion::{explicit, explicit_bytes};
 use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Block, Intercept, LinearObjective, Loss, SmoothLoss};
+use crate::problem::{Block, Intercept, LinearObjective, Loss};
 use crate::solve::Status;
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
@@ -78,7 +78,7 @@ impl PowerMeanParams {
         }
         let phi = explicit(problem.rows, problem.map);
         let n_problems = problem.targets.n_problems();
-        let (d, loss) = (phi.n_cols, SmoothLoss::SquaredHinge);
+        let (d, loss) = (phi.n_cols, Loss::SquaredHinge);
         let block = Block::from(phi.view()?);
         let kind = (loss, Intercept::None);
         let (blocks, targets) = ([block], problem.targets);

@@ -110,16 +110,6 @@ impl ThinPlateSvc {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
-    /// The report of the fit.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    /// The results at every evaluated C, by descending λ.
-    pub fn path(&self) -> &[PathPoint] {
-        &self.path
-    }
-
     /// The selected point of the path.
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.path.iter().find(|point| point.c == self.c)
@@ -130,85 +120,15 @@ impl ThinPlateSvc {
         self.report.n_support.iter().map(|&n| u64::from(n)).sum()
     }
 
-    /// The classes, in the order of the decision values' columns.
-    pub fn classes(&self) -> &[Label] {
-        &self.classes
-    }
-
-    /// Number of features of the training samples.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
-    /// The kernel.
-    pub fn kernel(&self) -> ConditionalKernel {
-        self.kernel
-    }
-
-    /// The selection for each class, if C was selected for each class
-    /// ([`ThinPlateParams::c_auto_per_class`](crate::model::ThinPlateParams::c_auto_per_class)); else empty.
-    pub fn per_class(&self) -> &[ClassPath] {
-        &self.per_class
-    }
-
-    /// The C of the model, selected or fixed; the geometric mean of those of [`ThinPlateSvc::per_class`].
-    pub fn c(&self) -> f64 {
-        self.c
-    }
-
-    /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
-    }
-
-    /// How the polynomials were treated; never [`Polynomials::Auto`].
-    pub fn polynomials(&self) -> Polynomials {
-        self.polynomials
-    }
-
-    /// Rank of the polynomials at the training samples.
-    pub fn rank(&self) -> usize {
-        self.rank
-    }
-
     /// Number of bases: training samples with a coefficient, or bases.
     pub fn n_bases(&self) -> usize {
         self.bases.len() / self.n_features
-    }
-
-    /// Row of each basis among the training samples; empty if bases are means of samples.
-    pub fn support(&self) -> &[u64] {
-        &self.support
     }
 
     /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
     /// standardized.
     pub fn scale(&self) -> Option<&[f64]> {
         self.scale.as_deref()
-    }
-
-    /// The bases, row-major, bases × features; their features multiplied by [`ThinPlateSvc::scale`].
-    pub fn bases(&self) -> &[f64] {
-        &self.bases
-    }
-
-    /// α, row-major, problems × bases.
-    pub fn coefficients(&self) -> &[f64] {
-        &self.coefficients
-    }
-
-    /// β, row-major, problems × monomials of the centered and scaled features: the constant, the features, their
-    /// products of degree two, and so on.
-    pub fn polynomial(&self) -> &[f64] {
-        &self.polynomial
-    }
-
-    /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
-    /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
-    /// samples for a time limit. The error is instead
-    /// estimated by refits, in which others may cross: `estimate` of the report.
-    pub fn loo_values(&self) -> &[f64] {
-        &self.loo_values
     }
 
     /// αᵀΦα of each two-class problem, the squared seminorm of the part of f that is not polynomial; its reciprocal is
@@ -238,6 +158,44 @@ impl ThinPlateSvc {
     /// A basis with its original features.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
         self.spline().basis(basis)
+    }
+
+    crate::macros::getters! {
+        /// The report of the fit.
+        report: &Report;
+        /// The results at every evaluated C, by descending λ.
+        path: &[PathPoint];
+        /// The classes, in the order of the decision values' columns.
+        classes: &[Label];
+        /// Number of features of the training samples.
+        copy n_features: usize;
+        /// The kernel.
+        copy kernel: ConditionalKernel;
+        /// The selection for each class, if C was selected for each class
+        /// ([`ThinPlateParams::c_auto_per_class`](crate::model::ThinPlateParams::c_auto_per_class)); else empty.
+        per_class: &[ClassPath];
+        /// The C of the model, selected or fixed; the geometric mean of those of [`ThinPlateSvc::per_class`].
+        copy c: f64;
+        /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
+        copy lambda: f64;
+        /// How the polynomials were treated; never [`Polynomials::Auto`].
+        copy polynomials: Polynomials;
+        /// Rank of the polynomials at the training samples.
+        copy rank: usize;
+        /// Row of each basis among the training samples; empty if bases are means of samples.
+        support: &[u64];
+        /// The bases, row-major, bases × features; their features multiplied by [`ThinPlateSvc::scale`].
+        bases: &[f64];
+        /// α, row-major, problems × bases.
+        coefficients: &[f64];
+        /// β, row-major, problems × monomials of the centered and scaled features: the constant, the features, their
+        /// products of degree two, and so on.
+        polynomial: &[f64];
+        /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
+        /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
+        /// samples for a time limit. The error is instead
+        /// estimated by refits, in which others may cross: `estimate` of the report.
+        loo_values: &[f64];
     }
 
     pub(crate) fn n_problems(&self) -> usize {

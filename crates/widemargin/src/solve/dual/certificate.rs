@@ -49,7 +49,7 @@ impl Sums {
         if cost == 0.0 {
             return;
         }
-        self.loss += cost * loss.value(margin);
+        self.loss += cost * loss.value(1.0, margin);
         self.linear += alpha - 0.5 * loss.diagonal(cost) * alpha * alpha;
         self.alpha_margin += alpha * margin;
     }

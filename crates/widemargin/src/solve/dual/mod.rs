@@ -79,7 +79,7 @@ fn solve_all(
     let diagonal = tables.diagonal(problem.rows);
     // For weights and dual variables that are all 0.
     let at_start = |k: usize| {
-        let primal = (0..problem.costs.len()).map(|row| problem.cost(row, k) * problem.loss.value(0.0)).sum();
+        let primal = (0..problem.costs.len()).map(|row| problem.cost(row, k) * problem.loss.value(1.0, 0.0)).sum();
         Certificate { primal, dual: 0.0 }
     };
     let n_weights = problem.rows.n_features() * problem.map.n_nodes();

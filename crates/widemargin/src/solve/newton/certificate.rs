@@ -9,7 +9,7 @@
 //! 4L). The same holds of the squared loss, for any θ; there A is the conjugate without its part L. At the solution the
 //! gap between objective and bound is ½‖∇‖².
 
-use crate::problem::{Intercept, PointSums, Shape, SmoothLoss};
+use crate::problem::{Intercept, Loss, PointSums, Shape};
 
 /// Σ α y, relative to Σ α, up to which it counts as 0: the bound changes by less than rounding.
 const BALANCED: f64 = 1e-9;
@@ -25,10 +25,10 @@ pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 
         _ => (),
     }
     let bound = match shape.loss {
-        SmoothLoss::SquaredHinge if sums.dual_norm > 0.0 => {
+        Loss::SquaredHinge if sums.dual_norm > 0.0 => {
             sums.dual_norm * sums.dual_norm / (2.0 * quadratic + 4.0 * sums.value)
         }
-        SmoothLoss::Squared if sums.value > 0.0 => {
+        Loss::SquaredError if sums.value > 0.0 => {
             (sums.conjugate + sums.value).powi(2) / (2.0 * quadratic + 4.0 * sums.value)
         }
         _ => sums.conjugate - 0.5 * quadratic,

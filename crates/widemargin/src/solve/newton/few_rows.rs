@@ -151,7 +151,7 @@ fn take_off_the_mean(rows: &mut [f64], size: usize, weights: &[f64]) -> (Vec<f64
 mod tests {
     use super::*;
     use crate::draw::mixed;
-    use crate::problem::SmoothLoss;
+    use crate::problem::Loss;
 
     #[test]
     fn products_are_rounded_to_single_precision_only_where_the_inverse_does_not_feel_it() {
@@ -163,7 +163,7 @@ mod tests {
             n_rows: n,
             n_features: d,
             n_problems: 1,
-            loss: SmoothLoss::SquaredHinge,
+            loss: Loss::SquaredHinge,
             intercept: Intercept::Penalized,
         };
         for (curvature, is_single, rounding) in [(1.0, true, 1e-4), (1e3, true, 1e-2), (1e9, false, 1e-4)] {

@@ -114,7 +114,7 @@ impl GramFactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::SmoothLoss;
+    use crate::problem::Loss;
 
     #[test]
     fn applies_the_inverse_of_the_bordered_matrix() {
@@ -131,7 +131,7 @@ mod tests {
             .into_iter()
             .flat_map(|intercept| [1.0, 7.5].map(|penalty| (intercept, penalty)))
         {
-            let shape = Shape { n_rows: 3, n_features: 2, n_problems: 1, loss: SmoothLoss::SquaredHinge, intercept };
+            let shape = Shape { n_rows: 3, n_features: 2, n_problems: 1, loss: Loss::SquaredHinge, intercept };
             let of_gram = Preconditioner::from_gram(&shape, &gram, penalty, &pool).unwrap();
             let of_rows = Preconditioner::from_rows(&shape, active.clone(), penalty, &pool, &Monitor::none()).unwrap();
             let to_rows = (&pool, &Monitor::none());

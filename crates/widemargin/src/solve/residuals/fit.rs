@@ -2,7 +2,7 @@
 
 use super::folds::Folds;
 use super::leave_one_out::leave_one_out;
-use super::loss::{ResidualLoss, Rounded};
+use super::loss::Rounded;
 use super::newton::{Solved, State, Task};
 use super::path::{Estimate, Moments, N_FOLDS, best, costs, walk};
 use super::residual_rows::ResidualRows;
@@ -12,7 +12,7 @@ use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 
 /// The relative gap to which problems are solved.
 const TOL: f64 = 1e-8;
@@ -57,7 +57,7 @@ pub(crate) struct Samples<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     /// In the unit of the targets, as is C.
-    pub loss: RegressionLoss,
+    pub loss: Loss,
     pub c: Option<f64>,
     /// Seed of the folds.
     pub seed: u64,
@@ -80,8 +80,8 @@ pub(crate) struct Fit {
 
 /// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads, if the
 /// rows are elsewhere.
-pub(crate) fn memory(loss: RegressionLoss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
-    let of_folds = if matches!(loss, RegressionLoss::Quantile { .. }) { N_FOLDS * FOLD_BYTES + 8 } else { 0 };
+pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
+    let of_folds = if matches!(loss, Loss::Quantile { .. }) { N_FOLDS * FOLD_BYTES + 8 } else { 0 };
     let of_rows = memory::product(&[n, BYTES + k * (STATE_BYTES + of_folds)]);
     // The sums of a chunk of rows are stored until those of earlier chunks are added.
     of_rows.saturating_add(memory::product(&[8, d, d, k + SQUARES + CHUNKS * threads]))
@@ -103,32 +103,31 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         pool,
         monitor,
     };
-    let is_pinball = matches!(choice.loss, RegressionLoss::Quantile { .. });
+    let is_pinball = matches!(choice.loss, Loss::Quantile { .. });
     let per_decade = if is_pinball { PINBALL_PER_DECADE } else { PER_DECADE };
     let grid = match choice.c {
         Some(_) => Vec::new(),
         None => costs(samples.rows, samples.weights, per_decade, pool, monitor)?,
     };
-    let losses: Vec<ResidualLoss> = (0..k)
+    let losses: Vec<Loss> = (0..k)
         .map(|output| {
             let scale = samples.scales[output];
-            let chosen = |first: fn(&Task<'_>) -> ResidualLoss| {
+            let chosen = |first: fn(&Task<'_>) -> Loss| {
                 let task = task(output, patient);
                 residual_spread(&task, first(&task), samples.units, choice.c, &grid, choosing)
             };
-            Ok(match choice.loss {
-                RegressionLoss::Quantile { quantile } => ResidualLoss::Pinball(quantile),
-                RegressionLoss::Huber { epsilon: Some(epsilon) } => ResidualLoss::Huber(epsilon / scale),
-                RegressionLoss::Huber { epsilon: None } => ResidualLoss::Huber(above_zero(HUBER * chosen(wide_huber)?)),
-                RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(epsilon) } => {
-                    ResidualLoss::Tube(epsilon / scale)
-                }
-                RegressionLoss::SquaredEpsilonInsensitive { epsilon: None } => {
+            let epsilon = match choice.loss {
+                Loss::Huber { epsilon: None } => above_zero(HUBER * chosen(wide_huber)?),
+                Loss::SquaredEpsilonInsensitive { epsilon: None } => {
                     let n = samples.weights.iter().sum::<f64>().max(1.0);
-                    ResidualLoss::Tube(3.0 * (n.ln() / n).sqrt() * chosen(|_| ResidualLoss::Tube(0.0))?)
+                    3.0 * (n.ln() / n).sqrt() * chosen(|_| Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) })?
                 }
-                RegressionLoss::Squared => ResidualLoss::Tube(0.0),
-            })
+                loss => match loss.epsilon() {
+                    Some(epsilon) => epsilon / scale,
+                    None => return Ok(loss),
+                },
+            };
+            Ok(choice.loss.with_epsilon(epsilon))
         })
         .collect::<Result<_>>()?;
     // In the unit of its targets, each of the other losses is the scale's square times that of the scaled targets, as
@@ -184,23 +183,16 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         losses: point.losses.iter().enumerate().map(|(output, loss)| loss * in_unit(output)).collect(),
         ..point
     });
-    let epsilon = |output: usize| match (losses[output], choice.loss) {
-        // Not rounded by the scale.
-        (
-            _,
-            RegressionLoss::Huber { epsilon: Some(epsilon) }
-            | RegressionLoss::SquaredEpsilonInsensitive { epsilon: Some(epsilon) },
-        ) => Some(epsilon),
-        (ResidualLoss::Huber(epsilon) | ResidualLoss::Tube(epsilon), _) => Some(epsilon * samples.scales[output]),
-        (ResidualLoss::Pinball(_), _) => None,
-    };
+    // Not rounded by the scale where it was given.
+    let of_output = |output: usize| losses[output].epsilon().map(|epsilon| epsilon * samples.scales[output]);
+    let epsilon = |output: usize| choice.loss.epsilon().or_else(|| of_output(output));
     let epsilons = (0..k).filter_map(epsilon).collect();
     Ok(Fit { weights, intercepts, epsilons, c, path: path.collect(), solved })
 }
 
 /// Huber's loss for residuals that are the targets themselves.
-fn wide_huber(task: &Task<'_>) -> ResidualLoss {
-    ResidualLoss::Huber(above_zero(HUBER * spread(task.targets, task.weights)))
+fn wide_huber(task: &Task<'_>) -> Loss {
+    Loss::Huber { epsilon: Some(above_zero(HUBER * spread(task.targets, task.weights))) }
 }
 
 /// ε where all residuals are 0: any will do.
@@ -211,7 +203,7 @@ fn above_zero(epsilon: f64) -> f64 {
 /// The spread of leave-one-out residuals, at the fixed C or the best one.
 fn residual_spread(
     task: &Task<'_>,
-    loss: ResidualLoss,
+    loss: Loss,
     units: &[f64],
     c: Option<f64>,
     grid: &[f64],
@@ -240,23 +232,17 @@ fn residual_spread(
 }
 
 /// The weighted mean of the leave-one-out losses, starting at the state, and that of their squares.
-fn leave_one_out_loss(
-    task: &Task<'_>,
-    loss: ResidualLoss,
-    c: f64,
-    units: &[f64],
-    state: &mut State,
-) -> Result<Moments> {
+fn leave_one_out_loss(task: &Task<'_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
     task.solve(loss, c, state, TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
     Ok(loss_moments(loss, left.into_iter(), task.weights))
 }
 
 /// The weighted mean loss of the best constant, or of 0 without an intercept.
-fn loss_of_constant(task: &Task<'_>, loss: ResidualLoss) -> Result<f64> {
+fn loss_of_constant(task: &Task<'_>, loss: Loss) -> Result<f64> {
     let constant = match loss {
         _ if !task.has_intercept => 0.0,
-        ResidualLoss::Pinball(q) => quantile(task.targets.iter().copied(), task.weights, q),
+        Loss::Quantile { quantile: q } => quantile(task.targets.iter().copied(), task.weights, q),
         _ => {
             let mut state = State::new(task.rows);
             task.center(Rounded { loss, width: 0.0 }, &mut state)?;
@@ -268,10 +254,10 @@ fn loss_of_constant(task: &Task<'_>, loss: ResidualLoss) -> Result<f64> {
 }
 
 /// The weighted mean of the losses, and that of their squares.
-fn loss_moments(loss: ResidualLoss, residuals: impl Iterator<Item = f64>, weights: &[f64]) -> Moments {
+fn loss_moments(loss: Loss, residuals: impl Iterator<Item = f64>, weights: &[f64]) -> Moments {
     let total: f64 = weights.iter().sum();
     residuals.zip(weights).fold([0.0; 2], |[mean, squares], (residual, weight)| {
-        let loss = loss.value(residual);
+        let loss = loss.value(residual, 0.0);
         [mean + weight / total * loss, squares + weight / total * loss * loss]
     })
 }

@@ -1,12 +1,12 @@
 //! The loss of samples by fits without their folds, on features that are shared.
 
-use super::loss::ResidualLoss;
 use super::newton::{Point, State, Task};
 use super::path::{Moments, N_FOLDS};
 use crate::data::{Labels, stratified_folds};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::Loss;
 
 /// The relative gap to which fits without a fold are solved.
 const TOL: f64 = 1e-3;
@@ -49,7 +49,7 @@ impl Folds {
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<Moments> {
+    pub fn loss(&mut self, task: &Task<'_>, loss: Loss, c: f64) -> Result<Moments> {
         let Task { targets, weights, has_intercept, monitor, .. } = *task;
         let sums = match task.rows.in_memory() {
             Some(rows) => {
@@ -68,7 +68,7 @@ impl Folds {
 
 impl FoldFit {
     /// The weighted sums of the losses of the fold's samples, and of their squares.
-    fn loss(&mut self, task: &Task<'_>, loss: ResidualLoss, c: f64) -> Result<Moments, Error> {
+    fn loss(&mut self, task: &Task<'_>, loss: Loss, c: f64) -> Result<Moments, Error> {
         let quiet: Monitor<'_> = task.monitor.without_progress();
         let own = Task { weights: &self.weights, monitor: &quiet, ..*task };
         let mut state = State::new(task.rows);
@@ -78,7 +78,7 @@ impl FoldFit {
         own.solve(loss, c, &mut state, TOL)?;
         let residuals = own.residuals(&state.point);
         self.point = Some(state.point);
-        let losses = || self.test.iter().map(|&row| (task.weights[row], loss.value(residuals[row])));
+        let losses = || self.test.iter().map(|&row| (task.weights[row], loss.value(residuals[row], 0.0)));
         Ok([losses().map(|(w, loss)| w * loss).sum(), losses().map(|(w, loss)| w * loss * loss).sum()])
     }
 }

@@ -13,12 +13,13 @@
 
 use super::active_gram::ActiveGram;
 use super::factor::Factor;
-use super::loss::{ResidualLoss, Rounded};
+use super::loss::Rounded;
 use super::residual_rows::ResidualRows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
+use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::newton::relative_gap;
@@ -134,7 +135,7 @@ impl Task<'_> {
     ///
     /// # Errors
     /// [`Error::Cancelled`]; a time limit is a status.
-    pub fn solve(&self, loss: ResidualLoss, c: f64, state: &mut State, tol: f64) -> Result<Solved> {
+    pub fn solve(&self, loss: Loss, c: f64, state: &mut State, tol: f64) -> Result<Solved> {
         let total: f64 = self.weights.iter().sum();
         let size = self.targets.iter().zip(self.weights).map(|(y, weight)| weight * y.abs()).sum::<f64>() / total;
         let unit = if size > 0.0 { size } else { 1.0 };
@@ -178,7 +179,7 @@ impl Task<'_> {
             if here.rounded < least - PROGRESS * (here.primal - dual) {
                 (least, since) = (here.rounded, 0);
             }
-            if loss.is_pinball()
+            if !loss.is_smooth()
                 && here.rounded_gap <= ROUNDED_GAP * (here.primal - here.dual)
                 && rounded.width > MIN_WIDTH * unit
             {
@@ -232,7 +233,7 @@ impl Task<'_> {
                 continue;
             }
             let at = rounded.at(residual, point.shifts[row]);
-            losses += cost * rounded.loss.value(residual);
+            losses += cost * rounded.loss.value(residual, 0.0);
             rounded_losses += cost * at.value;
             (duals[row], is_active[row]) = (at.dual, at.curvature > 0.0);
             n_support += u32::from(at.dual != 0.0);
@@ -259,7 +260,7 @@ impl Task<'_> {
         };
         let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {
-            let (in_proportion, of_square) = rounded.conjugate(duals[row]);
+            let (in_proportion, of_square) = rounded.loss.conjugate(duals[row]);
             let cost = c * self.weights[row];
             linear += alphas[row] * self.targets[row] - cost * in_proportion;
             quadratic += cost * of_square;
@@ -267,7 +268,7 @@ impl Task<'_> {
         }
         let penalty = 0.5 * dot(&point.weights, &point.weights);
         // θα is feasible for θ from 0 on, and its dual objective θ · linear − θ² · quadratic.
-        let scale = (0.5 * linear / quadratic).clamp(0.0, rounded.most_scaled());
+        let scale = (0.5 * linear / quadratic).clamp(0.0, rounded.loss.max_dual_factor());
         let dual = if quadratic > 0.0 { scale * (linear - scale * quadratic) } else { 0.0 };
         let mut gradient = point.weights.clone();
         add_scaled(&mut gradient, -1.0, &along);

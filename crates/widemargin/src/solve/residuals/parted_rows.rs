@@ -11,7 +11,7 @@ use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Executor;
-use crate::solve::ridge::{RidgeRows, center_of};
+use crate::solve::ridge::{MAX_FEATURES, RidgeRows, center_of};
 
 /// The rows of weight above 0 of an executor, whose features are plain. Each call is a pass over the features.
 pub(crate) struct PartedRows<'e, E> {
@@ -30,7 +30,7 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
     /// An error of the rows; [`Error::Parameter`] for more features than products are computed of;
     /// [`Error::NotFinite`]; [`Error::Cancelled`].
     pub fn new(executor: &'e mut E, weights: &[f64], n_outputs: usize, monitor: &Monitor<'_>) -> Result<Self> {
-        let (center, _) = center_of(executor, n_outputs, weights.iter().sum(), monitor)?;
+        let (center, _) = center_of(executor, (n_outputs, weights.iter().sum()), MAX_FEATURES, monitor)?;
         if let Some(value) = center.iter().find(|value| !value.is_finite()) {
             return Err(Error::NotFinite { what: "a sum of the features".into(), value: *value });
         }

@@ -4,7 +4,7 @@ use super::feature_rows::FeatureRows;
 use super::fit::{Choice, Fit, Samples, fit};
 use super::folds::Folds;
 use super::leave_one_out::leave_one_out;
-use super::loss::{ResidualLoss, Rounded};
+use super::loss::Rounded;
 use super::newton::{State, Task};
 use super::path::N_FOLDS;
 use super::residual_rows::ResidualRows;
@@ -12,18 +12,18 @@ use crate::data::{CsrMatrix, DenseMatrix, Vectors};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::RegressionLoss;
+use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::ridge::{FeatureRidge, Fitted};
 
 const N: usize = 31;
 
-const LOSSES: [ResidualLoss; 5] = [
-    ResidualLoss::Huber(0.1),
-    ResidualLoss::Tube(0.0),
-    ResidualLoss::Tube(0.1),
-    ResidualLoss::Pinball(0.5),
-    ResidualLoss::Pinball(0.9),
+const LOSSES: [Loss; 5] = [
+    Loss::Huber { epsilon: Some(0.1) },
+    Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) },
+    Loss::SquaredEpsilonInsensitive { epsilon: Some(0.1) },
+    Loss::Quantile { quantile: 0.5 },
+    Loss::Quantile { quantile: 0.9 },
 ];
 
 fn noise(at: usize) -> f64 {
@@ -65,23 +65,23 @@ fn solved(
     phi: &Vectors,
     targets: &[f64],
     weights: &[f64],
-    (loss, c, has_intercept): (ResidualLoss, f64, bool),
+    (loss, c, has_intercept): (Loss, f64, bool),
 ) -> (Vec<f64>, f64, super::newton::Solved) {
     let (rows, pool) = (FeatureRows::new(phi, weights, has_intercept).unwrap(), Pool::new(2).unwrap());
     let task = Task { rows: &rows, targets, weights, has_intercept, pool: &pool, monitor: &Monitor::none() };
     let mut state = State::new(&rows);
-    let tol = if loss.is_pinball() { 1e-7 } else { 1e-10 };
+    let tol = if !loss.is_smooth() { 1e-7 } else { 1e-10 };
     let solved = task.solve(loss, c, &mut state, tol).unwrap();
     let (own, shift) = rows.original(&state.point.weights).unwrap();
     (own, state.point.intercept + shift, solved)
 }
 
 /// ½‖w‖² + C Σ v loss.
-fn objective(phi: &Vectors, targets: &[f64], weights: &[f64], loss: ResidualLoss, c: f64, w: &[f64], b: f64) -> f64 {
+fn objective(phi: &Vectors, targets: &[f64], weights: &[f64], loss: Loss, c: f64, w: &[f64], b: f64) -> f64 {
     let dense = phi.dense().unwrap();
     let losses = dense.values.chunks(dense.n_cols).zip(targets).zip(weights).map(|((row, y), weight)| {
         let value: f64 = row.iter().zip(w).map(|(x, w)| f64::from(*x) * w).sum();
-        c * weight * loss.value(y - value - b)
+        c * weight * loss.value(y - value - b, 0.0)
     });
     0.5 * w.iter().map(|w| w * w).sum::<f64>() + losses.sum::<f64>()
 }
@@ -117,7 +117,7 @@ fn without_a_corner_it_is_ridge_regression() {
         let ridge = FeatureRidge::new(&phi, true, fitted, &pool, &Monitor::none()).unwrap();
         for c in [0.02, 5.0] {
             let truth = ridge.solution(0.5 / c).unwrap();
-            for loss in [ResidualLoss::Tube(0.0), ResidualLoss::Huber(1e3)] {
+            for loss in [Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) }, Loss::Huber { epsilon: Some(1e3) }] {
                 let (w, b, _) = solved(&phi, &targets, &weights, (loss, c, true));
                 let off = w.iter().zip(&truth.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(off < 1e-6 && (b - truth.intercepts[0]).abs() < 1e-6, "{d} {c} {loss:?}: {off}");
@@ -131,7 +131,11 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
     let (phi, targets) = case(N, 5, false);
     let (weights, pool, monitor) = (weights(N), Pool::new(1).unwrap(), Monitor::none());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
-    for loss in [ResidualLoss::Huber(0.5), ResidualLoss::Tube(0.1), ResidualLoss::Tube(0.0)] {
+    for loss in [
+        Loss::Huber { epsilon: Some(0.5) },
+        Loss::SquaredEpsilonInsensitive { epsilon: Some(0.1) },
+        Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) },
+    ] {
         for c in [0.5, 20.0] {
             let rows = FeatureRows::new(&phi, &weights, true).unwrap();
             let of = |weights: &[f64], state: &mut State| {
@@ -169,10 +173,13 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
                     n_exact += 1;
                     assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
                 }
-                mean += weights[row] * loss.value(loo[row]);
-                truth += weights[row] * loss.value(refit[row]);
+                mean += weights[row] * loss.value(loo[row], 0.0);
+                truth += weights[row] * loss.value(refit[row], 0.0);
             }
-            assert!(n_exact > 0 && (loss != ResidualLoss::Tube(0.0) || n_exact == N), "{loss:?} {c}: {n_exact}");
+            assert!(
+                n_exact > 0 && (loss != Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) } || n_exact == N),
+                "{loss:?} {c}: {n_exact}"
+            );
             assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
         }
     }
@@ -181,7 +188,7 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
 #[test]
 fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     let (phi, targets) = case(N, 5, false);
-    let (weights, pool, loss) = (weights(N), Pool::new(2).unwrap(), ResidualLoss::Pinball(0.7));
+    let (weights, pool, loss) = (weights(N), Pool::new(2).unwrap(), Loss::Quantile { quantile: 0.7 });
     let rows = FeatureRows::new(&phi, &weights, true).unwrap();
     let monitor = Monitor::none();
     let task =
@@ -201,7 +208,7 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
             let (w, b, _) = solved(&part, &y, &v, (loss, c, true));
             for row in (0..N).filter(|&row| of[row] == fold) {
                 let value: f64 = dense.values[row * 5..][..5].iter().zip(&w).map(|(x, w)| f64::from(*x) * w).sum();
-                truth += weights[row] * loss.value(targets[row] - value - b);
+                truth += weights[row] * loss.value(targets[row] - value - b, 0.0);
             }
         }
         truth /= weights.iter().sum::<f64>();
@@ -209,7 +216,7 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     }
 }
 
-fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: RegressionLoss, threads: usize) -> Fit {
+fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: Loss, threads: usize) -> Fit {
     let (rows, n) = (FeatureRows::new(phi, weights, true).unwrap(), weights.len());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
     let samples = Samples {
@@ -227,8 +234,8 @@ fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: RegressionLo
 #[test]
 fn threads_change_no_bit_and_the_chosen_point_is_the_best() {
     let (phi, targets) = case(700, 5, false);
-    for name in RegressionLoss::NAMES {
-        let loss = RegressionLoss::new(name, None, None).unwrap();
+    for name in Loss::OF_TARGETS {
+        let loss = Loss::of_targets(name, None, None).unwrap();
         let one = whole_fit(&phi, &targets, &weights(700), loss, 1);
         let two = whole_fit(&phi, &targets, &weights(700), loss, 2);
         assert_eq!((&one.weights, &one.intercepts, &one.path), (&two.weights, &two.intercepts, &two.path), "{name}");
@@ -244,7 +251,7 @@ fn quantiles_leave_their_part_of_the_samples_below() {
     let (phi, targets) = case(700, 4, false);
     let dense = phi.dense().unwrap();
     for quantile in [0.1, 0.5, 0.9] {
-        let fit = whole_fit(&phi, &targets, &[1.0; 700], RegressionLoss::Quantile { quantile }, 1);
+        let fit = whole_fit(&phi, &targets, &[1.0; 700], Loss::Quantile { quantile }, 1);
         let below = dense.values.chunks(4).zip(&targets).filter(|(row, y)| {
             let value: f64 = row.iter().zip(&fit.weights).map(|(x, w)| f64::from(*x) * w).sum();
             **y < value + fit.intercepts[0]

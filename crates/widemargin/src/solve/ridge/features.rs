@@ -1,9 +1,13 @@
 //! Ridge regression on features in memory: on whichever side is smaller, features or samples.
 
-use super::{Fitted, KernelSolution, Ridge};
-use crate::data::{CsrMatrix, Rows, Vectors};
+use std::ops::Range;
+
+use super::{
+    ChunkedRows, Fitted, KernelSolution, LeaveOneOut, PartedRidge, Ridge, RidgeFeatures, RowTargets, Spectrum,
+};
+use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
 use crate::error::{Error, Result};
-use crate::linalg::factor::{Matrix, Side, product};
+use crate::linalg::factor::{self, Matrix, product};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
@@ -16,11 +20,34 @@ pub(crate) struct FeatureSolution {
 
 /// Ridge regression on features, on whichever side is smaller.
 pub(crate) struct FeatureRidge<'a> {
-    ridge: Ridge<'a>,
     phi: &'a Vectors,
+    fitted: Fitted,
+    /// The targets, row-major.
+    by_row: Vec<f64>,
     has_intercept: bool,
-    /// The mean of the features, where they are fewer than the samples.
-    center: Option<Vec<f64>>,
+    pool: &'a Pool,
+    side: Side<'a>,
+}
+
+enum Side<'a> {
+    Samples(Ridge),
+    Features(PartedRidge, &'a DenseMatrix<f32>),
+}
+
+/// Features in memory.
+fn in_memory<'a>(
+    phi: &'a DenseMatrix<f32>,
+    has_intercept: bool,
+    targets: RowTargets<'a>,
+    pool: &'a Pool,
+) -> ChunkedRows<'a, impl Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync>
+{
+    let d = phi.n_cols;
+    let with = move |rows: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
+        let (first, values) = (rows.start, &phi.values[rows.start * d..rows.end * d]);
+        work(RidgeFeatures::Plain { values, has_intercept, first }, d)
+    };
+    ChunkedRows { targets, pool, with }
 }
 
 impl<'a> FeatureRidge<'a> {
@@ -35,11 +62,13 @@ impl<'a> FeatureRidge<'a> {
         pool: &'a Pool,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let n = fitted.weights.len();
-        let (ridge, center) = match phi {
+        let (n, by_row) = (fitted.weights.len(), fitted.targets.transposed().into_values());
+        let side = match phi {
             Vectors::Dense(dense) if n > dense.n_cols => {
-                let (ridge, center) = Ridge::of_features(dense, has_intercept, fitted, pool, monitor)?;
-                (ridge, Some(center))
+                let targets = RowTargets::of(&fitted, &by_row);
+                let (k, total) = (targets.n_outputs, targets.total());
+                let rows = &mut in_memory(dense, has_intercept, targets, pool);
+                Side::Features(PartedRidge::new(rows, (k, total), usize::MAX, monitor)?, dense)
             }
             _ => {
                 let bytes = crate::memory::product(&[n, n, 8 * 4]);
@@ -48,15 +77,54 @@ impl<'a> FeatureRidge<'a> {
                 let free =
                     Matrix::from_columns(vec![1.0; n * usize::from(has_intercept)], n, usize::from(has_intercept));
                 let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
-                (Ridge::of_kernel(products(phi)?, free, fitted).ok_or_else(not_finite)?, None)
+                Side::Samples(Ridge::of_kernel(products(phi)?, free, fitted.clone()).ok_or_else(not_finite)?)
             }
         };
-        Ok(FeatureRidge { ridge, phi, has_intercept, center })
+        Ok(FeatureRidge { phi, fitted, by_row, has_intercept, pool, side })
     }
 
-    /// The decomposed problem.
-    pub fn ridge(&self) -> &Ridge<'a> {
-        &self.ridge
+    fn rows<'s>(
+        &'s self,
+        phi: &'s DenseMatrix<f32>,
+    ) -> ChunkedRows<
+        's,
+        impl Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync,
+    > {
+        in_memory(phi, self.has_intercept, RowTargets::of(&self.fitted, &self.by_row), self.pool)
+    }
+
+    /// The eigenvalues, which determine the range of λ.
+    pub fn spectrum(&self) -> &Spectrum {
+        match &self.side {
+            Side::Samples(ridge) => ridge.spectrum(),
+            Side::Features(ridge, _) => ridge.spectrum(),
+        }
+    }
+
+    /// The leave-one-out errors at each λ.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn leave_one_out(&self, lambdas: &[f64], monitor: &Monitor<'_>) -> Result<Vec<LeaveOneOut>> {
+        match &self.side {
+            Side::Samples(ridge) => Ok(ridge.leave_one_out(lambdas)),
+            Side::Features(ridge, phi) => ridge.leave_one_out(&mut self.rows(phi), lambdas, monitor),
+        }
+    }
+
+    /// The leave-one-out decision values: of each sample by the fit without one copy of it, samples × outputs.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn loo_values(&self, lambda: f64, monitor: &Monitor<'_>) -> Result<Matrix> {
+        match &self.side {
+            Side::Samples(ridge) => Ok(ridge.loo_values(lambda)),
+            Side::Features(ridge, phi) => {
+                let values = ridge.loo_values(&mut self.rows(phi), lambda, monitor)?;
+                let (n, k) = (self.fitted.targets.n_rows(), self.fitted.targets.n_cols());
+                Ok(Matrix::from_columns(values, k, n).transposed())
+            }
+        }
     }
 
     /// Weights and intercepts at λ.
@@ -64,13 +132,12 @@ impl<'a> FeatureRidge<'a> {
     /// # Errors
     /// [`Error::NotFinite`].
     pub fn solution(&self, lambda: f64) -> Result<FeatureSolution> {
+        let ridge = match &self.side {
+            Side::Samples(ridge) => ridge,
+            Side::Features(ridge, _) => return Ok(ridge.solution(lambda)),
+        };
         let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
-        if let (Some(center), Some(weights)) = (&self.center, self.ridge.weights(lambda)) {
-            let dot = |k: usize| weights.col(k).iter().zip(center).map(|(w, mean)| w * mean).sum::<f64>();
-            let intercepts = (0..weights.n_cols()).map(|k| self.ridge.base.at(0, k) - dot(k)).collect();
-            return Ok(FeatureSolution { weights: weights.into_values(), intercepts });
-        }
-        let KernelSolution { alphas, betas } = self.ridge.kernel_solution(lambda).ok_or_else(not_finite)?;
+        let KernelSolution { alphas, betas } = ridge.solution(lambda).ok_or_else(not_finite)?;
         let (d, k) = (self.phi.n_cols(), alphas.n_cols());
         let mut weights = vec![0.0; d * k];
         each_non_zero(self.phi, |row, feature, value| {
@@ -104,7 +171,7 @@ pub(in crate::solve) fn products(phi: &Vectors) -> Result<Matrix> {
         Vectors::Dense(dense) => {
             let wide =
                 Matrix::from_columns(dense.values.iter().map(|x| f64::from(*x)).collect(), dense.n_cols, dense.n_rows);
-            Ok(product(Side::Transposed(&wide), Side::Plain(&wide)))
+            Ok(product(factor::Side::Transposed(&wide), factor::Side::Plain(&wide)))
         }
         Vectors::Sparse(sparse) => sparse_products(sparse),
     }

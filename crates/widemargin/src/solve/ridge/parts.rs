@@ -18,8 +18,8 @@ use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
 use crate::solve::residuals::ResidualSums;
 
-/// The largest number of features for products of all pairs, which take 512 MB there.
-const MAX_FEATURES: usize = 8192;
+/// The largest number of features whose products of all pairs are added up elsewhere, where they take 512 MB.
+pub(crate) const MAX_FEATURES: usize = 8192;
 
 /// The answers of workers for the rows of a regression.
 pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
@@ -221,17 +221,17 @@ impl RidgePart<'_> {
 /// The weighted mean of the features, 0 without an intercept, and QᵀRy, for [`PartedRidge`].
 ///
 /// # Errors
-/// An error of the rows; [`Error::Parameter`] for more features than products are computed of; [`Error::Cancelled`].
+/// An error of the rows; [`Error::Parameter`] for more than `max_features`; [`Error::Cancelled`].
 pub(crate) fn center_of(
     rows: &mut impl Executor<Of = RidgeRows>,
-    n_outputs: usize,
-    total: f64,
+    (n_outputs, total): (usize, f64),
+    max_features: usize,
     monitor: &Monitor<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let (mut center, along) = rows.reduce(&Begin { n_outputs, total }, monitor)?;
     center.iter_mut().for_each(|sum| *sum /= total);
-    if center.len() > MAX_FEATURES {
-        let expected = format!("at most {MAX_FEATURES} features in all, whose products with each other are added up");
+    if center.len() > max_features {
+        let expected = format!("at most {max_features} features in all, whose products with each other are added up");
         return Err(Error::parameter("n_basis", format!("{} features", center.len()), expected));
     }
     Ok((center, along))
@@ -246,18 +246,18 @@ pub(crate) struct PartedRidge {
 }
 
 impl PartedRidge {
-    /// Of targets of `n_outputs` numbers, with weights that sum to `total`.
+    /// Of targets of `n_outputs` numbers, with weights that sum to `total`, and at most so many features.
     ///
     /// # Errors
     /// An error of the rows; [`Error::Memory`] for more features than products are computed of; [`Error::NotFinite`];
     /// [`Error::Cancelled`].
     pub fn new(
         rows: &mut impl Executor<Of = RidgeRows>,
-        n_outputs: usize,
-        total: f64,
+        (n_outputs, total): (usize, f64),
+        max_features: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let (center, along) = center_of(rows, n_outputs, total, monitor)?;
+        let (center, along) = center_of(rows, (n_outputs, total), max_features, monitor)?;
         let n_features = center.len();
         let free = Free { center, along, n_features, n_outputs, total };
         let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;

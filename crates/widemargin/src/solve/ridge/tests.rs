@@ -1,5 +1,7 @@
 use super::*;
-use crate::data::{CsrMatrix, Vectors};
+use crate::data::{CsrMatrix, DenseMatrix, Vectors};
+use crate::monitor::Monitor;
+use crate::par::Pool;
 
 const N: usize = 23;
 
@@ -79,10 +81,10 @@ fn solutions_and_loo_values_equal_refits() {
         for intercept in [true, false] {
             let ridge = FeatureRidge::new(&vectors, intercept, fitted.clone(), &pool, &monitor).unwrap();
             let lambdas = [0.01, 0.5, 20.0];
-            let points = ridge.ridge().leave_one_out(&lambdas, &monitor).unwrap();
+            let points = ridge.leave_one_out(&lambdas, &monitor).unwrap();
             for (lambda, point) in lambdas.into_iter().zip(points) {
                 let solution = ridge.solution(lambda).unwrap();
-                let loo_values = ridge.ridge().loo_values(lambda);
+                let loo_values = ridge.loo_values(lambda, &monitor).unwrap();
                 for output in 0..2 {
                     let y = targets.col(output);
                     let whole = refit(&phi, &weights, y, lambda, intercept);
@@ -122,7 +124,7 @@ fn copies_are_weights() {
         let (targets, units) = (targets.select_rows(rows), vec![1.0; rows.len()]);
         let fitted = Fitted { targets, weights: weights.to_vec(), units };
         let ridge = FeatureRidge::new(phi, true, fitted, &pool, &monitor).unwrap();
-        let errors = ridge.ridge().leave_one_out(&[0.3], &monitor).unwrap()[0].squared_errors.clone();
+        let errors = ridge.leave_one_out(&[0.3], &monitor).unwrap()[0].squared_errors.clone();
         (errors, ridge.solution(0.3).unwrap().weights)
     };
     let (one, other) = (of(&few, &present, &weights), of(&many, &rows, &vec![1.0; rows.len()]));
@@ -140,10 +142,10 @@ fn polynomials_are_unpenalized() {
     let targets = Matrix::from_columns(points.iter().map(|x| 3.0 - 2.0 * x).collect(), n, 1);
     let ones = vec![1.0; n];
     let ridge = Ridge::of_kernel(kernel, free, Fitted { targets, weights: ones.clone(), units: ones }).unwrap();
-    let KernelSolution { alphas, betas } = ridge.kernel_solution(0.1).unwrap();
+    let KernelSolution { alphas, betas } = ridge.solution(0.1).unwrap();
     assert!(alphas.values().iter().all(|alpha| alpha.abs() < 1e-10));
     assert!((betas.at(0, 0) - 3.0).abs() < 1e-9 && (betas.at(1, 0) + 2.0).abs() < 1e-9);
-    assert!(ridge.leave_one_out(&[0.1], &Monitor::none()).unwrap()[0].squared_errors[0] < 1e-16);
+    assert!(ridge.leave_one_out(&[0.1])[0].squared_errors[0] < 1e-16);
 }
 
 #[test]
@@ -154,6 +156,6 @@ fn a_sample_that_is_always_fitted_has_no_loo_value() {
     let fitted = Fitted { targets, weights: ones.clone(), units: ones };
     let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
     let ridge = FeatureRidge::new(&phi, true, fitted, &pool, &monitor).unwrap();
-    let points = ridge.ridge().leave_one_out(&[1e-12, 1.0], &monitor).unwrap();
+    let points = ridge.leave_one_out(&[1e-12, 1.0], &monitor).unwrap();
     assert!(points[0].squared_errors[0].is_infinite() && points[1].squared_errors[0].is_finite());
 }

@@ -4,14 +4,13 @@ use super::batched_newton::{BatchedNewton, Ended};
 use super::factor::Factor;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{Candidate, LeaveOneOutMeans, Refits, Solved, Visit};
+use super::path::{Candidate, Refits, Solved, Visit};
 use super::row_sums::{FOLDS, LeaveOneOutSums};
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::HeldOutScores;
 use crate::solve::Status;
 
 /// Constants for all λ, and the state of the rows.
@@ -56,18 +55,16 @@ impl<'r, 'a> BasisVisits<'r, 'a> {
         let solutions: Vec<Solved> =
             ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
         let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
-        let (mut means, mut loo_values, mut some) = (None, Vec::new(), HeldOutScores::default());
+        let (mut found, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
-            let sums = self.batched_newton.rows.leave_one_out(&roots)?;
-            let hinge = sums.mean_hinge(solutions.len());
-            means = Some(LeaveOneOutMeans { hinge, wrong: sums.error(), of_labels: sums.label_errors() });
+            found = Some(self.batched_newton.rows.leave_one_out(&roots)?);
             loo_values = self.batched_newton.rows.loo_values();
-            some = sums.some;
         }
-        Ok(Some(Candidate { some, ..Candidate::new(true_lambda, lambda, solutions, loo_values, means) }))
+        let candidate = Candidate::new(true_lambda, lambda, solutions, loo_values, found.as_ref());
+        Ok(Some(Candidate { some: found.map(|sums| sums.some).unwrap_or_default(), ..candidate }))
     }
 
     fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {

@@ -5,19 +5,14 @@
 //! with the same Hessian, that of all rows, which is computed once.
 
 use super::factor::Factor;
-use super::newton::{HEAD_START, KKT, Lambdas, ROUNDING, Stop};
+use super::newton::{FLAT, HEAD_START, KKT, Lambdas, ROUNDING, Stop, shortest_steps};
 use super::row_sums::{PointSums, RowSums, RowsShape};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
-
-/// The shortest step: rounding must not stop a search along a descent direction.
-const FLOOR: f64 = 1e-9;
-
-/// The maximum number of evaluations of a line search.
-const PLACES: usize = 60;
+use crate::solve::newton::line_search::SlopeAt;
 
 /// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
@@ -55,10 +50,6 @@ struct Line {
     /// λ times half the derivative of the penalty is `constant + slope · t`.
     constant: f64,
     slope: f64,
-    /// The minimum is between these.
-    low: f64,
-    high: f64,
-    place: f64,
 }
 
 impl<'r> BatchedNewton<'r> {
@@ -240,13 +231,14 @@ impl<'r> BatchedNewton<'r> {
             } else {
                 let cross = dot(&self.point(problem)[..b], &next[..b]);
                 let (constant, slope) = (lambda * (cross - penalty), lambda * (penalty - 2.0 * cross + full_penalty));
-                lines.push(Line { problem, constant, slope, low: 0.0, high: 1.0, place: 1.0 });
+                lines.push(Line { problem, constant, slope });
             }
             self.sums[problem] = sums;
         }
-        self.search(&mut lines)?;
-        let (full, short): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|line| line.place >= 1.0);
-        accepted.extend(full.iter().map(|line| line.problem));
+        let places = self.search(&lines)?;
+        let (full, short): (Vec<(usize, f64)>, Vec<_>) =
+            lines.iter().map(|line| line.problem).zip(places).partition(|(_, place)| *place >= 1.0);
+        accepted.extend(full.iter().map(|(problem, _)| *problem));
         accepted.sort_unstable();
         if !accepted.is_empty() {
             self.rows.accept(&accepted)?;
@@ -257,8 +249,7 @@ impl<'r> BatchedNewton<'r> {
             runs[problem].between = false;
         }
         if !short.is_empty() {
-            let problems: Vec<usize> = short.iter().map(|line| line.problem).collect();
-            let places: Vec<f64> = short.iter().map(|line| line.place).collect();
+            let (problems, places): (Vec<usize>, Vec<f64>) = short.into_iter().unzip();
             let sums = self.rows.take_step(&problems, &places, &mut self.hessians)?;
             for ((&problem, place), sums) in problems.iter().zip(&places).zip(sums) {
                 let own = problem * p..(problem + 1) * p;
@@ -275,47 +266,19 @@ impl<'r> BatchedNewton<'r> {
         Ok(true)
     }
 
-    /// The minimum along each line, where the derivative, which is linear between breakpoints, is 0.
-    fn search(&mut self, lines: &mut [Line]) -> Result<()> {
-        let mut open: Vec<usize> = (0..lines.len()).collect();
-        for _ in 0..PLACES {
-            if open.is_empty() {
-                break;
-            }
+    /// The place of the minimum along each line, where the derivative, which is linear between breakpoints, is 0.
+    fn search(&mut self, lines: &[Line]) -> Result<Vec<f64>> {
+        let rows = &mut *self.rows;
+        shortest_steps(lines.len(), |open, places| {
             let problems: Vec<usize> = open.iter().map(|&at| lines[at].problem).collect();
-            let places: Vec<f64> = open.iter().map(|&at| lines[at].place).collect();
-            let found = self.rows.line_search_eval(&problems, &places)?;
-            let mut next = Vec::new();
-            for (&at, [slope, curvature]) in open.iter().zip(found) {
-                if !lines[at].narrow(slope, curvature) {
-                    next.push(at);
-                }
-            }
-            open = next;
-        }
-        Ok(())
-    }
-}
-
-impl Line {
-    /// Updates the bracket with the sums at `place` and chooses the next position; true if the minimum is found.
-    fn narrow(&mut self, loss_slope: f64, loss_curvature: f64) -> bool {
-        let (slope, curvature) = (self.constant + self.slope * self.place + loss_slope, self.slope + loss_curvature);
-        let size = self.constant.abs() + loss_slope.abs();
-        if slope.abs() <= 1e-14 * size || (self.place == 1.0 && slope < 0.0) || !slope.is_finite() {
-            self.place = self.place.max(FLOOR);
-            return true;
-        }
-        if slope < 0.0 {
-            self.low = self.place;
-        } else {
-            self.high = self.place;
-        }
-        let newton = self.place - slope / curvature;
-        let inside = curvature > 0.0 && newton > self.low && newton < self.high;
-        let place = if inside { newton } else { 0.5 * (self.low + self.high) };
-        let near = (place - self.place).abs() <= 1e-15 * self.place || self.high - self.low <= 1e-15;
-        self.place = place.max(FLOOR);
-        near || self.high <= FLOOR
+            let found = rows.line_search_eval(&problems, places)?;
+            let slope_at = |((&at, place), [slope, curvature]): ((&usize, &f64), [f64; 2])| {
+                let Line { constant, slope: of_penalty, .. } = lines[at];
+                let tolerance = FLAT * (constant.abs() + slope.abs());
+                let (slope, curvature) = (constant + of_penalty * place + slope, of_penalty + curvature);
+                SlopeAt { slope, curvature, tolerance }
+            };
+            Ok(open.iter().zip(places).zip(found).map(slope_at).collect())
+        })
     }
 }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feature_map::FeatureMap;
+use super::path::Problems;
 use super::row_sums::{FOLDS, LeaveOneOutSums, PointSums, RowsShape};
 use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
-use crate::problem::{OneVsRest, count};
+use crate::problem::{HeldOutScores, OneVsRest, count};
 
 /// The number of rows whose leave-one-out decision values are reported, for probabilities: those of one machine
 /// suffice.
@@ -304,6 +305,17 @@ pub(crate) fn absent_rows(row_data: RowData<'_>, state: &State) -> LeaveOneOutSu
 }
 
 impl LeaveOneOutSums {
+    /// Of decision values that are all known, one vector per problem.
+    pub(crate) fn of(values: &[Vec<f64>], problems: &Problems<'_>) -> Self {
+        let (roots, mut sums, mut one) = (problems.roots(), LeaveOneOutSums::default(), vec![0.0; values.len()]);
+        let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
+        for row in 0..roots.len() {
+            one.iter_mut().zip(values).for_each(|(one, values)| *one = values[row]);
+            sums.add(row_data, (row, 1.0), &one);
+        }
+        LeaveOneOutSums { some: HeldOutScores::default(), ..sums }
+    }
+
     /// Adds a share of a row with its decision value in each problem.
     pub(super) fn add(&mut self, row_data: RowData<'_>, (row, share): (usize, f64), values: &[f64]) {
         if row_data.units[row] == 0.0 {

@@ -7,7 +7,7 @@ use super::exact::Exact;
 use super::exact::Factor;
 use super::leave_one_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimize};
-use super::path::{Candidate, LeaveOneOutMeans, PathSettings, Problems, Refits, Solved, Visit};
+use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit};
 use super::row_sums::{FOLDS, LeaveOneOutSums};
 use super::system::{Point, System, Target};
 use crate::error::Result;
@@ -105,10 +105,6 @@ impl ExactVisits<'_> {
         estimate(&Converged::new(self.system, true_lambda, target, self.problems.units, solution)?)
     }
 
-    fn means(&self, loo_values: &[Vec<f64>]) -> LeaveOneOutMeans {
-        LeaveOneOutMeans::of(loo_values, self.problems)
-    }
-
     /// Sums over all samples, each by a fit without its fold, from the solutions with it: where the closed form is
     /// undetermined. None if a fit does not converge.
     fn folds(&self, (true_lambda, lambda): (f64, f64), solutions: &[Solved]) -> Result<Option<LeaveOneOutSums>> {
@@ -157,19 +153,16 @@ impl Visit for ExactVisits<'_> {
         let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (solutions, values): (Vec<Solved>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
         let loo_values: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
-        let means = (!loo_values.is_empty()).then(|| self.means(&loo_values));
+        let sums = (!loo_values.is_empty()).then(|| LeaveOneOutSums::of(&loo_values, self.problems));
         let is_solved = solutions.iter().all(|solution| solution.status == Status::Converged);
-        if means.is_none() && is_solved && self.settings.confirms {
+        if sums.is_none() && is_solved && self.settings.confirms {
             // The samples inside the margin do not determine the polynomials without one of them.
             if let Some(sums) = self.folds((true_lambda, lambda), &solutions)? {
-                let (hinge, wrong) = (sums.mean_hinge(solutions.len()), sums.error());
-                let of_labels = sums.label_errors();
-                let means = Some(LeaveOneOutMeans { hinge, wrong, of_labels });
-                let candidate = Candidate::new(true_lambda, lambda, solutions, Vec::new(), means);
+                let candidate = Candidate::new(true_lambda, lambda, solutions, Vec::new(), Some(&sums));
                 return Ok(Some(Candidate { some: sums.some, fold_sums: sums.of_groups, ..candidate }));
             }
         }
-        Ok(Some(Candidate::new(true_lambda, lambda, solutions, loo_values, means)))
+        Ok(Some(Candidate::new(true_lambda, lambda, solutions, loo_values, sums.as_ref())))
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
@@ -189,8 +182,8 @@ impl Visit for ExactVisits<'_> {
         let values: Vec<Option<Vec<f64>>> = self.pool.try_map(candidate.solutions.len(), one)?;
         Ok(match values.into_iter().collect::<Option<Vec<Vec<f64>>>>() {
             Some(values) => {
-                let means = self.means(&values);
-                Some(Refits::OfSamples(values, means))
+                let sums = LeaveOneOutSums::of(&values, self.problems);
+                Some(Refits::OfSamples(values, sums))
             }
             None => self.folds((true_lambda, lambda), &candidate.solutions)?.map(Refits::OfFolds),
         })

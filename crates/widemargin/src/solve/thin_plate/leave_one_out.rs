@@ -17,7 +17,6 @@ use super::exact::{Exact, Factor, Removals};
 use super::newton::Solution;
 use super::system::{System, Target};
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
-use crate::problem::OneVsRest;
 
 /// Below this fraction of the variance under the penalty alone, a sample's score is not determined by the others.
 const UNDETERMINED: f64 = 1e-9;
@@ -480,21 +479,4 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
         }
         self.inside[j] = !self.inside[j];
     }
-}
-
-/// Mean squared hinge over samples and problems, and the fraction of misclassified samples or of wrong labels, of
-/// leave-one-out decision values (one vector per problem), weighted by sample.
-pub(crate) fn means(values: &[Vec<f64>], targets: &OneVsRest<'_>, weights: &[f64]) -> (f64, f64) {
-    let total = targets.total(weights);
-    let (mut hinge, mut wrong) = (0.0, 0.0);
-    let mut row = vec![0.0; values.len()];
-    for (i, weight) in weights.iter().enumerate() {
-        for (problem, values) in values.iter().enumerate() {
-            row[problem] = values[i];
-            let weight = weight * targets.weight(i, problem);
-            hinge += weight * (1.0 - targets.sign(i, problem) * values[i]).max(0.0).powi(2);
-        }
-        wrong += weight * targets.mistakes(i, &row);
-    }
-    (hinge / (total * values.len() as f64), wrong / total)
 }

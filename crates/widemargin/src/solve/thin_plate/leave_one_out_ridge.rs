@@ -16,12 +16,10 @@ use std::ops::Range;
 
 use super::block_fit::RawRows;
 use super::feature_matrix::{FeatureFit, FeatureMatrix, LOWEST, PathOptions};
-use super::leave_one_out::means;
 use super::local::BLOCK;
 use super::newton::Stop;
-use super::path::{
-    Candidate, HIGHEST, LeaveOneOutMeans, PathSettings, Problems, Refits, START, Solved, Visit, half_decades, walk,
-};
+use super::path::{Candidate, HIGHEST, PathSettings, Problems, Refits, START, Solved, Visit, half_decades, walk};
+use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product};
@@ -154,8 +152,8 @@ impl Visit for RidgeVisits<'_> {
         let (system, ridge) = (self.system, lambda * self.system.unit);
         let Some(fit) = system.fit(ridge, self.pool)? else { return Ok(None) };
         let loo_values = system.loo_values(&fit, self.problems);
-        let means = LeaveOneOutMeans::of(&loo_values, self.problems);
-        if !means.hinge.is_finite() {
+        let sums = LeaveOneOutSums::of(&loo_values, self.problems);
+        if !sums.hinge.is_finite() {
             return Ok(None);
         }
         let solved = |problem: usize| {
@@ -170,12 +168,12 @@ impl Visit for RidgeVisits<'_> {
             Solved { point, n_inside, steps: 1, status: Status::Converged, objective, dual: 0.5 / ridge * objective }
         };
         let solutions = (0..loo_values.len()).map(solved).collect();
-        Ok(Some(Candidate::new(ridge, lambda, solutions, loo_values, Some(means))))
+        Ok(Some(Candidate::new(ridge, lambda, solutions, loo_values, Some(&sums))))
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        let means = LeaveOneOutMeans::of(&candidate.loo_values, self.problems);
-        Ok(Some(Refits::OfSamples(candidate.loo_values.clone(), means)))
+        let sums = LeaveOneOutSums::of(&candidate.loo_values, self.problems);
+        Ok(Some(Refits::OfSamples(candidate.loo_values.clone(), sums)))
     }
 }
 
@@ -256,7 +254,7 @@ impl<'a> System<'a> {
     fn at(&self, lambda: f64, problems: &Problems<'_>, pool: &Pool) -> Result<Option<LeaveOneOutRidge>> {
         let Some(fit) = self.fit(lambda * self.unit, pool)? else { return Ok(None) };
         let loo_values = self.loo_values(&fit, problems);
-        let (hinge, _) = means(&loo_values, &problems.targets, problems.weights);
+        let hinge = LeaveOneOutSums::of(&loo_values, problems).mean_hinge(loo_values.len());
         Ok(hinge.is_finite().then_some(LeaveOneOutRidge { loo_values, lambda, hinge }))
     }
 

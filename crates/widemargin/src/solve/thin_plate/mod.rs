@@ -30,7 +30,6 @@ mod feature_map;
 mod feature_matrix;
 mod leave_one_out;
 mod leave_one_out_ridge;
-mod line_search;
 mod linear;
 mod local;
 mod log;

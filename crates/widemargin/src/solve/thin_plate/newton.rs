@@ -3,11 +3,11 @@
 //! The published rule, to stop when the violators do not change, stops too early after a damped step: the set can stay
 //! the same far from the minimum. Here the set must be that of the *full* step.
 
-use super::line_search::search;
 use super::system::{Part, Point, System, Target};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::solve::Status;
+use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 
 /// Two sets of violators count as equal if they differ only by samples this close to the margin, relative to the
 /// scores, for any tolerance: that is the last digit of the scores.
@@ -15,6 +15,12 @@ pub(super) const ROUNDING: f64 = 1e-13;
 
 /// The largest violation of the optimality conditions that counts as solved if rounding prevents a smaller one.
 pub(super) const KKT: f64 = 1e-8;
+
+/// The shortest step: rounding must not stop a search along a descent direction.
+const SHORTEST: f64 = 1e-9;
+
+/// A derivative along a line counts as 0 below this fraction of its terms.
+pub(super) const FLAT: f64 = 1e-14;
 
 /// The factor by which λ falls between steps of a head start.
 pub(super) const HEAD_START: f64 = 5.0;
@@ -123,7 +129,7 @@ pub(crate) fn minimize<S: System>(
         let t = if full < before {
             1.0
         } else {
-            search(target, &point.scores, &next.scores, lambda, [penalty, cross, next_penalty])
+            search(target, [&point.scores, &next.scores], lambda, [penalty, cross, next_penalty])?
         };
         if t < 1.0 {
             point.mix(&next, t);
@@ -141,6 +147,35 @@ pub(crate) fn minimize<S: System>(
     };
     let objective = lambdas.last * penalty + target.loss(&point.scores);
     Ok(Some(Solution { point, violators, factor: None, steps, status, objective }))
+}
+
+/// The t in (0, 1] that minimizes λ·penalty(t) + Σ r (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁ and
+/// penalty(t) = p₀₀ (1 − t)² + 2 p₀₁ t (1 − t) + p₁₁ t².
+fn search(target: Target<'_>, [from, to]: [&[f64]; 2], lambda: f64, [p00, p01, p11]: [f64; 3]) -> Result<f64> {
+    let (constant, of_penalty) = (lambda * (p01 - p00), lambda * (p00 - 2.0 * p01 + p11));
+    let steps = shortest_steps(1, |_, places| {
+        let (t, mut slope, mut curvature) = (places[0], 0.0, of_penalty);
+        for i in (0..from.len()).filter(|&i| target.has(i)) {
+            // slack(t) = a − b t.
+            let (a, b) = (target.slack(from, i), target.signs[i] * (to[i] - from[i]));
+            if a - b * t > 0.0 {
+                slope -= target.weight(i) * (a - b * t) * b;
+                curvature += target.weight(i) * b * b;
+            }
+        }
+        let tolerance = FLAT * (constant.abs() + slope.abs());
+        Ok(vec![SlopeAt { slope: constant + of_penalty * t + slope, curvature, tolerance }])
+    })?;
+    Ok(steps[0])
+}
+
+/// Steps from 0 to 1 to the minimum along each of `n` lines, at least [`SHORTEST`]; `look` returns the derivatives at
+/// places on the lines that are still open.
+pub(super) fn shortest_steps(n: usize, look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>) -> Result<Vec<f64>> {
+    let mut places = vec![1.0; n];
+    // A derivative that is still below 0 at 1 ends the search there: no step is longer than the full one.
+    find_zeros(&mut places, vec![(0.0, 1.0); n], look)?;
+    Ok(places.into_iter().map(|place| place.max(SHORTEST)).collect())
 }
 
 /// Moves from zero toward the solutions on ever larger parts of the samples, excluding all of them; returns the number
@@ -200,4 +235,31 @@ fn difference(a: &[usize], b: &[usize], target: Target<'_>, scores: &[f64]) -> f
         j += usize::from(y <= x);
     }
     most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_minimum_of_a_piecewise_quadratic() {
+        let n = 40;
+        let number = |i: usize, k: f64| (k * (i as f64 + 1.0)).sin() * 3.0;
+        let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let roots: Vec<f64> = (0..n).map(|i| 1.0 + (i % 4) as f64 * 0.2).collect();
+        let target = Target { signs: &signs, roots: &roots, weights: None };
+        for case in 0..20 {
+            let from: Vec<f64> = (0..n).map(|i| number(i, 1.1 + case as f64)).collect();
+            let to: Vec<f64> = (0..n).map(|i| 0.3 * number(i, 2.3 + case as f64) + signs[i]).collect();
+            let p = [5.0, 1.0, 4.0];
+            let value = |t: f64| {
+                let z: Vec<f64> = from.iter().zip(&to).map(|(a, b)| a + t * (b - a)).collect();
+                let penalty = p[0] * (1.0 - t) * (1.0 - t) + 2.0 * p[1] * t * (1.0 - t) + p[2] * t * t;
+                0.1 * penalty + target.loss(&z)
+            };
+            let t = search(target, [&from, &to], 0.1, p).unwrap();
+            let best = (0..=10_000).map(|k| value(f64::from(k) / 10_000.0)).fold(f64::INFINITY, f64::min);
+            assert!(value(t) <= best + 1e-9 && t > 0.0 && t <= 1.0, "{case}: {t} {} {best}", value(t));
+        }
+    }
 }

@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::leave_one_out::means;
 use super::newton::Stop;
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
@@ -150,21 +149,21 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Built from the solutions at λ, in true and in scale-free units, and the mean leave-one-out loss and error.
+    /// Built from the solutions at λ, in true and in scale-free units, and the sums of leave-one-out.
     pub fn new(
         true_lambda: f64,
         lambda: f64,
         solutions: Vec<Solved>,
         loo_values: Vec<Vec<f64>>,
-        means: Option<LeaveOneOutMeans>,
+        sums: Option<&LeaveOneOutSums>,
     ) -> Self {
         let c = 0.5 / true_lambda;
         let point = PathPoint {
             c,
             lambda,
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
-            loo_squared_hinge: means.as_ref().map(|means| means.hinge),
-            loo_error: means.map(|means| means.wrong),
+            loo_squared_hinge: sums.map(|sums| sums.mean_hinge(solutions.len())),
+            loo_error: sums.map(LeaveOneOutSums::error),
             loo_exact: false,
             fold_error: None,
             label_errors: Vec::new(),
@@ -182,31 +181,10 @@ impl Candidate {
     }
 }
 
-/// Leave-one-out statistics of the solutions at one C.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeaveOneOutMeans {
-    /// Mean squared hinge over samples and problems.
-    pub hinge: f64,
-    /// Fraction of misclassified samples, or of wrong labels of several.
-    pub wrong: f64,
-    /// The same of each label, if multilabel.
-    pub of_labels: Vec<f64>,
-}
-
-impl LeaveOneOutMeans {
-    /// Of leave-one-out decision values, one vector per problem.
-    pub fn of(loo_values: &[Vec<f64>], problems: &Problems<'_>) -> Self {
-        let Problems { targets, weights, .. } = *problems;
-        let (hinge, wrong) = means(loo_values, &targets, weights);
-        let of_labels = targets.label_mistakes(weights, |problem, row| loo_values[problem][row]);
-        LeaveOneOutMeans { hinge, wrong, of_labels: of_labels.iter().map(|[wrong, all]| wrong / all).collect() }
-    }
-}
-
 /// Error estimates of a candidate by refits.
 pub(crate) enum Refits {
-    /// Without each sample: its decision values, one vector per problem, and their means.
-    OfSamples(Vec<Vec<f64>>, LeaveOneOutMeans),
+    /// Without each sample: its decision values, one vector per problem, and their sums.
+    OfSamples(Vec<Vec<f64>>, LeaveOneOutSums),
     /// Without each fold: the sums over its samples.
     OfFolds(LeaveOneOutSums),
 }
@@ -467,10 +445,11 @@ fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathP
     let Some(refits) = in_time(visits.confirm(candidate), true, &mut false)? else { return Ok(()) };
     let point = &mut candidate.point;
     match refits {
-        Refits::OfSamples(values, means) => {
+        Refits::OfSamples(values, sums) => {
+            let hinge = sums.mean_hinge(values.len());
+            (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
+            point.label_errors = sums.label_errors();
             candidate.refitted = values;
-            (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(means.hinge), Some(means.wrong), true);
-            point.label_errors = means.of_labels;
         }
         Refits::OfFolds(sums) => {
             point.fold_error = Some(sums.error());

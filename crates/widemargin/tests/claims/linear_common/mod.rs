@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
+use widemargin::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
 
 /// Rows of Φ, classes, and how they are to be learned.
@@ -15,7 +15,7 @@ pub struct Case {
     pub codes: Vec<u32>,
     pub n_classes: usize,
     pub costs: Vec<f64>,
-    pub loss: SmoothLoss,
+    pub loss: Loss,
     pub intercept: Intercept,
 }
 
@@ -31,7 +31,7 @@ impl Case {
             mean.iter().map(|m| (0.5 + m + normal()) as f32).collect::<Vec<_>>()
         });
         let (phi, costs) = (phi.collect(), vec![c; n]);
-        Case { phi, n_features: d, codes, n_classes, costs, loss: SmoothLoss::SquaredHinge, intercept: Intercept::Free }
+        Case { phi, n_features: d, codes, n_classes, costs, loss: Loss::SquaredHinge, intercept: Intercept::Free }
     }
 
     pub fn n_rows(&self) -> usize {
@@ -70,7 +70,7 @@ impl Case {
         let d = self.n_features;
         let counted = if self.intercept == Intercept::Penalized { d + 1 } else { d };
         let penalty: f64 = point[..counted].iter().map(|w| w * w).sum();
-        let losses = (0..self.n_rows()).map(|i| self.costs[i] * self.loss.at(self.margin(i, k, point)).value);
+        let losses = (0..self.n_rows()).map(|i| self.costs[i] * self.loss.at(1.0, self.margin(i, k, point)).value);
         0.5 * penalty + losses.sum::<f64>()
     }
 
@@ -87,7 +87,7 @@ impl Case {
         let mut hessian = vec![0.0; m * m];
         (0..m).for_each(|j| hessian[j * m + j] = penalty(j));
         for i in 0..self.n_rows() {
-            let at = self.loss.at(self.margin(i, k, point));
+            let at = self.loss.at(1.0, self.margin(i, k, point));
             let mut x: Vec<f64> = self.row(i).iter().map(|x| f64::from(*x)).collect();
             x.push(if self.intercept == Intercept::None { 0.0 } else { 1.0 });
             for a in 0..m {
@@ -151,4 +151,4 @@ fn gauss(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
 }
 
 pub const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalized, Intercept::None];
-pub const LOSSES: [SmoothLoss; 3] = [SmoothLoss::SquaredHinge, SmoothLoss::Squared, SmoothLoss::Logistic];
+pub const LOSSES: [Loss; 3] = [Loss::SquaredHinge, Loss::SquaredError, Loss::Logistic];

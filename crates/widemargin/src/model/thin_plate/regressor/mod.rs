@@ -1,6 +1,5 @@
 //! The smoothing spline: regression with a conditionally positive definite kernel and the squared loss.
 
-mod basis_features;
 mod choose;
 mod file;
 mod fit;

@@ -14,7 +14,7 @@ use crate::solve::Report;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThinPlateRegressor {
     pub(super) kernel: ConditionalKernel,
-    pub(super) c: f64,
+    pub(crate) c: f64,
     pub(super) lambda: f64,
     pub(super) rank: usize,
     pub(super) n_features: usize,
@@ -30,9 +30,9 @@ pub struct ThinPlateRegressor {
     pub(super) space: PolynomialSpace,
     /// β, outputs × monomials.
     pub(super) polynomial: Vec<f64>,
-    pub(super) path: Vec<RegressionPoint>,
+    pub(crate) path: Vec<RegressionPoint>,
     pub(crate) report: Report,
-    pub(super) origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 impl ThinPlateRegressor {

@@ -1,17 +1,21 @@
 //! The smoothing spline on bases, of samples that others hold.
 
+use std::ops::Range;
+
 use super::ThinPlateRegressor;
-use super::task::{Solved, columns};
-use crate::error::Result;
+use super::task::{Solved, columns, select};
+use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::model::origin::TrainingSettings;
 use crate::model::thin_plate::remarks::dependent;
 use crate::model::thin_plate::{BasisPlan, SettledPolynomials};
-use crate::model::{CChoice, PartedTargets, RegressionSelection};
+use crate::model::{CChoice, PartedTargets, StandardTargets};
 use crate::monitor::Monitor;
+use crate::par::Pool;
 use crate::partition::Executor;
 use crate::solve::Stage;
-use crate::solve::ridge::{PartedRidge, RidgeRows};
+use crate::solve::ridge::{MAX_FEATURES, PartedRidge, ROWS, RidgeRows};
+use crate::solve::thin_plate::{FirstSums, Polynomials};
 
 /// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
@@ -44,25 +48,45 @@ impl BasisPlan {
         metadata: SplineMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateRegressor> {
-        let SettledPolynomials { settled, .. } = settled;
-        let BasisPlan { kernel, n_features, bases, space, feature_map, .. } = self;
+        let (kernel, n_features) = (self.kernel, self.n_features);
         metadata.c.check()?;
         let (started, standard) = (Instant::now(), &targets.standard);
-        let ridge = PartedRidge::new(rows, targets.n_outputs(), targets.total(), monitor)?;
-        let lambdas = RegressionSelection::lambdas(metadata.c, ridge.spectrum());
-        let points = ridge.leave_one_out(rows, &lambdas, monitor)?;
-        let chosen = RegressionSelection::best(metadata.c, standard, &points)?;
+        let solved =
+            self.solve_spline(settled, (standard, targets.total()), metadata.c, (rows, MAX_FEATURES), monitor)?;
+        let mut stages = metadata.stages;
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let dependent = dependent(kernel, solved.space.len(), solved.rank);
+        let warnings: Vec<String> =
+            solved.space.warnings().into_iter().chain(dependent).chain(solved.chosen.warning(standard)).collect();
+        let training =
+            TrainingSettings { seed: metadata.seed, basis: Some(metadata.basis), ..TrainingSettings::default() };
+        let mut model = solved.into_model(kernel, n_features, targets.n_present(), training, stages);
+        model.support = metadata.support;
+        model.report.warnings.extend(warnings);
+        Ok(model)
+    }
+
+    /// The spline of the standardized targets, over rows of at most so many features.
+    pub(super) fn solve_spline(
+        self,
+        settled: SettledPolynomials,
+        (standard, total): (&StandardTargets, f64),
+        c: CChoice,
+        (rows, max_features): (&mut impl Executor<Of = RidgeRows>, usize),
+        monitor: &Monitor<'_>,
+    ) -> Result<Solved> {
+        let SettledPolynomials { settled, .. } = settled;
+        let BasisPlan { kernel, bases, space, feature_map, .. } = self;
+        let n_outputs = standard.scales.len();
+        let ridge = PartedRidge::new(rows, (n_outputs, total), max_features, monitor)?;
+        let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
+        let chosen = select(c, standard, ridge.spectrum(), (kernel, &space), errors)?;
         let (weights, free) = (ridge.weights(chosen.lambda), ridge.along());
         let map = settled.feature_map(feature_map);
         let one = |output: usize| map.coefficients(&[weights.col(output), free.col(output)].concat());
-        let (alphas, betas) = (0..targets.n_outputs()).map(one).unzip();
-        let mut stages = metadata.stages;
-        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let dependent = dependent(kernel, space.len(), settled.rank);
-        let warnings: Vec<String> =
-            space.warnings().into_iter().chain(dependent).chain(chosen.warning(standard)).collect();
+        let (alphas, betas) = (0..n_outputs).map(one).unzip();
         let half_norm = |weights: &Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
-        let solved = Solved {
+        Ok(Solved {
             lambda: chosen.lambda / ridge.spectrum().unit(),
             rank: settled.rank,
             half_norms: columns(&weights).iter().map(half_norm).collect(),
@@ -73,12 +97,22 @@ impl BasisPlan {
             bases,
             alphas,
             betas,
-        };
-        let training =
-            TrainingSettings { seed: metadata.seed, basis: Some(metadata.basis), ..TrainingSettings::default() };
-        let mut model = solved.into_model(kernel, n_features, targets.n_present(), training, stages);
-        model.support = metadata.support;
-        model.report.warnings.extend(warnings);
-        Ok(model)
+        })
+    }
+
+    /// The free polynomials of a spline, from the sums of chunks of n rows of this number and weight in all.
+    pub(super) fn free_polynomials(
+        &self,
+        n: usize,
+        (n_present, total): (usize, f64),
+        pool: &Pool,
+        first_sums: impl Fn(Range<usize>) -> Result<FirstSums> + Sync + Send,
+    ) -> Result<SettledPolynomials> {
+        let mut sums = FirstSums::default();
+        pool.fold_chunks(n, ROWS, first_sums, |next| {
+            sums = sums.merged(&next);
+            Ok::<_, Error>(())
+        })?;
+        self.settle(&sums, Polynomials::Free, n_present, total, false)
     }
 }

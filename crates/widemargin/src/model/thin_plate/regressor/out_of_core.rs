@@ -21,7 +21,7 @@ use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::similarity::PolynomialSpace;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
-use crate::solve::thin_plate::{FeatureMap, FirstSums, Polynomials};
+use crate::solve::thin_plate::FeatureMap;
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -113,7 +113,6 @@ impl ThinPlateRegressorParams {
         }
         let plan = BasisPlan::for_regression(kernel, bases, columns(look, scale.as_deref()))?;
         let rows = ScaledRows { stream, scale: scale.as_deref(), weights: &weights };
-        let mut sums = FirstSums::default();
         let count = RowCount::new(monitor, "polynomials", n);
         let some = |range: Range<usize>| {
             count.go_on()?;
@@ -121,11 +120,7 @@ impl ThinPlateRegressorParams {
             count.add(range.len());
             Ok::<_, Error>(found)
         };
-        pool.fold_chunks(n, ROWS, some, |next| {
-            sums = sums.merged(&next);
-            Ok::<_, Error>(())
-        })?;
-        let settled = plan.settle(&sums, Polynomials::Free, parted.n_present(), parted.total(), false)?;
+        let settled = plan.free_polynomials(n, (parted.n_present(), parted.total()), &pool, some)?;
         clock.end("polynomials")?;
 
         let spline_rows = SplineRows {

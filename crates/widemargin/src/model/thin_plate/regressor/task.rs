@@ -1,23 +1,27 @@
 //! The task of a smoothing spline: the fit at a kernel and a scaling, exact or on bases.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::super::bases::{Placed, choose};
 use super::super::fit::merged;
 use super::super::kernel_blocks::{first_of_equals, weighted_gram, weighted_polynomials};
+use super::super::remote::ColumnSums;
 use super::ThinPlateRegressorParams;
-use super::basis_features::{BasisFeatures, Places};
 use super::file::degree;
-use crate::data::Targets;
+use crate::data::{DenseView, Targets};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::model::scale_rows::scale_rows;
-use crate::model::{RegressionSelection, StandardTargets};
+use crate::model::thin_plate::BasisPlan;
+use crate::model::{CChoice, RegressionSelection, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
+use crate::solve::ridge::{
+    ChunkedRows, Fitted, KernelSolution, LeaveOneOut, Ridge, RidgeFeatures, RowTargets, Spectrum,
+};
 use crate::solve::thin_plate::memory as solver_memory;
 
 /// The distinct samples with weights above 0, and their task.
@@ -80,23 +84,6 @@ impl Task<'_> {
         PolynomialSpace::fit(rows, &self.weights, self.n_features, degree(kernel))
     }
 
-    /// C by leave-one-out, or an error with the number of polynomials.
-    fn chosen(
-        &self,
-        ridge: &Ridge<'_>,
-        standard: &StandardTargets,
-        (kernel, space): (ConditionalKernel, &PolynomialSpace),
-    ) -> Result<RegressionSelection> {
-        RegressionSelection::of(ridge, standard, self.params.c, self.monitor).map_err(|error| match error {
-            Error::Parameter { name, value, expected } if name == "C" => {
-                let p = space.len();
-                let expected = format!("{expected}; polynomials of {kernel} that are not penalized: {p}");
-                Error::Parameter { name, value, expected }
-            }
-            other => other,
-        })
-    }
-
     fn scaled(&self, factors: Option<&[f64]>) -> Cow<'_, [f64]> {
         let Some(factors) = factors else { return Cow::Borrowed(&self.rows) };
         let mut rows = self.rows.clone();
@@ -121,8 +108,9 @@ impl Task<'_> {
         let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
         let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
         let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;
-        let chosen = self.chosen(&ridge, &standard, (kernel, &space))?;
-        let KernelSolution { alphas, betas } = ridge.kernel_solution(chosen.lambda).ok_or_else(not_finite)?;
+        let errors = |lambdas: &[f64]| Ok(ridge.leave_one_out(lambdas));
+        let chosen = select(params.c, &standard, ridge.spectrum(), (kernel, &space), errors)?;
+        let KernelSolution { alphas, betas } = ridge.solution(chosen.lambda).ok_or_else(not_finite)?;
         // αᵀΦα = αᵀ(f − Pβ) = αᵀf, and λα = w(y − f).
         let half_norm = |output: usize| {
             let numbers = alphas.col(output).iter().zip(standard.values.col(output)).zip(&self.weights);
@@ -156,27 +144,55 @@ impl Task<'_> {
     ) -> Result<Solved> {
         let (n, n_features, params) = (self.weights.len(), self.n_features, self.params);
         let rows = self.scaled(factors);
-        let space = self.space(&rows, kernel)?;
-        let needed = memory::product(&[8, n_basis, n_basis, 6]) + memory::product(&[8, n, 3, space.len()]);
+        let n_columns = self.space(&rows, kernel)?.len();
+        let needed = memory::product(&[8, n_basis, n_basis, 6]) + memory::product(&[8, n, 3, n_columns]);
         solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let placed = Placed { rows: &rows, n_features, weights: &self.weights, first_come };
         let (bases, support) = choose(params.basis, n_basis, placed, params.seed, self.pool)?;
-        let roots: Vec<f64> = self.weights.iter().map(|weight| weight.sqrt()).collect();
-        let places = Places { kernel, n_features, samples: &rows, bases: &bases };
-        let features = BasisFeatures::new(places, &space, &roots, self.pool)?;
+        let some = |range: Range<usize>| {
+            let view = DenseView::new(&rows[range.start * n_features..range.end * n_features], range.len(), n_features);
+            Ok::<_, Error>((view?, &self.weights[range]))
+        };
+        let (all, weights) = some(0..n)?;
+        let plan = BasisPlan::for_regression(kernel, bases, ColumnSums::of(&all, weights)?)?;
         let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
-        let free = features.free_fit(&standard.values);
-        let ridge = Ridge::of_rows(&features, free, self.fitted(&standard), self.pool, self.monitor)?;
-        let chosen = self.chosen(&ridge, &standard, (kernel, &space))?;
-        let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
-        let weights = ridge.weights(chosen.lambda).ok_or_else(not_finite)?;
-        let (lambda, rank) = (chosen.lambda / ridge.spectrum().unit(), ridge.n_free());
-        let (alphas, betas) = features.coefficients(&weights, &standard.values);
-        let half_norm = |weights: Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
-        let half_norms = columns(&weights).into_iter().map(half_norm).collect();
-        drop(ridge);
-        Ok(Solved { lambda, rank, bases, support, alphas, betas, half_norms, space, standard, chosen })
+        let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
+        let targets = RowTargets::of(&fitted, &by_row);
+        let settled = plan.free_polynomials(n, (n, targets.total()), self.pool, |range| {
+            let (rows, weights) = some(range)?;
+            plan.first_sums(&rows, weights)
+        })?;
+        let map = settled.settled.feature_map(plan.feature_map.clone());
+        let (n_penalized, width) = (map.n_penalized(), map.n_penalized() + map.n_free());
+        let with = |range: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
+            self.monitor.go_on("solve")?;
+            let (rows, weights) = some(range)?;
+            let values = plan.lifted(&rows, weights, &map, true)?;
+            work(RidgeFeatures::Lifted { values: &values, n_penalized }, width)
+        };
+        let chunks = &mut ChunkedRows { targets, pool: self.pool, with };
+        let of_all = (&standard, targets.total());
+        let solved = plan.clone().solve_spline(settled, of_all, params.c, (chunks, usize::MAX), self.monitor)?;
+        Ok(Solved { support, ..solved })
     }
+}
+
+/// C by leave-one-out, or an error with the number of polynomials.
+pub(super) fn select(
+    c: CChoice,
+    standard: &StandardTargets,
+    spectrum: &Spectrum,
+    (kernel, space): (ConditionalKernel, &PolynomialSpace),
+    leave_one_out: impl FnOnce(&[f64]) -> Result<Vec<LeaveOneOut>>,
+) -> Result<RegressionSelection> {
+    RegressionSelection::of(c, standard, spectrum, leave_one_out).map_err(|error| match error {
+        Error::Parameter { name, value, expected } if name == "C" => {
+            let p = space.len();
+            let expected = format!("{expected}; polynomials of {kernel} that are not penalized: {p}");
+            Error::Parameter { name, value, expected }
+        }
+        other => other,
+    })
 }
 
 /// Peak memory of the exact solver: the kernel, projected and decomposed.

@@ -1,0 +1,225 @@
+//! What trained models of all methods and tasks have in common.
+
+use std::any::Any;
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::TrainingSettings;
+use super::file::{self, Array};
+use super::origin::Origin;
+use crate::data::{AnySamples, ColumnRoles, TableColumns};
+use crate::error::Result;
+use crate::solve::Report;
+
+/// A trained model of any method and task. Anything particular to a method is in its type: `&dyn Model` is a `&dyn Any`
+/// and can be downcast.
+pub trait Model: Any + fmt::Debug + Send + Sync {
+    /// The method, as model files and the command line name it.
+    fn method(&self) -> &'static str;
+
+    /// The kind of samples it takes, as messages name it.
+    fn kind(&self) -> &'static str {
+        "vectors"
+    }
+
+    /// The account of the fit.
+    fn report(&self) -> &Report;
+
+    /// The same, to be changed.
+    #[doc(hidden)]
+    fn report_mut(&mut self) -> &mut Report;
+
+    /// The metadata of the training.
+    #[doc(hidden)]
+    fn origin(&self) -> &Origin;
+
+    /// The same, to be changed.
+    #[doc(hidden)]
+    fn origin_mut(&mut self) -> &mut Origin;
+
+    /// Number of features of the training samples; none where they are no vectors.
+    fn n_features(&self) -> Option<usize>;
+
+    /// Number of weights.
+    fn n_weights(&self) -> usize;
+
+    /// The parameters that the model stores, and those selected automatically.
+    fn parameters(&self) -> Parameters;
+
+    /// The samples that it compares others with, where it keeps them as a collection.
+    fn bases(&self) -> Option<&AnySamples> {
+        None
+    }
+
+    /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a report whose numbers overflowed in the fit.
+    fn header(&self) -> Result<String>;
+
+    /// The arrays of its file, without those of [`Model::bases`].
+    fn arrays(&self) -> Vec<Array<'_>>;
+
+    /// The model as the bytes of its file.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model whose numbers overflowed in the fit.
+    fn to_bytes(&self) -> Result<Vec<u8>>;
+
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// As for [`Model::to_bytes`]; [`Error::Output`](crate::Error::Output) and [`Error::Io`](crate::Error::Io) with the failed operation.
+    fn save(&self, path: &Path) -> Result<()> {
+        file::save(path, &self.to_bytes()?)
+    }
+
+    /// Refuses a model that cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for one whose numbers overflowed in the fit.
+    fn check_finite(&self) -> Result<()> {
+        self.report().check_finite()?;
+        file::check_finite(&self.arrays())
+    }
+
+    /// The parameters that the model was fitted with and does not show otherwise.
+    fn training(&self) -> Option<&TrainingSettings> {
+        self.origin().training.as_ref()
+    }
+
+    /// The names of the features, where the training samples had names.
+    fn feature_names(&self) -> Option<&[String]> {
+        self.origin().feature_names.as_deref()
+    }
+
+    /// Sets or removes the names of the features.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for another number of names than features.
+    fn set_feature_names(&mut self, names: Option<Vec<String>>) -> Result<()> {
+        *self.origin_mut() = self.origin().changed(self.n_features(), |origin| origin.feature_names = names)?;
+        Ok(())
+    }
+
+    /// How the columns of a table become features, where they are more than numbers.
+    fn table_columns(&self) -> Option<&TableColumns> {
+        self.origin().columns.as_ref()
+    }
+
+    /// Sets or removes the columns of a table that become the model's features, and with them the names of these.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
+    fn set_table_columns(&mut self, columns: Option<TableColumns>) -> Result<()> {
+        *self.origin_mut() = self.origin().changed(self.n_features(), |origin| origin.set_columns(columns))?;
+        Ok(())
+    }
+
+    /// Which columns of the training table are no features, if the model was trained on a table.
+    fn column_roles(&self) -> Option<&ColumnRoles> {
+        self.origin().column_roles.as_ref()
+    }
+
+    /// Sets or removes the columns of the training table that are no features.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the others are not as many as those of the model.
+    fn set_column_roles(&mut self, roles: Option<ColumnRoles>) -> Result<()> {
+        *self.origin_mut() = self.origin().changed(self.n_features(), |origin| origin.column_roles = roles)?;
+        Ok(())
+    }
+
+    /// Adds notes and warnings to the report.
+    fn add_remarks(&mut self, notes: Vec<String>, warnings: Vec<String>) {
+        let report = self.report_mut();
+        report.notes.extend(notes);
+        report.warnings.extend(warnings);
+    }
+}
+
+/// The methods of [`Model`] that all models have as their own, or as fields.
+macro_rules! model_methods {
+    ($method:expr) => {
+        fn method(&self) -> &'static str {
+            $method
+        }
+
+        fn report(&self) -> &crate::solve::Report {
+            &self.report
+        }
+
+        fn report_mut(&mut self) -> &mut crate::solve::Report {
+            &mut self.report
+        }
+
+        fn origin(&self) -> &crate::model::origin::Origin {
+            &self.origin
+        }
+
+        fn origin_mut(&mut self) -> &mut crate::model::origin::Origin {
+            &mut self.origin
+        }
+
+        fn header(&self) -> crate::error::Result<String> {
+            Self::header(self)
+        }
+
+        fn to_bytes(&self) -> crate::error::Result<Vec<u8>> {
+            Self::to_bytes(self)
+        }
+    };
+}
+
+/// Those of models on an expansion.
+macro_rules! expansion_methods {
+    () => {
+        fn kind(&self) -> &'static str {
+            crate::data::AnySamples::kind(self.expansion.bases())
+        }
+
+        fn n_features(&self) -> Option<usize> {
+            match self.expansion.bases() {
+                crate::data::AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+                crate::data::AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
+                _ => None,
+            }
+        }
+
+        fn n_weights(&self) -> usize {
+            self.weights.len()
+        }
+
+        fn bases(&self) -> Option<&crate::data::AnySamples> {
+            Some(self.expansion.bases())
+        }
+
+        fn arrays(&self) -> Vec<crate::model::file::Array<'_>> {
+            self.all_arrays()
+        }
+    };
+}
+pub(super) use {expansion_methods, model_methods};
+
+/// Parameters of a model by their names; a JSON object to [`serde`] and to [`fmt::Display`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Parameters(Map<String, Value>);
+
+impl Parameters {
+    pub(super) fn of(object: Value) -> Self {
+        match object {
+            Value::Object(map) => Parameters(map),
+            _ => Parameters(Map::new()),
+        }
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
+    }
+}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::block::Block;
-use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, PointSums, Shape};
 use super::{HeldOutScores, Intercept, Loss, OneVsRest};
 use crate::draw::is_drawn;
 use crate::error::{Error, Result};
@@ -376,8 +376,9 @@ pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &
     }
 }
 
-impl Objective for BlockObjective<'_> {
-    fn shape(&self) -> Shape {
+/// The answers of the rows to the queries of `linear_queries.rs`.
+impl BlockObjective<'_> {
+    pub(super) fn shape(&self) -> Shape {
         Shape {
             n_rows: self.block.n_rows(),
             n_features: self.block.n_features(),
@@ -389,20 +390,20 @@ impl Objective for BlockObjective<'_> {
 
     /// Measured relative to a matrix product at 80 Gflop/s: a pass takes the time of 15 multiply-adds per value for
     /// reading it and of 2.5 for each problem.
-    fn cost(&self) -> Cost {
+    pub(super) fn cost(&self) -> Cost {
         let values = self.block.n_values() as f64;
         Cost { pass: 15.0 * values, problem: 2.5 * values, gram: self.block.gram_cost() }
     }
 
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+    pub(super) fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
         self.multiply(live, points, |shard| &mut shard.scores)
     }
 
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+    pub(super) fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
         self.multiply(live, directions, |shard| &mut shard.along)
     }
 
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+    pub(super) fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         let parts = self.pool.try_map(self.shards.len(), |s| {
             self.monitor.go_on(STAGE)?;
             let shard = &self.shards[s];
@@ -429,7 +430,7 @@ impl Objective for BlockObjective<'_> {
         Ok(total)
     }
 
-    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+    pub(super) fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.pool.map_mut(&mut self.shards, |_, shard| {
             let n = shard.rows.len();
             for (&k, &step) in live.iter().zip(steps) {
@@ -442,7 +443,7 @@ impl Objective for BlockObjective<'_> {
         Ok(())
     }
 
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+    pub(super) fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
         let groups = self.groups();
         let parts = self.pool.try_map(groups.len(), |group| {
             let mut all = vec![PointSums::default(); live.len()];
@@ -484,7 +485,12 @@ impl Objective for BlockObjective<'_> {
         Ok(Gradient { sums, slopes })
     }
 
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    pub(super) fn hessian_product(
+        &mut self,
+        live: &[usize],
+        intercepts: &[f64],
+        directions: &[f64],
+    ) -> Result<Vec<f64>> {
         let d = self.block.n_features();
         let packed = self.block.pack(directions, d + 1);
         let turns: Vec<f32> = directions.chunks(d + 1).map(|direction| direction[d] as f32).collect();
@@ -515,7 +521,7 @@ impl Objective for BlockObjective<'_> {
         Ok(self.add_up(live.len(), parts))
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
+    pub(super) fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let factors = self.mean_curvatures(live, intercepts);
         let Some(lower) = self.block.gram(&factors, &self.pool, monitor)? else { return Ok(None) };
         let groups = self.groups();
@@ -535,7 +541,7 @@ impl Objective for BlockObjective<'_> {
         Ok(Some(Gram { lower, column, corner }))
     }
 
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+    pub(super) fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         let factors = self.mean_curvatures(live, intercepts);
         let groups = self.groups();
         let parts = self.pool.try_map(groups.len(), |group| {
@@ -550,7 +556,7 @@ impl Objective for BlockObjective<'_> {
         Ok(self.add_up(1, parts))
     }
 
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+    pub(super) fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
         let curvatures = self.mean_curvatures(&[k], &[intercept]);
         let active: Vec<usize> = (0..curvatures.len()).filter(|&row| curvatures[row] > 0.0).collect();
         if active.len() > most {
@@ -565,12 +571,12 @@ impl Objective for BlockObjective<'_> {
         Ok(Some(ActiveRows { rows, curvatures }))
     }
 
-    fn hold_out(&mut self) -> Result<()> {
+    pub(super) fn hold_out(&mut self) -> Result<()> {
         self.holds_out = true;
         Ok(())
     }
 
-    fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
+    pub(super) fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
         let mut found = HeldOutScores::default();
         for shard in &self.shards {
             let n = shard.rows.len();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::block_objective::{BlockObjective, check_rows};
-use super::linear_queries::{LinearExecutor, LinearRows};
-use super::objective::{Cost, Objective, Shape};
+use super::linear_queries::{LinearRows, Objective};
+use super::objective::{Cost, Shape};
 use super::{Intercept, Loss, OneVsRest};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -56,7 +56,7 @@ impl<'a> LinearObjective<'a> {
             first = rows.end;
             let (targets, costs) = (targets.part(rows.clone()), &costs[rows.clone()]);
             let part = BlockObjective::new(block, rows.start, targets, costs, kind, pool.clone());
-            Box::new(part.with_monitor(monitor)) as Box<dyn Objective + Send>
+            Box::new(part.with_monitor(monitor))
         });
         LinearObjective::from_parts(parts.collect())
     }
@@ -65,7 +65,7 @@ impl<'a> LinearObjective<'a> {
     ///
     /// # Errors
     /// [`Error::NoSamples`] without parts, [`Error::Shape`] if their shapes are inconsistent.
-    pub fn from_parts(parts: Vec<Box<dyn Objective + Send + 'a>>) -> Result<Self> {
+    fn from_parts(parts: Vec<Box<BlockObjective<'a>>>) -> Result<Self> {
         let mut shape = parts.first().ok_or(Error::NoSamples(""))?.shape();
         shape.n_rows = 0;
         for (at, part) in parts.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Executor for LinearObjective<'_> {
     }
 }
 
-impl LinearExecutor for LinearObjective<'_> {
+impl Objective for LinearObjective<'_> {
     fn shape(&self) -> Shape {
         self.shape
     }

@@ -1,9 +1,10 @@
-//! The queries of Newton's method to the rows of a linear model: the calls of an [`Objective`].
+//! The queries of Newton's method to the rows of a linear model, and the calls that put them: an [`Objective`].
 
 use serde::{Deserialize, Serialize};
 
+use super::block_objective::BlockObjective;
 use super::held_out_scores::HeldOutScores;
-use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Shape};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
@@ -14,7 +15,7 @@ use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers, 
 pub struct LinearRows;
 
 impl Kind for LinearRows {
-    type Part<'p> = dyn Objective + Send + 'p;
+    type Part<'p> = BlockObjective<'p>;
 
     const NAME: &'static str = "linear rows";
 }
@@ -34,15 +35,6 @@ pub const LINEAR_QUERIES: &[Entry<LinearRows>] = &[
     Entry::of::<HoldOut>(),
     Entry::of::<HeldOut>(),
 ];
-
-/// Rows of a linear model, wherever they are: they make an [`Objective`].
-pub trait LinearExecutor: Executor<Of = LinearRows> {
-    /// The sizes of all rows together.
-    fn shape(&self) -> Shape;
-
-    /// The cost of calls.
-    fn cost(&self) -> Cost;
-}
 
 /// Features beyond which workers make no Gram matrix: one takes 256 MB there, and a tree of sums has several in a
 /// place.
@@ -102,68 +94,115 @@ part_query! { LinearRows: HoldOut "hold_out" {} -> () { CHANGES_STATE = true, HA
 part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> HeldOutScores { READS_FEATURES = false }
 |at, rows, _| rows.held_out(&at.intercepts), |_, total, next| total.extend(next) }
 
-impl<E: LinearExecutor> Objective for E {
-    fn shape(&self) -> Shape {
-        LinearExecutor::shape(self)
-    }
+/// Sums over the rows of a linear model, wherever they are, for many problems at once. See `objective.rs` for the layout
+/// of the arguments.
+pub trait Objective: Executor<Of = LinearRows> {
+    /// Dimensions and kind.
+    fn shape(&self) -> Shape;
 
-    fn cost(&self) -> Cost {
-        LinearExecutor::cost(self)
-    }
+    /// The cost of the calls below.
+    fn cost(&self) -> Cost;
 
+    /// Sets the current points: scores ← Φw. Reads φ once.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) for a non-finite score, naming the feature responsible.
     fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
         self.reduce(&SetPoint { live: live.to_vec(), points: points.to_vec() }, &Monitor::none())
     }
 
+    /// Sets the current directions. Reads φ once.
+    ///
+    /// # Errors
+    /// As [`Objective::set_point`].
     fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
         self.reduce(&SetDirection { live: live.to_vec(), directions: directions.to_vec() }, &Monitor::none())
     }
 
+    /// Sums at a point on each problem's line. Does not read φ.
+    ///
+    /// # Errors
+    /// Errors of the machine that holds the rows, if they are remote.
     fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         self.reduce(&LineSearch { live: live.to_vec(), lines: lines.to_vec() }, &Monitor::none())
     }
 
+    /// Moves the current points: scores ← scores + step · direction. Does not read φ.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
     fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.reduce(&TakeStep { live: live.to_vec(), steps: steps.to_vec() }, &Monitor::none())
     }
 
+    /// Sums and gradients at the current points with these intercepts. Reads φ once.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) for a non-finite gradient.
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
         self.reduce(&GradientAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, &Monitor::none())
     }
 
+    /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
     fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let (live, intercepts, directions) = (live.to_vec(), intercepts.to_vec(), directions.to_vec());
         self.reduce(&HessianProduct { live, intercepts, directions }, &Monitor::none())
     }
 
+    /// A matrix that approximates the Hessians of all live problems, or `None` if the monitor says to stop.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, otherwise as
+    /// [`Objective::line_search_eval`].
     fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         self.reduce(&GramAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, monitor)
     }
 
+    /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         self.reduce(&Diagonal { live: live.to_vec(), intercepts: intercepts.to_vec() }, &Monitor::none())
     }
 
+    /// The rows with a curvature above 0 in problem `k`, or `None` if there are more than `most`. For squared hinge
+    /// these are the rows inside the margin.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
         self.reduce(&Active { k, intercept, most }, &Monitor::none())
     }
 
+    /// Gives some rows, evenly spaced, the cost 0 from now on, so that a fit does not see them: a tenth of few.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
     fn hold_out(&mut self) -> Result<()> {
         self.reduce(&HoldOut {}, &Monitor::none())
     }
 
+    /// The decision values of those rows at the current points with these intercepts; none if rows cannot be held out.
+    /// Does not read φ.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
     fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
         self.reduce(&HeldOut { intercepts: intercepts.to_vec() }, &Monitor::none())
     }
 }
 
-impl<E: LinearExecutor> LinearExecutor for Recorded<'_, E> {
+impl<E: Objective> Objective for Recorded<'_, E> {
     fn shape(&self) -> Shape {
-        LinearExecutor::shape(&self.inner)
+        self.inner.shape()
     }
 
     fn cost(&self) -> Cost {
-        LinearExecutor::cost(&self.inner)
+        self.inner.cost()
     }
 }
 
@@ -198,12 +237,31 @@ impl<W: Workers> Executor for RemoteObjective<W> {
     }
 }
 
-impl<W: Workers> LinearExecutor for RemoteObjective<W> {
+impl<W: Workers> Objective for RemoteObjective<W> {
     fn shape(&self) -> Shape {
         self.shape
     }
 
     fn cost(&self) -> Cost {
         self.cost
+    }
+}
+
+/// Of a single block.
+impl Executor for BlockObjective<'_> {
+    type Of = LinearRows;
+
+    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        query.answer(self, monitor)
+    }
+}
+
+impl Objective for BlockObjective<'_> {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost()
     }
 }

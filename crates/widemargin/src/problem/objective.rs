@@ -4,7 +4,7 @@
 //!
 //! ½‖w_k‖² + Σ_i c_i · loss(y_ik · (w_kᵀφ_i + b_k)),
 //!
-//! plus ½b_k² if the intercept is penalized. An [`Objective`] provides the sums over i, for many problems in one pass;
+//! plus ½b_k² if the intercept is penalized. An [`Objective`](super::Objective) provides the sums over i, for many problems in one pass;
 //! the penalty is left to the solver, since it does not depend on rows. Because every result is a sum over rows, the
 //! sum of two objectives over different rows is again an objective ([`super::LinearObjective`]): rows may be in several
 //! blocks, on disk, or on other machines.
@@ -16,11 +16,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HeldOutScores, Loss};
-use crate::error::Result;
+use super::Loss;
 use crate::linalg;
 use crate::macros::named;
-use crate::monitor::Monitor;
 
 /// How the intercept is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,87 +183,5 @@ impl Gram {
         self.lower.iter_mut().zip(&other.lower).for_each(|(a, b)| *a += b);
         linalg::add(&mut self.column, &other.column);
         self.corner += other.corner;
-    }
-}
-
-/// Sums over rows, for many problems at once. See the module documentation for the layout of the arguments.
-pub trait Objective {
-    /// Dimensions and kind.
-    fn shape(&self) -> Shape;
-
-    /// The cost of the calls below.
-    fn cost(&self) -> Cost;
-
-    /// Sets the current points: scores ← Φw. Reads φ once.
-    ///
-    /// # Errors
-    /// [`Error::Value`](crate::Error::Value) for a non-finite score, naming the feature responsible.
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()>;
-
-    /// Sets the current directions. Reads φ once.
-    ///
-    /// # Errors
-    /// As [`Objective::set_point`].
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()>;
-
-    /// Sums at a point on each problem's line. Does not read φ.
-    ///
-    /// # Errors
-    /// Errors of the machine that holds the rows, if they are remote.
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>>;
-
-    /// Moves the current points: scores ← scores + step · direction. Does not read φ.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()>;
-
-    /// Sums and gradients at the current points with these intercepts. Reads φ once.
-    ///
-    /// # Errors
-    /// [`Error::Value`](crate::Error::Value) for a non-finite gradient.
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient>;
-
-    /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>>;
-
-    /// A matrix that approximates the Hessians of all live problems, or `None` if the monitor says to stop.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, otherwise as
-    /// [`Objective::line_search_eval`].
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>>;
-
-    /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>>;
-
-    /// The rows with a curvature above 0 in problem `k`, or `None` if there are more than `most`. For squared hinge
-    /// these are the rows inside the margin.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>>;
-
-    /// Gives some rows, evenly spaced, the cost 0 from now on, so that a fit does not see them: a tenth of few.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    fn hold_out(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// The decision values of those rows at the current points with these intercepts; none if rows cannot be held out.
-    /// Does not read φ.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    fn held_out(&mut self, _intercepts: &[f64]) -> Result<HeldOutScores> {
-        Ok(HeldOutScores::default())
     }
 }

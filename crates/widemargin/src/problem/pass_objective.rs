@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use super::block_objective::{BlockObjective, Shard};
-use super::linear_queries::{LinearExecutor, LinearRows};
-use super::objective::{Cost, Objective, Shape};
+use super::linear_queries::{LinearRows, Objective};
+use super::objective::{Cost, Shape};
 use super::{Intercept, Loss, OneVsRest, Pieces};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
@@ -121,7 +121,7 @@ impl Parts for FeaturePasses<'_> {
         &mut self,
         at: usize,
         needs: Needs,
-        work: &mut dyn FnMut(&mut (dyn Objective + Send + '_)) -> Result<()>,
+        work: &mut dyn FnMut(&mut BlockObjective<'_>) -> Result<()>,
     ) -> Result<()> {
         self.monitor.go_on("solve")?;
         let (n, d) = (self.pieces.n_rows(), if needs.features { self.pieces.n_features() } else { 0 });
@@ -144,7 +144,7 @@ impl Parts for FeaturePasses<'_> {
     }
 }
 
-impl LinearExecutor for PassObjective<'_> {
+impl Objective for PassObjective<'_> {
     fn shape(&self) -> Shape {
         let Targets { targets, loss, intercept, .. } = self.parts.problem;
         let (n_rows, n_features) = (self.parts.pieces.n_rows(), self.parts.pieces.n_features());

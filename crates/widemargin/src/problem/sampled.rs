@@ -7,10 +7,11 @@
 //! and Nocedal, *On the use of stochastic Hessian information in optimization methods for machine learning*, SIAM J.
 //! Optim. 21 (2011).
 
-use super::held_out_scores::HeldOutScores;
-use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use super::linear_queries::{LinearRows, Objective};
+use super::objective::{ActiveRows, Cost, Gram, Shape};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::partition::{Executor, Query};
 
 /// Number of steps after which products use all rows: the sample is then too small for the requested accuracy.
 const STEPS: u32 = 12;
@@ -47,6 +48,15 @@ impl<A: Objective, S: Objective> SampledObjective<A, S> {
     }
 }
 
+/// Queries that are not about the Hessian are to all rows.
+impl<A: Objective, S: Objective> Executor for SampledObjective<A, S> {
+    type Of = LinearRows;
+
+    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        self.all.reduce(query, monitor)
+    }
+}
+
 impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
     fn shape(&self) -> Shape {
         self.all.shape()
@@ -67,18 +77,10 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
         self.all.set_direction(live, directions)
     }
 
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        self.all.line_search_eval(live, lines)
-    }
-
     fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.steps += 1;
         self.sample.take_step(live, steps)?;
         self.all.take_step(live, steps)
-    }
-
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        self.all.gradient(live, intercepts)
     }
 
     fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
@@ -109,9 +111,5 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
     fn hold_out(&mut self) -> Result<()> {
         self.steps = 0;
         self.all.hold_out()
-    }
-
-    fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
-        self.all.held_out(intercepts)
     }
 }

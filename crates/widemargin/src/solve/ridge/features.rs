@@ -3,20 +3,14 @@
 use std::ops::Range;
 
 use super::{
-    ChunkedRows, Fitted, KernelSolution, LeaveOneOut, PartedRidge, Ridge, RidgeFeatures, RowTargets, Spectrum,
+    ChunkedRows, FeatureSolution, Fitted, KernelSolution, LeaveOneOut, PartedRidge, Ridge, RidgeFeatures, RowTargets,
+    Spectrum,
 };
 use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{self, Matrix, product};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-
-/// The solution of a problem on features: f = w·φ + b.
-pub(crate) struct FeatureSolution {
-    /// `[output][feature]`.
-    pub weights: Vec<f64>,
-    pub intercepts: Vec<f64>,
-}
 
 /// Ridge regression on features, on whichever side is smaller.
 pub(crate) struct FeatureRidge<'a> {

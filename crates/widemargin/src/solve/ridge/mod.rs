@@ -19,11 +19,11 @@ mod spectrum;
 use std::ops::Range;
 
 pub(crate) use chunks::{ChunkedRows, RowTargets};
-pub(crate) use features::{FeatureRidge, FeatureSolution};
+pub(crate) use features::FeatureRidge;
 pub(super) use features::{each_non_zero, products};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows};
 pub use parts::RIDGE_QUERIES;
-pub(crate) use parts::{MAX_FEATURES, PartedRidge, center_of};
+pub(crate) use parts::{FeatureSolution, MAX_FEATURES, PartedRidge, center_of};
 pub(super) use spectrum::first_significant;
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};
 use spectrum::{RowLeverage, Shrinking, add_powers};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::{RidgeFeatures, RidgePart, RidgeRows};
 use super::spectrum::{LeaveOneOut, RowLeverage, Shrinking, Spectrum, add_powers, rounding_of_center};
-use super::{FeatureSolution, ROWS, products_of_block};
+use super::{ROWS, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::factor::Matrix;
@@ -235,6 +235,13 @@ pub(crate) fn center_of(
         return Err(Error::parameter("n_basis", format!("{} features", center.len()), expected));
     }
     Ok((center, along))
+}
+
+/// The solution of a problem on features: f = w·φ + b.
+pub(crate) struct FeatureSolution {
+    /// `[output][feature]`.
+    pub weights: Vec<f64>,
+    pub intercepts: Vec<f64>,
 }
 
 /// A problem decomposed from sums over all rows.

@@ -5,18 +5,23 @@ use serde::{Deserialize, Serialize};
 use super::basis_fit::{penalized, translated, unit_of, unpenalized};
 use super::basis_visits::BasisVisits;
 use super::batched_newton::BatchedNewton;
-use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use super::feature_map::FeatureMap;
-use super::linear::{NOTHING, STOP};
 use super::log::Log;
-use super::newton::Lambdas;
+use super::newton::{Lambdas, Stop};
 use super::path::{Outcome, walk};
 use super::polynomials::{Polynomials, span};
 use super::row_sums::RowSums;
+use super::settings::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+
+/// After this many steps data count as not separated.
+const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
+
+/// Mean loss below which data count as separated.
+const NOTHING: f64 = 1e-12;
 
 /// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::system::{Point, System, Target};
+use super::system::{Point, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
 
@@ -132,28 +132,26 @@ fn order(violators: &[usize], target: Target<'_>, scores: &[f64], last: Option<&
     (order, n_reused)
 }
 
-impl System for Exact {
-    type Factor = Arc<Factor>;
-    /// The last factor of a problem.
-    type Memory = Option<Arc<Factor>>;
-
-    fn origin(&self) -> Point {
+impl Exact {
+    /// The constant 0.
+    pub fn origin(&self) -> Point {
         let n = self.kernel.n_rows();
         let free = vec![0.0; self.unpenalized.n_cols()];
         Point { coefficients: vec![0.0; n], free, smooth: vec![0.0; n], scores: vec![0.0; n] }
     }
 
-    fn parts_are_cheap(&self) -> bool {
-        true
-    }
-
-    fn solve(
+    /// The minimizer of the quadratic that equals the objective where exactly `violators` are inside the margin; if
+    /// they do not determine the unpenalized part, the minimizer nearest to `from`. `last` is the last factor of the
+    /// problem.
+    ///
+    /// `Ok(None)` if the factorization fails in double precision: λ is too small.
+    pub fn solve(
         &self,
         lambda: f64,
         violators: &[usize],
         target: Target<'_>,
         from: &Point,
-        last: &mut Self::Memory,
+        last: &mut Option<Arc<Factor>>,
     ) -> Result<Option<(Point, Arc<Factor>)>> {
         let Some(factor) = self.factor(lambda, violators, target, &from.scores, last.as_deref()) else {
             return Ok(None);
@@ -182,7 +180,8 @@ impl System for Exact {
         Ok(Some((point, factor)))
     }
 
-    fn inner(&self, a: &Point, b: &Point) -> f64 {
+    /// ⟨h, h'⟩ of two points.
+    pub fn inner(&self, a: &Point, b: &Point) -> f64 {
         dot(&a.coefficients, &b.smooth)
     }
 }

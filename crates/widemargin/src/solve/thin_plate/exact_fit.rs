@@ -4,73 +4,17 @@
 //! Samples enter with the square root of their weight, √W Φ √W and √W P, so that weights are equivalent to copies in
 //! every quantity, including the unit of λ.
 
+use super::basis_sums::rows_separate;
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
-use super::linear::separates;
-use super::newton::Stop;
-use super::path::{Outcome, PathSettings, Problems, Solved, walk};
+use super::part_rows::{PartRows, RowsState};
+use super::path::{Outcome, Problems, Solved, walk};
 use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
-use super::system::{System, Target};
+use super::settings::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-
-/// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
-/// variance: at a hundred samples 1 %, where penalizing them costs next to nothing. See decision 0008.
-pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
-
-/// The settings of a fit.
-pub(crate) struct FitSettings {
-    pub polynomials: Polynomials,
-    pub c: Option<f64>,
-    /// The smallest λ of the path in scale-free units, in half decades.
-    pub lowest: i32,
-    /// A λ near which the best is expected, in scale-free units.
-    pub near: Option<f64>,
-    /// Whether that is the only one.
-    pub stays: bool,
-    /// Whether the path is refined at its best point.
-    pub refines: bool,
-    /// Whether the error at the C selected is estimated by refits.
-    pub confirms: bool,
-    pub stop: Stop,
-}
-
-impl FitSettings {
-    /// The path's, for a kernel with this mean diagonal.
-    pub fn in_units(&self, unit: f64) -> PathSettings {
-        let FitSettings { lowest, near, refines, confirms, stop, .. } = *self;
-        let c = self.c.or(near.filter(|_| self.stays).map(|lambda| 0.5 / (lambda * unit)));
-        PathSettings { c, unit, lowest, near, refines, confirms, stop }
-    }
-}
-
-/// Why `auto` does not leave the polynomials free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WhyNotFree {
-    /// They alone separate a class from the others: free polynomials would ignore C.
-    Separated,
-    /// There are fewer than [`SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
-    FewSamples,
-}
-
-/// f(x) = Σ α_i φ(x, x_i) + Σ β_m p_m(x) for each problem, and a summary of the solve.
-pub(crate) struct Fitted {
-    /// α, one vector per problem.
-    pub alpha: Vec<Vec<f64>>,
-    /// β on the columns of P, one vector per problem.
-    pub beta: Vec<Vec<f64>>,
-    /// How the polynomials were treated.
-    pub polynomials: Polynomials,
-    /// Why `auto` did not leave the polynomials free, if so.
-    pub why: Option<WhyNotFree>,
-    /// Rank of P at the samples.
-    pub rank: usize,
-    /// Whether the polynomials interpolate every sample: nothing is left for the kernel.
-    pub flat: bool,
-    pub outcome: Outcome,
-}
 
 /// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`values`, samples × monomials, the constant first);
 /// `spreads` has the weight of each monomial in the kernel of penalized polynomials, Σ weight p(x) p(y).
@@ -94,7 +38,8 @@ pub(crate) fn fit_exact(
     let total: f64 = problems.weights.iter().sum();
     let mut unit = if flat { 1.0 } else { trace(&projected.kernel) / total };
 
-    let (polynomials, why) = settle(settings.polynomials, &basis, problems, monitor)?;
+    let separates = || separate(&basis.u, problems, pool, monitor);
+    let (polynomials, why) = settle_auto(settings.polynomials, n, rank, separates)?;
     // Polynomials of degree 0 are the constant: both ways are the same.
     let reduced = rank > 0 && (polynomials == Polynomials::None || values.n_cols() > 1);
     let tried = match polynomials {
@@ -175,51 +120,15 @@ fn fitted(
     Fitted { alpha, beta, polynomials, why, rank: basis.s.len(), flat, outcome }
 }
 
-/// Resolves `auto`, and says why if the polynomials are not left free.
-pub(crate) fn settle(
-    requested: Polynomials,
-    basis: &Svd,
-    problems: &Problems<'_>,
-    monitor: &Monitor<'_>,
-) -> Result<(Polynomials, Option<WhyNotFree>)> {
-    let n = problems.weights.len();
-    settle_auto(requested, n, basis.s.len(), || {
-        let targets = problems.targets;
-        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
-        for problem in 0..targets.n_problems() {
-            monitor.go_on("separate")?;
-            let signs: Vec<f64> = (0..n).map(|i| targets.sign(i, problem)).collect();
-            // Whether they can be separated does not depend on weights, but on which samples there are.
-            let is_known = |row: usize| f64::from(u8::from(targets.weight(row, problem) > 0.0));
-            let known: Option<Vec<f64>> = (!targets.is_even()).then(|| (0..n).map(is_known).collect());
-            let target = Target { signs: &signs, roots: &roots, weights: known.as_deref() };
-            if separates(&basis.u, target, monitor)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    })
-}
-
-/// The same for `n` samples and polynomials of this rank, with a function that returns whether they separate a problem.
-pub(super) fn settle_auto(
-    requested: Polynomials,
-    n: usize,
-    rank: usize,
-    separates: impl FnOnce() -> Result<bool>,
-) -> Result<(Polynomials, Option<WhyNotFree>)> {
-    if requested != Polynomials::Auto {
-        return Ok((requested, None));
-    }
-    if rank <= 1 {
-        return Ok((Polynomials::Free, None));
-    }
-    let why = if n < SAMPLES_PER_FREE_POLYNOMIAL * rank {
-        Some(WhyNotFree::FewSamples)
-    } else {
-        separates()?.then_some(WhyNotFree::Separated)
-    };
-    Ok((if why.is_some() { Polynomials::Penalized } else { Polynomials::Free }, why))
+/// Whether the polynomials, which span the columns of `u`, alone separate a problem.
+fn separate(u: &Matrix, problems: &Problems<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<bool> {
+    let (features, roots) = (u.transposed().into_values(), problems.roots());
+    let (targets, units, threads) = (problems.targets, problems.units, pool.threads());
+    let rows = PartRows { features: &features, n_penalized: 0, targets, roots: &roots, units, threads };
+    let total = problems.weights.iter().sum();
+    let (separate, _) =
+        rows.with(RowsState::default(), monitor, |rows| rows_separate(rows, total, threads, monitor))?;
+    Ok(separate)
 }
 
 /// Multiplies rows by the square roots of their weights.
@@ -280,5 +189,26 @@ impl Form {
         };
         alpha.iter_mut().zip(weights).for_each(|(a, w)| *a *= w.sqrt());
         (alpha, beta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::OneVsRest;
+
+    fn answer(points: &[f64], codes: &[u32]) -> bool {
+        let (n, pool) = (codes.len(), Pool::new(1).unwrap());
+        let columns = Matrix::from_columns(points.iter().copied().chain(vec![1.0; n]).collect(), n, 2);
+        let (svd, ones) = (Svd::new(&columns, 1e-10).unwrap(), vec![1.0; n]);
+        let problems = Problems { targets: OneVsRest::new(codes, 2), weights: &ones, units: &ones };
+        separate(&svd.u, &problems, &pool, &Monitor::none()).unwrap()
+    }
+
+    #[test]
+    fn a_line_cut_once_is_separated_and_cut_twice_is_not() {
+        assert!(answer(&[0.0, 1.0, 1.01, 2.0, 5.0, 9.0], &[1, 1, 0, 0, 0, 0]));
+        assert!(!answer(&[0.0, 1.0, 1.01, 2.0, 5.0, 9.0], &[1, 1, 0, 0, 0, 1]));
+        assert!(!answer(&[0.0, 1.0, 1.0, 2.0], &[1, 1, 0, 0]));
     }
 }

@@ -1,15 +1,12 @@
 //! All problems at one λ with the exact solver, independently.
 
-use std::sync::Arc;
-
 use super::block_sums::RowData;
 use super::exact::Exact;
-use super::exact::Factor;
 use super::leave_one_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimize};
 use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit};
 use super::row_sums::{FOLDS, LeaveOneOutSums};
-use super::system::{Point, System, Target};
+use super::system::{Point, Target};
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
@@ -55,7 +52,7 @@ impl<'a> ExactVisits<'a> {
     }
 
     /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i²/r_i, times C.
-    fn dual<F>(&self, lambda: f64, target: Target<'_>, solution: &Solution<F>) -> f64 {
+    fn dual(&self, lambda: f64, target: Target<'_>, solution: &Solution) -> f64 {
         if solution.status != Status::Converged {
             // Not feasible: only the trivial bound 0 is known.
             return 0.0;
@@ -74,19 +71,14 @@ impl<'a> ExactVisits<'a> {
 
 impl ExactVisits<'_> {
     /// Solves one problem at λ in true and in scale-free units.
-    fn solve(
-        &self,
-        problem: usize,
-        (true_lambda, lambda): (f64, f64),
-        start: &Point,
-    ) -> Result<Option<Solution<Arc<Factor>>>> {
+    fn solve(&self, problem: usize, (true_lambda, lambda): (f64, f64), start: &Point) -> Result<Option<Solution>> {
         let target = self.target(problem);
         let lambdas = Lambdas::new(true_lambda, lambda);
         // A problem not started in time keeps its point. The first always gets a step: with two classes it is the only
         // one.
         let late = problem > 0 && matches!(self.monitor.ask(), Err(Stopped::TimeLimit));
         let stop = if late { Stop { max_steps: 0, ..self.settings.stop } } else { self.settings.stop };
-        let mut solution = minimize(self.system, lambdas, target, start, stop, &mut None, self.monitor)?;
+        let mut solution = minimize(self.system, lambdas, target, start, stop, self.monitor)?;
         if let Some(solution) = solution.as_mut().filter(|_| late) {
             solution.status = Status::TimeLimit;
         }
@@ -98,7 +90,7 @@ impl ExactVisits<'_> {
         &self,
         problem: usize,
         true_lambda: f64,
-        solution: &Solution<Arc<Factor>>,
+        solution: &Solution,
         estimate: fn(&Converged<'_>) -> Option<Vec<f64>>,
     ) -> Option<Vec<f64>> {
         let target = self.target(problem);
@@ -120,15 +112,15 @@ impl ExactVisits<'_> {
                 let weights: Vec<f64> = (0..n).map(|row| whole.weight(row) * (1.0 - shares[row])).collect();
                 let target = Target { weights: Some(&weights), ..whole };
                 let (start, stop) = (&solutions[problem].point, self.settings.stop);
-                minimize(self.system, lambdas, target, start, stop, &mut None, self.monitor)
+                minimize(self.system, lambdas, target, start, stop, self.monitor)
             };
-            let solved: Vec<Option<Solution<Arc<Factor>>>> = self.pool.try_map(solutions.len(), one)?;
+            let solved: Vec<Option<Solution>> = self.pool.try_map(solutions.len(), one)?;
             let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
             if solved.iter().any(|solution| solution.status != Status::Converged) {
                 return Ok(None);
             }
             for row in (0..n).filter(|&row| shares[row] > 0.0) {
-                let value = |solution: &Solution<Arc<Factor>>| solution.point.scores[row] / self.roots[row];
+                let value = |solution: &Solution| solution.point.scores[row] / self.roots[row];
                 let values: Vec<f64> = solved.iter().map(value).collect();
                 sums.add(row_data, (row, shares[row]), &values);
             }

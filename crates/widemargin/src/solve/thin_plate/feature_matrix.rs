@@ -9,13 +9,14 @@ use std::ops::Range;
 
 use super::block_fit::{BlockStorage, RawRows, fit_blocks};
 use super::block_sums::RowData;
-use super::exact_fit::{FitSettings, fit_exact};
+use super::exact_fit::fit_exact;
 use super::feature_map::FeatureMap;
 use super::local::BLOCK;
 use super::memory::basis_bytes;
 use super::newton::Stop;
 use super::path::{Outcome, Problems};
 use super::polynomials::Polynomials;
+use super::settings::FitSettings;
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_gram, add_scaled};
 use crate::linalg::single::SingleMatrix;

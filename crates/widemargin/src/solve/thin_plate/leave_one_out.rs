@@ -15,7 +15,7 @@
 
 use super::exact::{Exact, Factor, Removals};
 use super::newton::Solution;
-use super::system::{System, Target};
+use super::system::Target;
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
 
 /// Below this fraction of the variance under the penalty alone, a sample's score is not determined by the others.
@@ -59,14 +59,14 @@ pub(crate) struct Converged<'a> {
 
 impl<'a> Converged<'a> {
     /// Built from a solution; `None` unless it converged and its violators determine the unpenalized part.
-    pub fn new<F: AsRef<Factor>>(
+    pub fn new(
         system: &'a Exact,
         lambda: f64,
         target: Target<'a>,
         units: &'a [f64],
-        solution: &'a Solution<F>,
+        solution: &'a Solution,
     ) -> Option<Self> {
-        let factor = solution.factor.as_ref()?.as_ref();
+        let factor = solution.factor.as_ref()?;
         let (point, violators) = (&solution.point, &factor.order[..]);
         let determined = factor.reduced.s.len() == system.unpenalized.n_cols();
         let (scores, coefficients) = (&point.scores, &point.coefficients);

@@ -3,7 +3,10 @@
 //! The published rule, to stop when the violators do not change, stops too early after a damped step: the set can stay
 //! the same far from the minimum. Here the set must be that of the *full* step.
 
-use super::system::{Part, Point, System, Target};
+use std::sync::Arc;
+
+use super::exact::{Exact, Factor};
+use super::system::{Part, Point, Target};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::solve::Status;
@@ -64,12 +67,12 @@ pub(crate) struct Stop {
 
 /// The result of Newton's method.
 #[derive(Debug)]
-pub(crate) struct Solution<F> {
+pub(crate) struct Solution {
     pub point: Point,
     /// The violators of `factor`.
     pub violators: Vec<usize>,
     /// `None` unless converged.
-    pub factor: Option<F>,
+    pub factor: Option<Arc<Factor>>,
     /// Newton steps on all samples; those on parts are much cheaper and not counted.
     pub steps: u32,
     pub status: Status,
@@ -78,20 +81,20 @@ pub(crate) struct Solution<F> {
 }
 
 /// Minimizes from `start`; `Ok(None)` if λ is too small for double precision.
-pub(crate) fn minimize<S: System>(
-    system: &S,
+pub(crate) fn minimize(
+    system: &Exact,
     lambdas: Lambdas,
     target: Target<'_>,
     start: &Point,
     stop: Stop,
-    memory: &mut S::Memory,
     monitor: &Monitor<'_>,
-) -> Result<Option<Solution<S::Factor>>> {
+) -> Result<Option<Solution>> {
     let mut point = start.clone();
     let fresh = start.scores.iter().all(|z| *z == 0.0);
     let mut on_parts = 0;
-    if fresh && system.parts_are_cheap() {
-        on_parts = grow(system, lambdas, target, &mut point, stop, memory, monitor)?;
+    let mut last_factor = None;
+    if fresh {
+        on_parts = grow(system, lambdas, target, &mut point, stop, &mut last_factor, monitor)?;
     }
     let fresh = fresh && on_parts == 0;
     let mut violators = target.violators(&point.scores);
@@ -109,7 +112,7 @@ pub(crate) fn minimize<S: System>(
             _ => {}
         }
         steps += 1;
-        let Some((next, factor)) = system.solve(lambda, &violators, target, &point, memory)? else {
+        let Some((next, factor)) = system.solve(lambda, &violators, target, &point, &mut last_factor)? else {
             return Ok(None);
         };
         let next_penalty = system.inner(&next, &next);
@@ -180,13 +183,13 @@ pub(super) fn shortest_steps(n: usize, look: impl FnMut(&[usize], &[f64]) -> Res
 
 /// Moves from zero toward the solutions on ever larger parts of the samples, excluding all of them; returns the number
 /// of steps. If a step fails or the time is up the point is not changed.
-fn grow<S: System>(
-    system: &S,
+fn grow(
+    system: &Exact,
     lambdas: Lambdas,
     target: Target<'_>,
     point: &mut Point,
     stop: Stop,
-    memory: &mut S::Memory,
+    last_factor: &mut Option<Arc<Factor>>,
     monitor: &Monitor<'_>,
 ) -> Result<u32> {
     let (mut part, mut total) = (Part::first(target.signs.len(), FIRST_PART), 0);
@@ -201,7 +204,7 @@ fn grow<S: System>(
                 _ => total += 1,
             }
             let lambda = lambdas.last * HEAD_START.powi(head.saturating_sub(step) as i32);
-            let Some((next, _)) = system.solve(lambda, &violators, target, point, memory)? else {
+            let Some((next, _)) = system.solve(lambda, &violators, target, point, last_factor)? else {
                 return Ok(total);
             };
             let next_violators = target.violators_in(&next.scores, part);

@@ -1,8 +1,6 @@
-//! The interface of a problem for Newton's method: the solution on a set of violators.
+//! A two-class problem, parts of its samples, and points.
 
 use serde::{Deserialize, Serialize};
-
-use crate::error::Result;
 
 /// The two-class problem: minimize λ‖h‖² + Σ r (√w − y z)²₊ over the penalized part h and the unpenalized γ, where z =
 /// √w · f are the weighted scores, and r is 1 except for multilabel targets, whose problems weigh samples differently.
@@ -89,7 +87,7 @@ pub(crate) struct Point {
     pub coefficients: Vec<f64>,
     /// γ, the unpenalized part.
     pub free: Vec<f64>,
-    /// Scores of the penalized part alone, if the system needs them for [`System::inner`].
+    /// Scores of the penalized part alone, if the solver needs them.
     pub smooth: Vec<f64>,
     /// z, the weighted scores of all samples.
     pub scores: Vec<f64>,
@@ -110,36 +108,4 @@ impl Point {
             }
         }
     }
-}
-
-/// One parametrization of the problem: exact, on bases, or of polynomials alone.
-pub(crate) trait System: Sync {
-    /// A factorization for one λ and one set of violators.
-    type Factor;
-    /// State worth keeping from step to step of one problem.
-    type Memory: Default + Send;
-
-    /// The origin.
-    fn origin(&self) -> Point;
-
-    /// Whether a solution on a part of the samples is much cheaper than one on all, so that it pays to start with it.
-    fn parts_are_cheap(&self) -> bool {
-        false
-    }
-
-    /// The minimizer of the quadratic that equals the objective where exactly `violators` are inside the margin; if
-    /// they do not determine the unpenalized part, the minimizer nearest to `from`.
-    ///
-    /// `Ok(None)` if the factorization fails in double precision: λ is too small.
-    fn solve(
-        &self,
-        lambda: f64,
-        violators: &[usize],
-        target: Target<'_>,
-        from: &Point,
-        memory: &mut Self::Memory,
-    ) -> Result<Option<(Point, Self::Factor)>>;
-
-    /// ⟨h, h'⟩ of two points.
-    fn inner(&self, a: &Point, b: &Point) -> f64;
 }

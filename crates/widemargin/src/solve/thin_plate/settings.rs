@@ -1,0 +1,84 @@
+//! The settings and the results that the exact fit and the fit on bases share, and the choice of the polynomials.
+
+use super::newton::Stop;
+use super::path::{Outcome, PathSettings};
+use super::polynomials::Polynomials;
+use crate::error::Result;
+
+/// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
+/// variance: at a hundred samples 1 %, where penalizing them costs next to nothing. See decision 0008.
+pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
+
+/// The settings of a fit.
+pub(crate) struct FitSettings {
+    pub polynomials: Polynomials,
+    pub c: Option<f64>,
+    /// The smallest λ of the path in scale-free units, in half decades.
+    pub lowest: i32,
+    /// A λ near which the best is expected, in scale-free units.
+    pub near: Option<f64>,
+    /// Whether that is the only one.
+    pub stays: bool,
+    /// Whether the path is refined at its best point.
+    pub refines: bool,
+    /// Whether the error at the C selected is estimated by refits.
+    pub confirms: bool,
+    pub stop: Stop,
+}
+
+impl FitSettings {
+    /// The path's, for a kernel with this mean diagonal.
+    pub fn in_units(&self, unit: f64) -> PathSettings {
+        let FitSettings { lowest, near, refines, confirms, stop, .. } = *self;
+        let c = self.c.or(near.filter(|_| self.stays).map(|lambda| 0.5 / (lambda * unit)));
+        PathSettings { c, unit, lowest, near, refines, confirms, stop }
+    }
+}
+
+/// Why `auto` does not leave the polynomials free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyNotFree {
+    /// They alone separate a class from the others: free polynomials would ignore C.
+    Separated,
+    /// There are fewer than [`SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
+    FewSamples,
+}
+
+/// f(x) = Σ α_i φ(x, x_i) + Σ β_m p_m(x) for each problem, and a summary of the solve.
+pub(crate) struct Fitted {
+    /// α, one vector per problem.
+    pub alpha: Vec<Vec<f64>>,
+    /// β on the columns of P, one vector per problem.
+    pub beta: Vec<Vec<f64>>,
+    /// How the polynomials were treated.
+    pub polynomials: Polynomials,
+    /// Why `auto` did not leave the polynomials free, if so.
+    pub why: Option<WhyNotFree>,
+    /// Rank of P at the samples.
+    pub rank: usize,
+    /// Whether the polynomials interpolate every sample: nothing is left for the kernel.
+    pub flat: bool,
+    pub outcome: Outcome,
+}
+
+/// Resolves `auto` for `n` samples and polynomials of this rank, and says why if the polynomials are not left free;
+/// `separates` returns whether they separate a problem.
+pub(super) fn settle_auto(
+    requested: Polynomials,
+    n: usize,
+    rank: usize,
+    separates: impl FnOnce() -> Result<bool>,
+) -> Result<(Polynomials, Option<WhyNotFree>)> {
+    if requested != Polynomials::Auto {
+        return Ok((requested, None));
+    }
+    if rank <= 1 {
+        return Ok((Polynomials::Free, None));
+    }
+    let why = if n < SAMPLES_PER_FREE_POLYNOMIAL * rank {
+        Some(WhyNotFree::FewSamples)
+    } else {
+        separates()?.then_some(WhyNotFree::Separated)
+    };
+    Ok((if why.is_some() { Polynomials::Penalized } else { Polynomials::Free }, why))
+}

@@ -16,6 +16,7 @@ mod hessian_rows;
 mod hessian_sample;
 mod learn_weights;
 mod model;
+mod on_expansion;
 mod one_class;
 pub(super) mod one_class_file;
 mod one_class_of_parts;

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use super::on_expansion::on_expansion;
 use super::products::products;
-use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
+use crate::data::{DenseMatrix, Label, Labels, Source};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
@@ -14,9 +15,9 @@ use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::Monitor;
 use crate::problem::{Intercept, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
+use crate::solve::Report;
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::thin_plate::PathPoint;
-use crate::solve::{Report, Stage};
 
 /// A basis expansion SVM. It stores its bases, and compares samples with these only.
 #[derive(Clone)]
@@ -45,6 +46,7 @@ pub struct BasisExpansionSvc<S: Similarity> {
 impl<S: Similarity> BasisExpansionSvc<S> {
     // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
+    on_expansion!(BasisExpansionSvc);
 
     /// Decision values of samples: one column for two classes (values above 0 predict the second), otherwise one per
     /// class.
@@ -200,40 +202,6 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.path.iter().find(|point| point.c == self.c)
     }
 
-    /// The same model with more notes in its report.
-    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
-        self.report.notes.extend(notes);
-        self
-    }
-
-    /// The same model whose report begins with the seconds of the search for its similarity.
-    pub fn with_search(mut self, seconds: f64) -> Self {
-        self.report.stages.insert(0, Stage { name: "search".into(), seconds });
-        self
-    }
-
-    /// The same model with the same bases, stored in another way.
-    ///
-    /// # Errors
-    /// An error of the similarity.
-    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
-        Ok(BasisExpansionSvc { expansion: self.expansion.with_bases(bases)?, ..self })
-    }
-
-    getters! {
-        /// The expansion: similarity, bases and normalization.
-        expansion: &BasisExpansion<S>;
-        /// How the bases were selected.
-        basis: &str;
-        /// The training row of each basis; empty for explicit bases.
-        basis_rows: &[usize];
-    }
-
-    /// Number of bases.
-    pub fn n_bases(&self) -> usize {
-        self.expansion.bases().len()
-    }
-
     getters! {
         /// The classes, in the order of the decision values' columns.
         classes: &[Label];
@@ -251,8 +219,6 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         copy penalty: Penalty;
         /// How the intercept is treated.
         copy intercept: Intercept;
-        /// The report of the fit.
-        report: &Report;
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use super::expand::{Expander, TrainingSamples};
 use super::learn_weights::unweighted;
+use super::on_expansion::on_expansion;
 use super::products::precise_products;
 use super::regressor_solution::of_closed_form;
 use super::threshold::threshold;
@@ -304,6 +305,7 @@ pub struct BasisExpansionOneClass<S: Similarity> {
 impl<S: Similarity> BasisExpansionOneClass<S> {
     // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
+    on_expansion!(BasisExpansionOneClass);
 
     /// From a solution with this quantile and shrinkage; the selection of the bases, their rows and the seed; and the
     /// number of samples.
@@ -375,32 +377,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
 
-    /// The same model with more notes in its report.
-    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
-        self.report.notes.extend(notes);
-        self
-    }
-
-    /// The same model with the same bases, stored in another way.
-    ///
-    /// # Errors
-    /// An error of the similarity.
-    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
-        Ok(BasisExpansionOneClass { expansion: self.expansion.with_bases(bases)?, ..self })
-    }
-
-    /// Number of bases.
-    pub fn n_bases(&self) -> usize {
-        crate::data::Samples::len(self.expansion.bases())
-    }
-
     getters! {
-        /// The expansion: similarity, bases and normalization.
-        expansion: &BasisExpansion<S>;
-        /// How the bases were selected.
-        basis: &str;
-        /// The training row of each basis; empty for explicit bases.
-        basis_rows: &[usize];
         /// The weights, one per feature.
         weights: &[f64];
         /// The share of samples like the training ones that is expected below the threshold.
@@ -412,8 +389,6 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         /// The score of each training sample by a fit without one copy of it; of a base too, with its similarity to
         /// itself.
         loo_scores: &[f64];
-        /// The report of the fit.
-        report: &Report;
     }
 }
 

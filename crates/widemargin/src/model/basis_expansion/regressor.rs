@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use super::expand::{Expander, TrainingSamples};
 use super::learn_weights::unweighted;
+use super::on_expansion::on_expansion;
 use super::products::precise_products;
 use super::regressor_solution::{RegressorMetadata, Solution, by_residuals, of_closed_form};
 use crate::basis::BasisChoice;
@@ -17,7 +18,7 @@ use crate::data::{ABSENT, About, DenseMatrix, Distinct, Picked, Source, Targets,
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
-use crate::macros::getters;
+use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings, tells_origin};
 use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
@@ -27,9 +28,9 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::Loss;
 use crate::similarity::Similarity;
+use crate::solve::Report;
 use crate::solve::residuals::{self, FeatureRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
-use crate::solve::{Report, Stage};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 #[derive(Clone)]
@@ -69,61 +70,28 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads }
     }
 
-    /// How many bases. Where there are fewer samples, all are used, with a note in the report. (By default 1,000, or
-    /// all where there are fewer samples.)
-    pub fn n_basis(mut self, n_basis: usize) -> Self {
-        self.expander.n_basis = Some(n_basis);
-        self
-    }
-
-    /// How bases are selected among the training samples; targets play no part in it, all samples count as one class.
-    pub fn basis(mut self, basis: BasisChoice) -> Self {
-        self.expander.basis = basis;
-        self
-    }
-
-    /// Explicit bases, in place of training samples.
-    pub fn bases(mut self, bases: S::Samples) -> Self {
-        self.expander.explicit = Some(bases);
-        self
-    }
-
-    /// How the similarities are normalized.
-    pub fn normalization(mut self, normalization: Normalization) -> Self {
-        self.expander.normalization = normalization;
-        self
-    }
-
-    /// The weight C of the losses in ½‖w‖² + C Σ loss(y − f): a number above 0, or [`CChoice::Auto`], the C with the
-    /// least estimated loss of other samples (of several outputs, the largest mean R², or D² of a loss that is not
-    /// squared). The estimate is leave-one-out, for the quantile loss five folds.
-    pub fn c(mut self, c: impl Into<CChoice>) -> Self {
-        self.c = c.into();
-        self
-    }
-
-    /// The loss.
-    pub fn loss(mut self, loss: Loss) -> Self {
-        self.loss = loss;
-        self
-    }
-
-    /// Whether there is an intercept, which is not penalized.
-    pub fn intercept(mut self, has_intercept: bool) -> Self {
-        self.has_intercept = has_intercept;
-        self
-    }
-
-    /// Seed of the selection of bases, if random.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.expander.seed = seed;
-        self
-    }
-
-    /// Number of threads, 0 meaning one per core. The result does not depend on it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
+    setters! {
+        /// How many bases. Where there are fewer samples, all are used, with a note in the report. (By default 1,000, or
+        /// all where there are fewer samples.)
+        n_basis: usize => expander.n_basis = Some(n_basis);
+        /// How bases are selected among the training samples; targets play no part in it, all samples count as one class.
+        basis: BasisChoice => expander.basis = basis;
+        /// Explicit bases, in place of training samples.
+        bases: S::Samples => expander.explicit = Some(bases);
+        /// How the similarities are normalized.
+        normalization: Normalization => expander.normalization = normalization;
+        /// The weight C of the losses in ½‖w‖² + C Σ loss(y − f): a number above 0, or [`CChoice::Auto`], the C with the
+        /// least estimated loss of other samples (of several outputs, the largest mean R², or D² of a loss that is not
+        /// squared). The estimate is leave-one-out, for the quantile loss five folds.
+        c: impl Into<CChoice> => c = c.into();
+        /// The loss.
+        loss: Loss;
+        /// Whether there is an intercept, which is not penalized.
+        intercept: bool => has_intercept = intercept;
+        /// Seed of the selection of bases, if random.
+        seed: u64 => expander.seed = seed;
+        /// Number of threads, 0 meaning one per core. The result does not depend on it.
+        threads: usize;
     }
 
     /// Checks the parameters without fitting.
@@ -390,6 +358,7 @@ pub struct BasisExpansionRegressor<S: Similarity> {
 impl<S: Similarity> BasisExpansionRegressor<S> {
     // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
+    on_expansion!(BasisExpansionRegressor);
 
     /// From a solution, in the unit of the targets; `warning` is of the bases.
     pub(super) fn of_solution(
@@ -450,43 +419,12 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
     }
 
-    /// The same model with more notes in its report.
-    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
-        self.report.notes.extend(notes);
-        self
-    }
-
-    /// The same model whose report begins with the seconds of the search for its similarity.
-    pub fn with_search(mut self, seconds: f64) -> Self {
-        self.report.stages.insert(0, Stage { name: "search".into(), seconds });
-        self
-    }
-
-    /// The same model with the same bases, stored in another way.
-    ///
-    /// # Errors
-    /// An error of the similarity.
-    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
-        Ok(BasisExpansionRegressor { expansion: self.expansion.with_bases(bases)?, ..self })
-    }
-
     /// Number of targets of each sample.
     pub fn n_outputs(&self) -> usize {
         self.intercepts.len()
     }
 
-    /// Number of bases.
-    pub fn n_bases(&self) -> usize {
-        crate::data::Samples::len(self.expansion.bases())
-    }
-
     getters! {
-        /// The expansion: similarity, bases and normalization.
-        expansion: &BasisExpansion<S>;
-        /// How the bases were selected.
-        basis: &str;
-        /// The training row of each basis; empty for explicit bases.
-        basis_rows: &[usize];
         /// The weights, `[output][feature]`.
         weights: &[f64];
         /// The intercepts, one per output.
@@ -505,8 +443,6 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         loss_path: &[LossPoint];
         /// Whether there is an intercept.
         copy has_intercept: bool;
-        /// The report of the fit.
-        report: &Report;
     }
 }
 

@@ -15,10 +15,8 @@ use widemargin_io::{ReadOptions, Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{Answers, Data, Fit};
-use crate::fits::fit_of;
+use crate::fit::{Answers, Data, Fit, fit_of, scoring_of};
 use crate::folds::{FoldArgs, Folds};
-use crate::label_scores::LabelValues;
 use crate::model::{named, report};
 use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, print, print_json};
@@ -124,7 +122,7 @@ impl Cv {
             Some(output) => {
                 let sink = |progress| context.bar.fit("the best point: ", progress);
                 let samples = Data::Samples(&table.samples, table.weights.as_deref());
-                let model = points[best].fit.run(samples, &answers, &context.monitor(&sink));
+                let model = (points[best].fit)(samples, &answers, &context.monitor(&sink));
                 let model = model.and_then(|model| named(model, &table));
                 let model = model.map_err(|error| in_file(error, file, &table, 0))?;
                 let samples = Trained::of(&table, &model)?;
@@ -189,16 +187,11 @@ fn common_scoring(points: &[Point]) -> Result<RegressionScoring, Failure> {
         RegressionScoring::NegMeanPinballLoss { quantile } => quantile == 0.5,
         _ => true,
     };
-    let scorings = || {
-        points.iter().map(|point| match point.fit {
-            Fit::Numbers(_, scoring) => scoring,
-            _ => RegressionScoring::default(),
-        })
-    };
-    let first = scorings().next().unwrap_or_default();
-    match scorings().find(|scoring| *scoring != first) {
+    let scorings = points.iter().map(|point| scoring_of(&point.choice)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let first = scorings[0];
+    match scorings.iter().find(|scoring| **scoring != first) {
         None => Ok(first),
-        Some(_) if scorings().all(is_central) => Ok(RegressionScoring::default()),
+        Some(_) if scorings.iter().copied().all(is_central) => Ok(RegressionScoring::default()),
         Some(other) => {
             let failure = format!("--scoring is needed: {first} suits the loss of some points, {other} that of others");
             Err(Failure::input(failure).help("compare one quantile at a time, or say by which score all are compared"))
@@ -280,7 +273,7 @@ impl Search<'_> {
     /// Fits to the first rows; the score on the others.
     fn fold(&self, fit: &Fit, train: &[usize], test: &[usize], monitor: &Monitor<'_>) -> Result<(f64, Status)> {
         let (part, weights) = self.part(train)?;
-        let model = fit.run(Data::Samples(&part, weights.as_deref()), &self.answers.select(train), monitor);
+        let model = fit(Data::Samples(&part, weights.as_deref()), &self.answers.select(train), monitor);
         let model = model.map_err(|error| in_whole(error, train))?;
         let (part, weights) = self.part(test)?;
         let score = self.score(&model, &part, weights.as_deref(), test, monitor)?;
@@ -300,14 +293,10 @@ impl Search<'_> {
         match (model, self.scoring, self.answers.select(rows)) {
             (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Classes(labels)) => {
                 let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, rows))?;
-                let Some(several) = &self.table.indicators else {
-                    return scoring.score_model(&**model, &labels, weights, values.values());
-                };
-                let mut scores = LabelValues::default();
-                // The labels of a model have the order of the table.
-                let order: Vec<Option<usize>> = (0..several.names.len()).map(Some).collect();
-                scores.add(several, &order, rows.iter().copied(), values.values(), self.table.weights.as_deref());
-                scores.scores(model.classes())?.score(scoring)
+                match labels.is_multilabel() {
+                    true => LabelScores::of(&labels, values.values(), weights)?.score(scoring),
+                    false => scoring.score_model(&**model, &labels, weights, values.values()),
+                }
             }
             (AnyModel::Regressor(model), AnyScoring::Numbers(scoring), Answers::Numbers(targets)) => {
                 let values = model.predict(&view, threads, monitor).map_err(|error| in_whole(error, rows))?;

@@ -5,12 +5,12 @@ use widemargin::Result;
 use widemargin::model::Regressor;
 use widemargin::select::RegressionScoring;
 
-use crate::commands::evaluation::{Evaluated, Evaluation};
+use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
 use crate::report::Failure;
 use crate::task::targets_of;
 
 /// Compares the predictions of a regression model with the targets of samples.
-pub fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> std::result::Result<Evaluated, Failure> {
+pub fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outcome {
     let Evaluation { input, metrics, .. } = evaluation;
     let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<std::result::Result<Vec<_>, _>>()?;
     if model.n_outputs() != 1 {

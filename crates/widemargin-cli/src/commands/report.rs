@@ -8,7 +8,7 @@ use widemargin_report::Report;
 
 use crate::args::OptionalInput;
 use crate::context::Context;
-use crate::label_scores::{labels_of_model, no_labels};
+use crate::label_scores::{labels_of_model, require_indicators};
 use crate::model::{classifier, load_for, read_for};
 use crate::output::{Output, check_folder, check_output};
 use crate::report::{Failure, in_file, shown};
@@ -47,10 +47,9 @@ impl ReportArgs {
                 let model = classifier(&any, &self.model)?;
                 let table = read_for(&any, input, input.label.clone().unwrap_or_default(), context)?;
                 let file = &input.data;
-                let labels = match (model.is_multilabel(), &table.indicators) {
-                    (true, Some(several)) => labels_of_model(several, model.classes(), input)?,
-                    (true, None) => return Err(no_labels(input)),
-                    (false, _) => table.require_labels(file)?.as_classes(model.classes()),
+                let labels = match model.is_multilabel() {
+                    true => labels_of_model(require_indicators(&table.indicators, input)?, model.classes(), input)?,
+                    false => table.require_labels(file)?.as_classes(model.classes()),
                 };
                 let view = table.samples.view()?;
                 let name = shown(file).to_string();

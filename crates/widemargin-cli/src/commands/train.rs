@@ -7,17 +7,15 @@ use clap::Args;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{Data, Fit};
-use crate::fits::fit_of;
+use crate::fit::{Data, fit_of, fits_blocks};
 use crate::model::named;
 use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
-use crate::parameters::Method;
+use crate::parameters::Task;
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
 use crate::summary::{Stopping, Summary, Trained};
 use crate::task::{answers, described};
-use crate::thin_plate::fits_blocks;
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -49,11 +47,11 @@ impl Train {
         check_model_file(output, &self.input)?;
         self.folders.check(&self.input)?;
         let in_blocks = self.folders.ask_for_blocks(self.memory);
-        if in_blocks && matches!(fit, Fit::Outliers(_)) {
+        if in_blocks && choice.task == Task::OutlierDetection {
             let failure = Failure::input("--task outlier-detection holds all samples in memory");
             return Err(failure.help("leave --memory-limit out, or train on a part of the samples"));
         }
-        let in_blocks = in_blocks && (choice.method != Method::ThinPlate || fits_blocks(&choice));
+        let in_blocks = in_blocks && fits_blocks(&choice);
         let (sink, task) = (|progress| context.bar.fit("", progress), self.model.task);
         let monitor = context.monitor(&sink);
         let (model, samples, label, seconds_read) = if in_blocks {
@@ -62,14 +60,14 @@ impl Train {
             let on_disk = OnDisk::open(context, data, &self.input.options(), self.memory, (&self.folders, output))?;
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
-            let model = on_disk.fit(data, |samples| fit.run(samples, &answers, &monitor))?;
+            let model = on_disk.fit(data, |samples| fit(samples, &answers, &monitor))?;
             let samples = Trained::on_disk(on_disk.n_samples(), on_disk.extent());
             (named(model, table)?, samples, described(table, &answers), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
             let answers = answers(context, task, choice.method, &self.input, &table)?;
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
-            let model = fit.run(samples, &answers, &monitor).map_err(|error| in_file(error, data, &table, 0))?;
+            let model = fit(samples, &answers, &monitor).map_err(|error| in_file(error, data, &table, 0))?;
             let model = named(model, &table)?;
             let samples = Trained::of(&table, &model)?;
             (model, samples, described(&table, &answers), seconds)

@@ -38,53 +38,33 @@ pub struct Folds {
 }
 
 impl FoldArgs {
-    /// Divides the samples of a file, balanced in classes; a class that some folds are without is a warning.
+    /// Divides the `n` samples of a file: by their groups, if there are some, and balanced in classes, if there are labels;
+    /// a class that some folds are without is a warning.
     pub fn folds(
         &self,
         context: &Context,
         file: &Path,
-        labels: &Labels,
-        column: Option<&Labels>,
-    ) -> Result<Folds, Failure> {
-        let (folds, groups) = self.divide(context, file, labels, column)?;
-        let classes = FoldClasses::new(labels, groups.as_ref(), &folds.of);
-        if let Some((problem, help)) = classes.one_class_left() {
-            return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
-        }
-        for line in classes.warnings() {
-            context.warn(&line);
-        }
-        Ok(folds)
-    }
-
-    /// Divides `n` samples at random, or by their groups.
-    pub fn unstratified(
-        &self,
-        context: &Context,
-        file: &Path,
         n: usize,
+        labels: Option<&Labels>,
         column: Option<&Labels>,
     ) -> Result<Folds, Failure> {
-        // With one class for all, there is nothing but the sizes to balance.
-        Ok(self.divide(context, file, &Labels::new(vec![0i64; n]), column)?.0)
-    }
-
-    /// The folds, and the groups if there are some.
-    fn divide(
-        &self,
-        context: &Context,
-        file: &Path,
-        labels: &Labels,
-        column: Option<&Labels>,
-    ) -> Result<(Folds, Option<Labels>), Failure> {
         let seed = context.common.seed;
-        let groups = self.group_file.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
+        let groups = self.group_file.as_ref().map(|groups| self.read(groups, file, n)).transpose()?;
         let groups = groups.or_else(|| column.cloned());
+        // With one class for all, there is nothing but the sizes to balance.
+        let classes = labels.cloned().unwrap_or_else(|| Labels::new(vec![0i64; n]));
         let of = match &groups {
-            Some(groups) => grouped_folds(labels, groups, self.folds, seed)?,
-            None => stratified_folds(labels, self.folds, seed)?,
+            Some(groups) => grouped_folds(&classes, groups, self.folds, seed)?,
+            None => stratified_folds(&classes, self.folds, seed)?,
         };
-        Ok((Folds { of, n_groups: groups.as_ref().map(|groups| groups.classes().len()) }, groups))
+        if labels.is_some() {
+            let classes = FoldClasses::new(&classes, groups.as_ref(), &of);
+            if let Some((problem, help)) = classes.one_class_left() {
+                return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
+            }
+            classes.warnings().into_iter().for_each(|line| context.warn(&line));
+        }
+        Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
     }
 
     fn read(&self, groups: &Path, file: &Path, n: usize) -> Result<Labels, Failure> {

@@ -15,7 +15,6 @@ mod fit;
 mod folds;
 mod label_column;
 mod label_scores;
-mod labels;
 mod model;
 mod options;
 mod out_of_memory;

@@ -17,15 +17,15 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::fit::{Answers, Data, Fit, fit_of, scoring_of};
 use crate::folds::{FoldArgs, Folds};
-use crate::model::{named, report};
+use crate::model::report;
 use crate::options::{Choice, ModelArgs};
-use crate::output::{check_model_file, print, print_json};
+use crate::output::{check_model_file, joined, print, print_json};
 use crate::parameters::{Method, Task};
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
-use crate::summary::{Stopping, Summary, Trained};
+use crate::summary::{Fitted, Stopping};
 use crate::task::answers;
 use crate::text_table::text_table;
 
@@ -116,28 +116,21 @@ impl Cv {
         if !self.json {
             print(&as_text(scoring, &tried, best))?;
         }
-        match &self.output {
-            None if self.json => print_json(&found)?,
-            None => {}
-            Some(output) => {
-                let sink = |progress| context.bar.fit("the best point: ", progress);
-                let samples = Data::Samples(&table.samples, table.weights.as_deref());
-                let model = (points[best].fit)(samples, &answers, &context.monitor(&sink));
-                let model = model.and_then(|model| named(model, &table));
-                let model = model.map_err(|error| in_file(error, file, &table, 0))?;
-                let samples = Trained::of(&table, &model)?;
-                let summary = Summary::of_written(context, &model, samples, seconds_read, (output, self.stopping))?;
-                if self.json {
-                    let mut all = summary.json(points[best].choice.json(common));
-                    all.as_object_mut()
-                        .into_iter()
-                        .zip(found.as_object())
-                        .for_each(|(all, found)| all.extend(found.clone()));
-                    print_json(&all)?;
-                } else {
-                    context.note(&format!("the best point on all samples:\n{}", summary.summary()));
-                }
+        let Some(output) = &self.output else {
+            if self.json {
+                print_json(&found)?;
             }
+            return context.check_interrupted();
+        };
+        let sink = |progress| context.bar.fit("the best point: ", progress);
+        let samples = Data::Samples(&table.samples, table.weights.as_deref());
+        let model = (points[best].fit)(samples, &answers, &context.monitor(&sink));
+        let fitted = model.and_then(|model| Fitted::of(model, &table));
+        let fitted = fitted.map_err(|error| in_file(error, file, &table, 0))?;
+        let summary = fitted.write(context, seconds_read, output, self.stopping)?;
+        match self.json {
+            true => print_json(&joined(summary.json(points[best].choice.json(common)), found))?,
+            false => context.note(&format!("the best point on all samples:\n{}", summary.summary())),
         }
         context.check_interrupted()
     }
@@ -161,23 +154,18 @@ impl Cv {
         scoring: AnyScoring,
     ) -> Result<Folds, Failure> {
         let (file, groups, n) = (&self.input.data, table.groups.as_ref(), table.samples.n_rows());
-        match (answers, scoring) {
-            (Answers::Classes(labels), AnyScoring::Classes(scoring)) if table.indicators.is_none() => {
-                labels.check(n).map_err(|error| in_file(error, file, table, 0))?;
-                let folds = self.folds.folds(context, file, labels, groups)?;
-                folds.check_scoring(scoring, labels)?;
-                Ok(folds)
-            }
-            (_, AnyScoring::Classes(scoring)) => {
-                LabelScores::check(scoring)?;
-                self.folds.unstratified(context, file, n, groups)
-            }
-            (_, AnyScoring::Numbers(scoring)) => {
-                let folds = self.folds.unstratified(context, file, n, groups)?;
-                folds.check_sizes(scoring)?;
-                Ok(folds)
-            }
+        let labels = match answers {
+            Answers::Classes(labels) if table.indicators.is_none() => Some(&**labels),
+            _ => None,
+        };
+        labels.map_or(Ok(()), |labels| labels.check(n)).map_err(|error| in_file(error, file, table, 0))?;
+        let folds = self.folds.folds(context, file, n, labels, groups)?;
+        match (scoring, labels) {
+            (AnyScoring::Classes(scoring), Some(labels)) => folds.check_scoring(scoring, labels)?,
+            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
+            (AnyScoring::Numbers(scoring), _) => folds.check_sizes(scoring)?,
         }
+        Ok(folds)
     }
 }
 
@@ -372,5 +360,5 @@ fn as_text(scoring: AnyScoring, tried: &[Tried<'_>], best: usize) -> String {
         let score = [format!("{mean:.digits$} ± {deviation:.digits$}"), format!("{seconds:.2}"), remark.into()];
         shown.iter().map(value).chain(score).collect()
     };
-    text_table(&heads, &(0..tried.len()).map(row).collect::<Vec<Vec<String>>>())
+    text_table(&heads, (0..tried.len()).map(row))
 }

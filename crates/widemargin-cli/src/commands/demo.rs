@@ -74,14 +74,13 @@ impl Demo {
             }));
         }
         let heads = ["method", "C", "accuracy %", "train ms", "predict rows/s", "weights"];
-        let rows: Vec<_> = outcomes.iter().map(|outcome| outcome.cells(n_test)).collect();
         print(&format!(
             "{SOURCE}:\n8 x 8 pixels, {} images to train, {n_test} to test.\n\n{}\n\
              C is the method's default; the thin plate SVM selects its own as it trains, by leave-one-out.\n\
              Your own data: widemargin train train.csv -o any.model\n               \
              widemargin evaluate any.model test.csv\n",
             HumanCount(n_train as u64),
-            text_table(&heads, &rows),
+            text_table(&heads, outcomes.iter().map(|outcome| outcome.cells(n_test))),
         ))
     }
 }

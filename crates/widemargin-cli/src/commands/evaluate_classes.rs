@@ -7,9 +7,9 @@ use widemargin::model::{Classifier, OneClass};
 use widemargin::monitor::Monitor;
 use widemargin::select::{self as counts, ClassScore, ConfusionMatrix, Scoring};
 
-use crate::commands::evaluation::{Evaluated, Evaluation, Outcome, percent};
+use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
 use crate::report::{Failure, shown};
-use crate::text_table::{support_text, text_table};
+use crate::text_table::{percent, support_text, text_table};
 
 /// What outlier detectors predict: outliers, and usual samples.
 static OUTLIERS: [Label; 2] = [Label::Integer(-1), Label::Integer(1)];
@@ -120,10 +120,8 @@ fn evaluated<'a>(
         let shares = [score.precision, score.recall, score.f1].map(percent);
         [score.label.to_string(), support_text(score.support)].into_iter().chain(shares).collect()
     };
-    let table = text_table(
-        &["label", "support", "precision %", "recall %", "F1 %"],
-        &class_scores.iter().map(row).collect::<Vec<_>>(),
-    );
+    let heads = ["label", "support", "precision %", "recall %", "F1 %"];
+    let table = text_table(&heads, class_scores.iter().map(row));
     let of_values = [
         ("ROC AUC", "roc_auc", Scoring::RocAuc, 1.0),
         ("average precision", "average_precision", Scoring::AveragePrecision, 1.0),
@@ -164,6 +162,5 @@ fn confusion_text(confusion: &ConfusionMatrix) -> String {
     let row = |(name, counts): (&String, &Vec<f64>)| {
         [name.clone()].into_iter().chain(counts.iter().map(|count| support_text(*count))).collect()
     };
-    let rows: Vec<Vec<String>> = names.iter().zip(&confusion.counts).map(row).collect();
-    text_table(&heads, &rows) + "\n"
+    text_table(&heads, names.iter().zip(&confusion.counts).map(row)) + "\n"
 }

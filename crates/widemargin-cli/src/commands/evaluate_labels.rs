@@ -7,9 +7,9 @@ use widemargin::data::Labels;
 use widemargin::model::Classifier;
 use widemargin::select::{LabelScore, LabelScores};
 
-use crate::commands::evaluation::{Evaluated, Evaluation, Outcome, percent};
+use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
 use crate::label_scores::{in_order, require_indicators};
-use crate::text_table::{support_text, text_table};
+use crate::text_table::{fixed, percent, support_text, text_table};
 
 /// Compares the predictions of each label with what is known.
 pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outcome {
@@ -31,7 +31,7 @@ pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> O
     let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
     let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
     let requested = scoring.iter().map(|&one| Ok((one.to_string(), json!(scores.score(one)?))));
-    let number = |score: &Result<f64>| score.as_ref().map_or_else(|_| "-".to_owned(), |s| format!("{s:.4}"));
+    let number = |score: &Result<f64>| fixed(score.as_ref().ok().copied(), 4);
     let row = |label: &LabelScore| {
         let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
         let counts = [HumanCount(evaluation.n_samples()).to_string(), support_text(has.support)];
@@ -49,7 +49,7 @@ pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> O
         text: format!(
             "{}\nF1 {:.2} %{} (means of the labels)\n\
              {:.2} % of the samples have all known labels right, {:.2} % of the labels are wrong\n",
-            text_table(&heads, &scores.labels.iter().map(row).collect::<Vec<_>>()),
+            text_table(&heads, scores.labels.iter().map(row)),
             100.0 * f1,
             means.concat(),
             100.0 * subset_accuracy,

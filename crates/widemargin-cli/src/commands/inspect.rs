@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use widemargin::model::{AnyModel, Classifier};
 use widemargin::solve::{CalibratedOn, Report};
 
-use crate::args::OptionalInput;
+use crate::args::Input;
 use crate::commands::spectrum;
 use crate::context::Context;
 use crate::details::details;
@@ -25,7 +25,7 @@ const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's sim
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
-#[command(mut_arg("data", |data| data.long("spectrum").help(SPECTRUM).long_help(LONG_SPECTRUM)))]
+#[command(mut_arg("data", |data| data.required(false).long("spectrum").help(SPECTRUM).long_help(LONG_SPECTRUM)))]
 pub struct Inspect {
     /// Model file
     model: PathBuf,
@@ -33,13 +33,13 @@ pub struct Inspect {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    spectrum: OptionalInput,
+    spectrum: Option<Input>,
 }
 
 impl Inspect {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        if let Some(input) = &self.spectrum.0 {
+        if let Some(input) = &self.spectrum {
             return spectrum::run(context, &self.model, input, self.json);
         }
         let model = AnyModel::load(&self.model)?;

@@ -8,13 +8,12 @@ use clap::Args;
 use crate::args::Input;
 use crate::context::Context;
 use crate::fit::{Data, fit_of, fits_blocks};
-use crate::model::named;
 use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
 use crate::parameters::Task;
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
-use crate::summary::{Stopping, Summary, Trained};
+use crate::summary::{Fitted, Stopping};
 use crate::task::{answers, described};
 
 /// Arguments of `train`.
@@ -54,28 +53,23 @@ impl Train {
         let in_blocks = in_blocks && fits_blocks(&choice);
         let (sink, task) = (|progress| context.bar.fit("", progress), self.model.task);
         let monitor = context.monitor(&sink);
-        let (model, samples, label, seconds_read) = if in_blocks {
+        let (fitted, label, seconds_read) = if in_blocks {
             self.input.check_blocks()?;
             let start = Instant::now();
             let on_disk = OnDisk::open(context, data, &self.input.options(), self.memory, (&self.folders, output))?;
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
             let model = on_disk.fit(data, |samples| fit(samples, &answers, &monitor))?;
-            let samples = Trained::on_disk(on_disk.n_samples(), on_disk.extent());
-            (named(model, table)?, samples, described(table, &answers), seconds)
+            (Fitted::on_disk(model, &on_disk)?, described(table, &answers), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
             let answers = answers(context, task, choice.method, &self.input, &table)?;
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
             let model = fit(samples, &answers, &monitor).map_err(|error| in_file(error, data, &table, 0))?;
-            let model = named(model, &table)?;
-            let samples = Trained::of(&table, &model)?;
-            (model, samples, described(&table, &answers), seconds)
+            (Fitted::of(model, &table)?, described(&table, &answers), seconds)
         };
-        let summary = Summary::of_written(context, &model, samples, seconds_read, (output, self.stopping))?;
-        if let Some(label) = label {
-            context.note(&label);
-        }
+        let summary = fitted.write(context, seconds_read, output, self.stopping)?;
+        label.into_iter().for_each(|label| context.note(&label));
         match self.json {
             true => print_json(&summary.json(choice.json(&context.common)))?,
             false => context.note(&summary.summary()),

@@ -82,24 +82,25 @@ impl FoldArgs {
 }
 
 impl Folds {
+    fn n_folds(&self) -> usize {
+        self.of.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The rows of a fold, and all others.
+    fn rows(&self, fold: usize) -> (Vec<usize>, Vec<usize>) {
+        (0..self.of.len()).partition(|&row| self.of[row] == fold)
+    }
+
     /// Refuses a score of numbers that folds have too few samples for.
     pub fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
-        if scoring != RegressionScoring::R2 {
-            return Ok(());
-        }
         let n_folds = self.n_folds();
-        let size = |fold: usize| self.of.iter().filter(|of| **of == fold).count();
-        match (0..n_folds).find(|&fold| size(fold) < 2) {
+        match (0..n_folds).find(|&fold| scoring == RegressionScoring::R2 && self.rows(fold).0.len() < 2) {
+            None => Ok(()),
             Some(fold) => {
                 let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
                 Err(Failure::input(failure).help("ask for fewer --folds, or take --scoring neg-mean-absolute-error"))
             }
-            None => Ok(()),
         }
-    }
-
-    fn n_folds(&self) -> usize {
-        self.of.iter().max().map_or(0, |last| last + 1)
     }
 
     /// Refuses a score that is not defined for a fold.
@@ -107,13 +108,12 @@ impl Folds {
         let all: Vec<usize> = (0..labels.len()).collect();
         scoring.check(labels, labels.select(&all).classes())?;
         let n_folds = self.n_folds();
-        for fold in 0..n_folds {
-            let (test, train): (Vec<usize>, Vec<usize>) = (0..self.of.len()).partition(|&row| self.of[row] == fold);
+        (0..n_folds).try_for_each(|fold| {
+            let (test, train) = self.rows(fold);
             scoring.check(&labels.select(&test), labels.select(&train).classes()).map_err(|error| {
                 let failure = Failure::input(format!("fold {} of {n_folds}: {error}", fold + 1));
                 failure.help("ask for fewer --folds, or take --scoring balanced-accuracy")
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
 }

@@ -217,6 +217,14 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     Failure { message, help, exit: failure.exit }
 }
 
+/// The same of an error while a file is read, which may be about columns that are not those of a model.
+pub fn while_reading(error: IoError, file: &Path) -> Failure {
+    match error {
+        IoError::Library(error) => in_file(error, file, &Table::default(), 0),
+        error => Failure::from(error),
+    }
+}
+
 /// The failure of samples of several classes when only one class has a weight above 0.
 fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
     let Error::OneClass { label, n_samples } = error else { return None };

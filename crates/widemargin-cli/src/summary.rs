@@ -13,7 +13,8 @@ use widemargin_io::Table;
 
 use crate::cancel::CANCELLED;
 use crate::context::Context;
-use crate::model::{named, report, report_json};
+use crate::model::{json_of, named, report, size_of_file};
+use crate::output::joined;
 use crate::readable::{plain, wrapped};
 use crate::report::{Failure, cancelled};
 use crate::resources::OnDisk;
@@ -105,26 +106,16 @@ pub struct Summary<'a> {
 impl Summary<'_> {
     /// As `--json` prints it.
     pub fn json(&self, parameters: Value) -> Value {
-        let mut json = json!({
-            "method": self.of.model.method(),
-            "model": self.output.display().to_string(),
+        let more = json!({
             "n_samples": self.of.n_samples,
             "samples": self.of.kind,
             "n_nonzero": self.of.n_nonzero,
-            "n_features": Takes::from(&self.of.model).n_features,
             "parameters": parameters,
             "chosen": of_any!(&self.of.model, model => json!(model.parameters())),
-            "report": report_json(report(&self.of.model)),
             "seconds_read": self.seconds.0,
             "seconds": self.seconds.1,
-            "model_bytes": size_of_file(self.output),
         });
-        match &self.of.model {
-            AnyModel::Classifier(model) => json["classes"] = json!(model.classes()),
-            AnyModel::Regressor(model) => json["n_outputs"] = json!(model.n_outputs()),
-            AnyModel::OneClass(_) => {}
-        }
-        json
+        joined(json_of(&self.of.model, self.output), more)
     }
 
     /// As text, on standard error: the data, the selected parameters, the estimated score, and the model file.
@@ -185,8 +176,4 @@ pub fn expected(model: &AnyModel) -> Option<String> {
             Some(format!("{} % of usual samples below the threshold (leave-one-out)", 100.0 * model.quantile()))
         }
     }
-}
-
-fn size_of_file(file: &Path) -> u64 {
-    std::fs::metadata(file).map_or(0, |file| file.len())
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, Command, FromArgMatches};
 use indicatif::{DecimalBytes, HumanCount};
-use serde_json::json;
+use serde_json::{Value, json};
 use widemargin::data::Samples as _;
 use widemargin::model::AnyModel;
 use widemargin::select::Evaluation;
@@ -44,16 +44,6 @@ const METHODS: [(&str, &str); 4] = [
     ("thin plate SVM", "--method thin-plate:polynomials=constant,standardize=no --kernel thin-plate --n-basis none"),
 ];
 
-/// The results of a method.
-struct Outcome {
-    method: &'static str,
-    c: f64,
-    accuracy: f64,
-    seconds_train: f64,
-    seconds_predict: f64,
-    weight_bytes: usize,
-}
-
 const SOURCE: &str = "UCI optical digits (E. Alpaydin, C. Kaynak, 1998, doi.org/10.24432/C50P49, CC BY 4.0)";
 
 impl Demo {
@@ -61,10 +51,10 @@ impl Demo {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (train, test) = digits();
         let outcomes = METHODS.map(|(method, options)| outcome(context, method, options, &train, &test));
-        let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (cells, methods): (Vec<_>, Vec<_>) =
+            outcomes.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let (n_train, n_test) = (train.labels.len(), test.labels.len());
         if self.json {
-            let methods: Vec<_> = outcomes.iter().map(Outcome::json).collect();
             return print_json(&json!({
                 "data": SOURCE,
                 "n_train": n_train,
@@ -80,19 +70,19 @@ impl Demo {
              Your own data: widemargin train train.csv -o any.model\n               \
              widemargin evaluate any.model test.csv\n",
             HumanCount(n_train as u64),
-            text_table(&heads, outcomes.iter().map(|outcome| outcome.cells(n_test))),
+            text_table(&heads, cells),
         ))
     }
 }
 
-/// Trains a method with these options, and evaluates it.
+/// Trains a method with these options, and evaluates it: a line of the table, and its JSON.
 fn outcome(
     context: &Context,
     method: &'static str,
     options: &str,
     train: &Digits,
     test: &Digits,
-) -> Result<Outcome, Failure> {
+) -> Result<(Vec<String>, Value), Failure> {
     context.go_on()?;
     let matches = ModelArgs::augment_args(Command::new("demo").no_binary_name(true));
     let matches = matches.try_get_matches_from(options.split(' '));
@@ -114,29 +104,21 @@ fn outcome(
     let size = if thin_plate(&*model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
     let n_numbers = model.n_weights() + model.bases().map_or(0, |bases| bases.len() * N_PIXELS);
     let (c, accuracy, weight_bytes) = (model.c(0), evaluation.accuracy(), size * n_numbers);
-    Ok(Outcome { method, c, accuracy, seconds_train, seconds_predict, weight_bytes })
-}
-
-impl Outcome {
-    fn cells(&self, n_test: usize) -> Vec<String> {
-        vec![
-            self.method.into(),
-            format!("{:.2}", self.c),
-            format!("{:.2}", 100.0 * self.accuracy),
-            format!("{:.1}", 1e3 * self.seconds_train),
-            HumanCount((n_test as f64 / self.seconds_predict) as u64).to_string(),
-            DecimalBytes(self.weight_bytes as u64).to_string(),
-        ]
-    }
-
-    fn json(&self) -> serde_json::Value {
-        json!({
-            "method": self.method,
-            "C": self.c,
-            "accuracy": self.accuracy,
-            "seconds_train": self.seconds_train,
-            "seconds_predict": self.seconds_predict,
-            "weight_bytes": self.weight_bytes,
-        })
-    }
+    let cells = vec![
+        method.into(),
+        format!("{c:.2}"),
+        format!("{:.2}", 100.0 * accuracy),
+        format!("{:.1}", 1e3 * seconds_train),
+        HumanCount((predicted.len() as f64 / seconds_predict) as u64).to_string(),
+        DecimalBytes(weight_bytes as u64).to_string(),
+    ];
+    let json = json!({
+        "method": method,
+        "C": c,
+        "accuracy": accuracy,
+        "seconds_train": seconds_train,
+        "seconds_predict": seconds_predict,
+        "weight_bytes": weight_bytes,
+    });
+    Ok((cells, json))
 }

@@ -12,7 +12,7 @@ use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
 use crate::parameters::Task;
 use crate::report::{Failure, in_file};
-use crate::resources::{Folders, Memory, OnDisk};
+use crate::resources::{Memory, OnDisk};
 use crate::summary::{Fitted, Stopping};
 use crate::task::{answers, described};
 
@@ -26,8 +26,13 @@ pub struct Train {
     stopping: Stopping,
     #[command(flatten)]
     memory: Memory,
-    #[command(flatten)]
-    folders: Folders,
+    /// Folder for the checkpoint of a fit in blocks
+    ///
+    /// If the process is killed, rerunning it with the same data and parameters resumes the fit and gives the same model.
+    /// The scratch file of a fit in blocks is in the folder of the environment variable TMPDIR, or in that of the model
+    /// file.
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
     /// Print one JSON object instead of a summary
     #[arg(long)]
     json: bool,
@@ -44,8 +49,11 @@ impl Train {
         let fit = fit_of(&choice, &context.common, self.memory.limit)?;
         let (data, output) = (&self.input.data, &self.output);
         check_model_file(output, &self.input)?;
-        self.folders.check(&self.input)?;
-        let in_blocks = self.folders.ask_for_blocks(self.memory);
+        if let Some(folder) = &self.checkpoint {
+            // In the data folder, its files would be read as samples.
+            widemargin::output::check(&folder.join("checkpoint"), &[("the data", data)])?;
+        }
+        let in_blocks = self.memory.limit.is_some() || self.checkpoint.is_some();
         if in_blocks && choice.task == Task::OutlierDetection {
             let failure = Failure::input("--task outlier-detection holds all samples in memory");
             return Err(failure.help("leave --memory-limit out, or train on a part of the samples"));
@@ -56,7 +64,8 @@ impl Train {
         let (fitted, label, seconds_read) = if in_blocks {
             self.input.check_blocks()?;
             let start = Instant::now();
-            let on_disk = OnDisk::open(context, data, &self.input.options(), self.memory, (&self.folders, output))?;
+            let on_disk =
+                OnDisk::open(context, data, &self.input.options(), self.memory, (self.checkpoint.as_deref(), output))?;
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
             let model = on_disk.fit(data, |samples| fit(samples, &answers, &monitor))?;

@@ -23,6 +23,11 @@ impl Chance {
         self.0 ^= self.0 << 17;
         self.0 % n
     }
+
+    /// From 0 to 1.
+    pub fn uniform(&mut self) -> f64 {
+        self.below(1 << 24) as f64 / f64::from(1 << 24)
+    }
 }
 
 /// Columns in this order: numbers, the color and the size tell the class, which `kind` names and `y` numbers; every ninth size

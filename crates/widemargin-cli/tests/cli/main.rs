@@ -222,19 +222,12 @@ fn command(folder: &Path) -> Command {
 /// LIBSVM text of three kinds of histograms with 12 bins, labeled `ant`, `bee`, `fly`. Counts are whole, so
 /// every format holds them exactly; the last bin is never empty, so every part of the text has all bins.
 fn histograms(seed: u64, n: usize) -> String {
-    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = |below: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
-    let mut text = String::new();
+    let (mut chance, mut text) = (kinds::Chance::new(seed), String::new());
     for row in 0..n {
         let kind = row % 3;
         text += ["ant", "bee", "fly"][kind];
         for bin in 0..12 {
-            let count = if bin / 4 == kind { 2 + next(8) } else { next(4) } + u64::from(bin == 11);
+            let count = if bin / 4 == kind { 2 + chance.below(8) } else { chance.below(4) } + u64::from(bin == 11);
             if count > 0 {
                 write!(text, " {}:{count}", bin + 1).unwrap();
             }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::kinds::Chance;
 use crate::{Folder, assert_close, command};
 
 /// Rows of 20 numbers and a class, with a border that bends: an array in NumPy's format, the class in the last column.
@@ -13,11 +14,8 @@ fn array(n: usize) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
-    let mut state = 1u64;
-    let mut uniform = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-    };
+    let mut chance = Chance::new(1);
+    let mut uniform = || chance.uniform() as f32 - 0.5;
     for _ in 0..n {
         let row: Vec<f32> = (0..20).map(|_| uniform()).collect();
         let class = f32::from(4.0 * row[0] * row[1] + row[2] > 0.3 * uniform());
@@ -174,7 +172,7 @@ fn a_folder_of_shards_is_one_file() {
 #[test]
 fn features_with_similarities_are_the_same_out_of_core() {
     let folder = Folder::new();
-    let mut chance = crate::kinds::Chance::new(5);
+    let mut chance = Chance::new(5);
     let mut row = |number: usize| {
         let class = number % 2;
         let columns = 1 + 10 * class as u64 + chance.below(8);

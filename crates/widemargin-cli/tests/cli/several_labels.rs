@@ -2,18 +2,15 @@
 
 use std::fmt::Write as _;
 
+use crate::kinds::Chance;
 use crate::{Folder, assert_close};
 
 /// Two coordinates from −1 to 1, and three labels: right, upper, and near the middle; some unknown.
 pub fn points(seed: u64, n: usize, with_unknown: bool) -> Vec<([f64; 2], [Option<bool>; 3])> {
-    let mut state = seed;
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / (1u64 << 24) as f64
-    };
+    let mut chance = Chance::new(seed);
     let mut points = Vec::new();
     for row in 0..n {
-        let [x, y] = [2.0 * uniform() - 1.0, 2.0 * uniform() - 1.0];
+        let [x, y] = [2.0 * chance.uniform() - 1.0, 2.0 * chance.uniform() - 1.0];
         let known = |label: usize, has: bool| (!with_unknown || row % 5 != label).then_some(has);
         points.push(([x, y], [known(0, x > 0.2), known(1, y > 0.0), known(2, x * x + y * y < 0.5)]));
     }

@@ -122,12 +122,12 @@ fn labels_that_are_no_classes_are_refused() {
             folder.run(&format!("{method} {file} {output}"))
         };
         run("floats.csv")
-            .fails(2, &["floats.csv", "column 1 was taken for the labels", "fractions"])
+            .fails(2, &["floats.csv", "column 1 was taken for the label", "fractions"])
             .helps(&["--label NAME or NUMBER"]);
         run("ids.csv")
             .fails(2, &["ids.csv", "column 1 was taken", "another value in each of 200 rows"])
             .helps(&["--label NAME or NUMBER"]);
-        run("named.csv --label price").fails(2, &["column 'price', the labels,", "fractions"]);
+        run("named.csv --label price").fails(2, &["column 'price', the label,", "fractions"]);
         run("target.csv").fails(2, &["column 'target' was taken", "fractions"]);
     }
     assert!(!folder.has("m"));

@@ -45,7 +45,8 @@ pub fn table(seed: u64, n: usize, order: &[&str]) -> String {
         let (color, size, known) = (colors[below(2) as usize], below(50) + 20 * high, ["yes", "no"][below(2) as usize]);
         let cell = |name: &&str| match *name {
             "width" | "a" => width.to_string(),
-            "height" | "b" => height.to_string(),
+            "height" => height.to_string(),
+            "b" => (140 - height).to_string(),
             "weight" => weight.to_string(),
             "color" => color.to_owned(),
             "size" if row % 9 == 4 => String::new(),

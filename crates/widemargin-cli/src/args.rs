@@ -6,7 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
+use clap::builder::BoolishValueParser;
 use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions, TextColumn};
 
 use crate::report::Failure;
@@ -71,8 +72,13 @@ pub struct Input {
     /// A model stores which columns were left out of its training table, and those of the labels, ids and weights.
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
     pub drop: Vec<LabelColumn>,
+    /// Columns whose numbers are categories, with commas between
+    ///
+    /// Each category is a feature of its own, as of columns of text, and a model stores which there are.
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
+    pub categorical: Vec<LabelColumn>,
     /// Whether a table has a header: yes or no [default: detected]
-    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
+    #[arg(long, value_name = "YES|NO", value_parser = BoolishValueParser::new())]
     pub header: Option<bool>,
     /// What separates cells: a character, tab, ... [default: detected]
     ///
@@ -125,6 +131,7 @@ impl Input {
             delimiter: self.delimiter,
             decimal: self.decimal,
             drop: self.drop.clone(),
+            categorical: self.categorical.clone(),
             skip_labels: self.skip_labels,
             ..ReadOptions::default()
         }
@@ -155,49 +162,18 @@ impl Input {
 
     /// Refuses what samples that are read in blocks do not have.
     pub fn check_blocks(&self) -> Result<(), Failure> {
-        match &self.weight_column {
-            Some(_) => {
-                let failure =
-                    Failure::input("--weight-column: samples that are read in blocks (--memory-limit) have no weights");
-                Err(failure.help("leave --memory-limit out, or write each sample as often as it weighs"))
+        let failure = match (&self.weight_column, &self.categorical[..]) {
+            (None, []) => return Ok(()),
+            (Some(_), _) => {
+                Failure::input("--weight-column: samples that are read in blocks (--memory-limit) have no weights")
+                    .help("leave --memory-limit out, or write each sample as often as it weighs")
             }
-            None => Ok(()),
-        }
-    }
-}
-
-/// Samples to read, or none.
-#[derive(Clone, Debug)]
-pub struct OptionalInput(pub Option<Input>);
-
-impl Args for OptionalInput {
-    fn augment_args(command: Command) -> Command {
-        // In an update nothing is required.
-        Input::augment_args_for_update(command)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for OptionalInput {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let is_passed = matches.contains_id("data");
-        Ok(OptionalInput(if is_passed { Some(Input::from_arg_matches(matches)?) } else { None }))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-fn yes_or_no(text: &str) -> Result<bool, &'static str> {
-    match text {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err("expected yes or no"),
+            _ => {
+                Failure::input("--categorical: columns of samples that are read in blocks (--memory-limit) are numbers")
+                    .help("leave --memory-limit out, or write a column for each category")
+            }
+        };
+        Err(failure)
     }
 }
 

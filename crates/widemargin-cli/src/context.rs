@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use widemargin::Error;
 use widemargin::monitor::{Monitor, Progress, Stopped};
-use widemargin_io::{IoError, ReadOptions, Table};
+use widemargin_io::{ReadOptions, Table};
 
 use crate::args::Common;
 use crate::cancel::{CANCELLED, at_once};
 use crate::progress::Bar;
-use crate::report::{Failure, cancelled, in_file, interrupted, shown};
+use crate::report::{Failure, cancelled, interrupted, shown, while_reading};
 
 /// One run of the command.
 #[derive(Debug)]
@@ -93,12 +93,8 @@ impl Context {
     pub fn read(&self, file: &Path, options: &ReadOptions) -> Result<(Table, f64), Failure> {
         self.bar.say(format!("reading {}", shown(file)));
         let start = Instant::now();
-        let table =
-            at_once(|| self.pool.install(|| widemargin_io::read(file, options))).map_err(|error| match error {
-                // Columns that are not those of a model.
-                IoError::Library(error) => in_file(error, file, &Table::default(), 0),
-                error => Failure::from(error),
-            })?;
+        let table = at_once(|| self.pool.install(|| widemargin_io::read(file, options)));
+        let table = table.map_err(|error| while_reading(error, file))?;
         for remark in &table.remarks {
             self.warn(&format!("{}: {remark}", shown(file)));
         }

@@ -14,7 +14,7 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
 
 use crate::report::{Failure, shown};
-use crate::text_table::text_table;
+use crate::text_table::{fixed, percent, text_table};
 
 /// Bases that a table shows.
 const BASES_SHOWN: usize = 20;
@@ -66,57 +66,51 @@ pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> 
 
 /// What a power mean SVM tried: kernels, and values of C.
 fn choice_tables(c: f64, choice: &PowerMeanChoice) -> String {
-    let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.5}"));
-    let percent = |value: Option<f64>| value.map_or("-".into(), |value| format!("{:.2}", 100.0 * value));
     let kernel = |tried: &TriedKernel| {
         let nodes = tried.n_nodes.map_or("exact".into(), |n_nodes| n_nodes.to_string());
         let c = tried.c.map_or("-".into(), |c| format!("{c:.3e}"));
         let problem = tried.problem.clone().unwrap_or_default();
-        vec![tried.kernel.clone(), nodes, c, number(tried.loo_squared_hinge), percent(tried.loo_error), problem]
+        vec![tried.kernel.clone(), nodes, c, fixed(tried.loo_squared_hinge, 5), percent(tried.loo_error), problem]
     };
-    let kernels: Vec<Vec<String>> = choice.tried.iter().map(kernel).collect();
-    let mut tables = text_table(&["kernel", "nodes", "C", "left-out loss", "left-out error %", ""], &kernels);
+    let [loss, error] = ["leave-one-out loss", "leave-one-out error %"];
+    let mut tables = text_table(&["kernel", "nodes", "C", loss, error, ""], choice.tried.iter().map(kernel));
     if !choice.path.is_empty() {
         let row = |point: &TriedC| {
-            let (loss, error) = (Some(point.loo_squared_hinge), Some(point.loo_error));
-            let chosen = if point.c == c { "* chosen".into() } else { String::new() };
-            vec![format!("{:.3e}", point.c), number(loss), percent(error), chosen]
+            let (loss, error) = (fixed(Some(point.loo_squared_hinge), 5), percent(Some(point.loo_error)));
+            vec![format!("{:.3e}", point.c), loss, error, mark(point.c == c)]
         };
-        let rows: Vec<Vec<String>> = choice.path.iter().map(row).collect();
-        tables.push('\n');
-        tables.push_str(&text_table(&["C", "left-out loss", "left-out error %", ""], &rows));
+        tables += &format!("\n{}", text_table(&["C", loss, error, ""], choice.path.iter().map(row)));
     }
     tables
 }
 
+/// What marks the line of the selected value.
+fn mark(is_selected: bool) -> String {
+    if is_selected { "* chosen".into() } else { String::new() }
+}
+
 /// The path, a line a C.
 fn path_table(c: f64, path: &[PathPoint]) -> String {
-    let number = |value: Option<f64>, factor: f64, digits: usize| {
-        value.map_or("-".into(), |value| format!("{:.digits$}", factor * value))
-    };
     let row = |point: &PathPoint| {
         vec![
             format!("{:.3e}", point.c),
             format!("{:.1e}", point.lambda),
-            number(point.loo_squared_hinge, 1.0, 5),
-            number(point.refit_error(), 100.0, 2),
+            fixed(point.loo_squared_hinge, 5),
+            percent(point.refit_error()),
             HumanCount(point.violators).to_string(),
             point.steps.to_string(),
-            if point.c == c { "* chosen".into() } else { String::new() },
+            mark(point.c == c),
         ]
     };
-    let rows: Vec<Vec<String>> = path.iter().map(row).collect();
-    text_table(&["C", "lambda", "left-out loss", "error of refits %", "violators", "steps", ""], &rows)
+    let heads = ["C", "lambda", "leave-one-out loss", "error of refits %", "violators", "steps", ""];
+    text_table(&heads, path.iter().map(row))
 }
 
 /// The beginning of a long text, on one line, and how long it is.
 fn excerpt(text: &str) -> String {
     let length = text.chars().count();
-    let shown: String = text
-        .chars()
-        .take(if length > CHARACTERS_SHOWN { CHARACTERS_SHOWN } else { length })
-        .map(|character| if character.is_control() { ' ' } else { character })
-        .collect();
+    let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    let shown: String = plain.take(CHARACTERS_SHOWN).collect();
     if length > CHARACTERS_SHOWN { format!("{shown}… ({} characters)", HumanCount(length as u64)) } else { shown }
 }
 
@@ -168,5 +162,5 @@ fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
         Some(_) if cells.len() < n => format!("the {} most important of {n} bases\n", cells.len()),
         Some(_) => format!("{n} bases\n"),
     };
-    (json, head + &text_table(&heads.collect::<Vec<_>>(), &cells))
+    (json, head + &text_table(&heads.collect::<Vec<_>>(), cells))
 }

@@ -38,53 +38,33 @@ pub struct Folds {
 }
 
 impl FoldArgs {
-    /// Divides the samples of a file, balanced in classes; a class that some folds are without is a warning.
+    /// Divides the `n` samples of a file: by their groups, if there are some, and balanced in classes, if there are labels;
+    /// a class that some folds are without is a warning.
     pub fn folds(
         &self,
         context: &Context,
         file: &Path,
-        labels: &Labels,
-        column: Option<&Labels>,
-    ) -> Result<Folds, Failure> {
-        let (folds, groups) = self.divide(context, file, labels, column)?;
-        let classes = FoldClasses::new(labels, groups.as_ref(), &folds.of);
-        if let Some((problem, help)) = classes.one_class_left() {
-            return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
-        }
-        for line in classes.warnings() {
-            context.warn(&line);
-        }
-        Ok(folds)
-    }
-
-    /// Divides `n` samples at random, or by their groups.
-    pub fn unstratified(
-        &self,
-        context: &Context,
-        file: &Path,
         n: usize,
+        labels: Option<&Labels>,
         column: Option<&Labels>,
     ) -> Result<Folds, Failure> {
-        // With one class for all, there is nothing but the sizes to balance.
-        Ok(self.divide(context, file, &Labels::new(vec![0i64; n]), column)?.0)
-    }
-
-    /// The folds, and the groups if there are some.
-    fn divide(
-        &self,
-        context: &Context,
-        file: &Path,
-        labels: &Labels,
-        column: Option<&Labels>,
-    ) -> Result<(Folds, Option<Labels>), Failure> {
         let seed = context.common.seed;
-        let groups = self.group_file.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
+        let groups = self.group_file.as_ref().map(|groups| self.read(groups, file, n)).transpose()?;
         let groups = groups.or_else(|| column.cloned());
+        // With one class for all, there is nothing but the sizes to balance.
+        let classes = labels.cloned().unwrap_or_else(|| Labels::new(vec![0i64; n]));
         let of = match &groups {
-            Some(groups) => grouped_folds(labels, groups, self.folds, seed)?,
-            None => stratified_folds(labels, self.folds, seed)?,
+            Some(groups) => grouped_folds(&classes, groups, self.folds, seed)?,
+            None => stratified_folds(&classes, self.folds, seed)?,
         };
-        Ok((Folds { of, n_groups: groups.as_ref().map(|groups| groups.classes().len()) }, groups))
+        if labels.is_some() {
+            let classes = FoldClasses::new(&classes, groups.as_ref(), &of);
+            if let Some((problem, help)) = classes.one_class_left() {
+                return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
+            }
+            classes.warnings().into_iter().for_each(|line| context.warn(&line));
+        }
+        Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
     }
 
     fn read(&self, groups: &Path, file: &Path, n: usize) -> Result<Labels, Failure> {
@@ -102,24 +82,25 @@ impl FoldArgs {
 }
 
 impl Folds {
+    fn n_folds(&self) -> usize {
+        self.of.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The rows of a fold, and all others.
+    fn rows(&self, fold: usize) -> (Vec<usize>, Vec<usize>) {
+        (0..self.of.len()).partition(|&row| self.of[row] == fold)
+    }
+
     /// Refuses a score of numbers that folds have too few samples for.
     pub fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
-        if scoring != RegressionScoring::R2 {
-            return Ok(());
-        }
         let n_folds = self.n_folds();
-        let size = |fold: usize| self.of.iter().filter(|of| **of == fold).count();
-        match (0..n_folds).find(|&fold| size(fold) < 2) {
+        match (0..n_folds).find(|&fold| scoring == RegressionScoring::R2 && self.rows(fold).0.len() < 2) {
+            None => Ok(()),
             Some(fold) => {
                 let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
                 Err(Failure::input(failure).help("ask for fewer --folds, or take --scoring neg-mean-absolute-error"))
             }
-            None => Ok(()),
         }
-    }
-
-    fn n_folds(&self) -> usize {
-        self.of.iter().max().map_or(0, |last| last + 1)
     }
 
     /// Refuses a score that is not defined for a fold.
@@ -127,13 +108,12 @@ impl Folds {
         let all: Vec<usize> = (0..labels.len()).collect();
         scoring.check(labels, labels.select(&all).classes())?;
         let n_folds = self.n_folds();
-        for fold in 0..n_folds {
-            let (test, train): (Vec<usize>, Vec<usize>) = (0..self.of.len()).partition(|&row| self.of[row] == fold);
+        (0..n_folds).try_for_each(|fold| {
+            let (test, train) = self.rows(fold);
             scoring.check(&labels.select(&test), labels.select(&train).classes()).map_err(|error| {
                 let failure = Failure::input(format!("fold {} of {n_folds}: {error}", fold + 1));
                 failure.help("ask for fewer --folds, or take --scoring balanced-accuracy")
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
 }

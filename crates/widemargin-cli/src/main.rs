@@ -2,44 +2,37 @@
 //!
 //! Here are the command line, progress and messages; formats are `widemargin-io`'s and the methods the
 //! library's. A subcommand is a file in [`commands`]; the options of models are in [`options`], and what they mean to a
-//! method in a file of its own.
+//! method in [`fit`].
 
 mod args;
-mod auto;
-mod basis_expansion;
 mod cancel;
-mod class_weight;
 mod cli;
 mod commands;
 mod context;
-mod demo;
 mod details;
+mod digits;
 mod fit;
-mod fits;
 mod folds;
 mod label_column;
 mod label_scores;
-mod labels;
 mod model;
 mod options;
 mod out_of_memory;
 mod output;
 mod parameters;
-mod power_mean;
 mod progress;
 mod readable;
 mod report;
 mod resources;
 mod samples;
-mod scored;
 mod scoring;
 mod stream;
 mod summary;
 mod takes;
 mod task;
 mod text_table;
-mod thin_plate;
 mod usage;
+mod values;
 
 use std::process::ExitCode;
 

@@ -73,8 +73,30 @@ pub fn named(mut model: AnyModel, table: &Table) -> widemargin::Result<AnyModel>
     Ok(model)
 }
 
+/// What `--json` prints of every model.
+pub fn json_of(model: &AnyModel, path: &Path) -> Value {
+    let mut object = json!({
+        "model": path.display().to_string(),
+        "method": model.method(),
+        "n_features": Takes::from(model).n_features,
+        "report": report_json(report(model)),
+        "model_bytes": size_of_file(path),
+    });
+    match model {
+        AnyModel::Classifier(model) => object["classes"] = json!(model.classes()),
+        AnyModel::Regressor(model) => object["n_outputs"] = json!(model.n_outputs()),
+        AnyModel::OneClass(_) => {}
+    }
+    object
+}
+
+/// Number of bytes.
+pub fn size_of_file(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |file| file.len())
+}
+
 /// A report as `--json` prints it; without seconds for a model that was loaded.
-pub fn report_json(report: &Report) -> Value {
+fn report_json(report: &Report) -> Value {
     let seconds: serde_json::Map<_, _> =
         report.stages.iter().map(|stage| (stage.name.clone(), stage.seconds.into())).collect();
     json!({

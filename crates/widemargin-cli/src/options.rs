@@ -1,14 +1,15 @@
 //! The options of models: one flat set for all methods; each method has some.
 
 use clap::Args;
-use serde_json::{Value, json};
-use widemargin::{Error, nearest};
+use serde_json::json;
+use widemargin::nearest;
 
 use crate::args::Common;
 use crate::parameters::Method::Auto;
 use crate::parameters::Task::Classification;
 use crate::parameters::{C, Method, OPTIONS, Parameter, SETTINGS, Task, name_of};
 use crate::report::{Failure, in_option};
+use crate::values::{Value, split_spec};
 
 const METHOD: &str = "\
 Method: auto, basis-expansion, power-mean or thin-plate
@@ -116,17 +117,6 @@ pub struct Choice {
     values: Vec<(&'static str, String)>,
 }
 
-/// Keys and values of a name.
-type Pairs<'a> = Vec<(&'a str, &'a str)>;
-
-/// A name and parameters: `name:key=value,key=value`.
-pub fn split_spec(text: &str) -> Result<(&str, Pairs<'_>), String> {
-    let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-    let pairs = rest.into_iter().flat_map(|rest| rest.split(','));
-    let pair = |pair: &'_ str| format!("'{pair}' is not key=value");
-    Ok((name, pairs.map(|text| text.split_once('=').ok_or_else(|| pair(text))).collect::<Result<_, _>>()?))
-}
-
 impl ModelArgs {
     fn passed(&self, name: &str) -> &[String] {
         match name {
@@ -177,18 +167,29 @@ impl ModelArgs {
     }
 }
 
+/// Names in a line of text.
+fn list<'a>(names: impl IntoIterator<Item = &'a str>, between: &str) -> String {
+    names.into_iter().collect::<Vec<_>>().join(between)
+}
+
+/// What to do about an unknown name: the nearest of the known ones, and all of them.
+fn known(what: &str, name: &str, names: impl Iterator<Item = &'static str> + Clone) -> String {
+    let near = nearest(name, names.clone()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    format!("{near}{what} {}", list(names, ", "))
+}
+
 /// Refuses the parameter where the method or the task has no use for it.
-fn check(option: &Parameter, choice: &Choice) -> Result<(), Failure> {
-    let (name, list) = (name_of(option.name), |names: Vec<&str>| names.join(" and "));
-    if !option.tasks.contains(&choice.task) {
-        let tasks = list(option.tasks.iter().map(|task| task.name()).collect());
+fn check(parameter: &Parameter, choice: &Choice) -> Result<(), Failure> {
+    let name = name_of(parameter.name);
+    if !parameter.tasks.contains(&choice.task) {
+        let tasks = list(parameter.tasks.iter().map(|task| task.name()), " and ");
         let help = format!("leave it out with --task {}", choice.task.name());
         return Err(Failure::input(format!("{name} applies to --task {tasks}")).help(help));
     }
-    if !option.methods.contains(&choice.method) {
-        let methods = list(option.methods.iter().map(|method| method.name()).collect());
+    if !parameter.methods.contains(&choice.method) {
+        let methods = list(parameter.methods.iter().map(|method| method.name()), " and ");
         let help = match choice.method {
-            Auto => format!("add --method {}", option.methods[0].name()),
+            Auto => format!("add --method {}", parameter.methods[0].name()),
             method => format!("leave it out with --method {}", method.name()),
         };
         return Err(Failure::input(format!("{name} applies to --method {methods}")).help(help));
@@ -200,32 +201,25 @@ impl Choice {
     fn of_method(spec: &str, task: Task) -> Result<Self, Failure> {
         let wrong = |problem: String| Failure::input(format!("--method {spec}: {problem}"));
         let (name, settings) = split_spec(spec).map_err(wrong)?;
-        let names = || Method::ALL.iter().map(|method| method.name());
-        let suggestion = |near: Option<&str>| near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        let names = Method::ALL.iter().map(|method| method.name());
         let Some(&method) = Method::ALL.iter().find(|method| method.name() == name) else {
-            let known = names().collect::<Vec<_>>().join(", ");
-            let help = format!("{}methods are {known}", suggestion(nearest(name, names())));
-            return Err(Failure::input(format!("--method: unknown method '{name}'")).help(help));
+            let failure = Failure::input(format!("--method: unknown method '{name}'"));
+            return Err(failure.help(known("methods are", name, names)));
         };
         if !method.tasks().contains(&task) {
-            let own: Vec<&str> = method.tasks().iter().map(|task| task.name()).collect();
-            let failure = Failure::input(format!("--task {}: {name} is for {}", task.name(), own.join(" and ")));
+            let own = list(method.tasks().iter().map(|task| task.name()), " and ");
+            let failure = Failure::input(format!("--task {}: {name} is for {own}", task.name()));
             let others = Method::ALL.iter().filter(|method| method.tasks().contains(&task)).map(|method| method.name());
-            return Err(failure.help(format!("methods for it are {}", others.collect::<Vec<_>>().join(", "))));
+            return Err(failure.help(format!("methods for it are {}", list(others, ", "))));
         }
         let mut choice = Choice { method, task, spec: spec.to_owned(), values: Vec::new() };
+        let own = SETTINGS.iter().filter(|setting| setting.methods.contains(&method));
         for (key, value) in settings {
-            let Some(setting) = SETTINGS.iter().find(|known| known.name == key && known.methods.contains(&method))
-            else {
-                let known = || SETTINGS.iter().filter(|known| known.methods.contains(&method)).map(|known| known.name);
-                let help =
-                    format!("{}it has {}", suggestion(nearest(key, known())), known().collect::<Vec<_>>().join(", "));
+            let Some(setting) = own.clone().find(|setting| setting.name == key) else {
+                let help = known("it has", key, own.map(|setting| setting.name));
                 return Err(wrong(format!("{name} has no parameter '{key}'")).help(help));
             };
-            if !setting.tasks.contains(&task) {
-                let tasks: Vec<&str> = setting.tasks.iter().map(|task| task.name()).collect();
-                return Err(wrong(format!("{key} applies to --task {}", tasks.join(" and "))));
-            }
+            check(setting, &choice)?;
             choice = choice.with(setting.name, value);
         }
         Ok(choice)
@@ -236,36 +230,18 @@ impl Choice {
         self
     }
 
-    /// The text of an option or a setting, unless it is automatic.
+    /// The text of an option or a setting, unless it is automatic. Names have hyphens or underscores.
     pub fn text(&self, name: &str) -> Option<&str> {
-        let value = self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let is_named = |known: &str| known.split('-').eq(name.split(['-', '_']));
+        let value = self.values.iter().find(|(known, _)| is_named(known)).map(|(_, value)| value.as_str());
         value.filter(|value| *value != "auto")
     }
 
     /// The value of an option or a setting, unless it is automatic.
-    pub fn read<T>(&self, name: &str, read: impl FnOnce(&str) -> Result<T, Error>) -> Result<Option<T>, Failure> {
-        let wrong = |text, error| in_option(error, (name, &name_of(name)), text);
-        self.text(name).map(|text| read(text).map_err(|error| wrong(text, error))).transpose()
-    }
-
-    /// The same of a value that is parsed.
-    pub fn get<T: std::str::FromStr<Err = Error>>(&self, name: &str) -> Result<Option<T>, Failure> {
-        self.read(name, str::parse)
-    }
-
-    /// A number.
-    pub fn number(&self, name: &'static str) -> Result<Option<f64>, Failure> {
-        self.parsed(name, "a number is needed")
-    }
-
-    /// A whole number.
-    pub fn whole<T: std::str::FromStr>(&self, name: &'static str) -> Result<Option<T>, Failure> {
-        self.parsed(name, "a whole number of at least 0 is needed")
-    }
-
-    fn parsed<T: std::str::FromStr>(&self, name: &'static str, expected: &str) -> Result<Option<T>, Failure> {
-        let wrong = |text: &str| Error::Parameter { name, value: text.to_owned(), expected: expected.to_owned() };
-        self.read(name, |text| text.parse().map_err(|_| wrong(text)))
+    pub fn get<T: Value>(&self, name: &'static str) -> Result<Option<T>, Failure> {
+        let hyphened = name.replace('_', "-");
+        let wrong = |text, error| in_option(error, (&hyphened, &name_of(&hyphened)), text);
+        self.text(name).map(|text| T::of_text(name, text).map_err(|error| wrong(text, error))).transpose()
     }
 
     /// The similarities that `--similarity` joins: a `+` stands before the name of the next.
@@ -283,20 +259,20 @@ impl Choice {
     }
 
     /// All parameters by name, as `--json` prints them.
-    pub fn json(&self, common: &Common) -> Value {
+    pub fn json(&self, common: &Common) -> serde_json::Value {
         let mut all = json!({ "method": self.method.name(), "task": self.task.name(), "seed": common.seed });
         let options = OPTIONS.iter().filter(|option| self.has(option));
         let settings = SETTINGS.iter().filter(|setting| self.text(setting.name).is_some());
         for option in options.chain(settings) {
             all[option.name.replace('-', "_")] = match (option.name, self.text(option.name)) {
-                ("class-weight", None) => Value::Null,
+                ("class-weight", None) => json!(null),
                 ("similarity", Some(_)) => json!(self.similarities()),
                 (_, None) => "auto".into(),
                 ("kernel", Some(text)) => text.into(),
                 ("n-basis" | "max-basis" | "max-iter" | "nodes", Some(text)) => {
-                    text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
+                    text.parse::<u64>().map_or_else(|_| text.into(), Into::into)
                 }
-                (_, Some(text)) => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+                (_, Some(text)) => text.parse::<f64>().map_or_else(|_| text.into(), Into::into),
             };
         }
         all
@@ -342,7 +318,7 @@ mod tests {
         let kernels = ["cubic", "cubic", "log:gamma=1,exponent=0.5", "log:gamma=1,exponent=0.5"];
         assert_eq!(texts, kernels.into_iter().zip([None, Some("1"), None, Some("1")]).collect::<Vec<_>>());
         let choices = grid("--method power-mean:nodes=0.1:0.5 --method power-mean:tol=1e-3").unwrap();
-        assert_eq!((choices[0].text("nodes"), choices[1].number("tol").unwrap()), (Some("0.1:0.5"), Some(1e-3)));
+        assert_eq!((choices[0].text("nodes"), choices[1].get("tol").unwrap()), (Some("0.1:0.5"), Some(1e-3)));
     }
 
     #[test]

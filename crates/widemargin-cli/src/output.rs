@@ -3,6 +3,7 @@
 use std::io::{BufWriter, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use widemargin_io::AtomicFile;
 
 use crate::args::Input;
@@ -63,8 +64,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Prints one JSON object.
-pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+pub fn print_json(value: &Value) -> Result<(), Failure> {
     print(&format!("{value}\n"))
+}
+
+/// A JSON object with the entries of another.
+pub fn joined(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
+        object.extend(more);
+    }
+    object
 }
 
 /// True for the paths that mean standard output.

@@ -30,23 +30,24 @@ impl Method {
     /// All of them.
     pub const ALL: [Method; 4] = [Auto, BasisExpansion, PowerMean, ThinPlate];
 
+    /// Its name on the command line, and what it can predict.
+    fn row(self) -> (&'static str, &'static [Task]) {
+        match self {
+            Auto => ("auto", EVERY_TASK),
+            BasisExpansion => ("basis-expansion", EVERY_TASK),
+            PowerMean => ("power-mean", &[Classification]),
+            ThinPlate => ("thin-plate", &[Classification, Regression]),
+        }
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Auto => "auto",
-            BasisExpansion => "basis-expansion",
-            PowerMean => "power-mean",
-            ThinPlate => "thin-plate",
-        }
+        self.row().0
     }
 
     /// What it can predict.
     pub fn tasks(self) -> &'static [Task] {
-        match self {
-            Auto | BasisExpansion => &[Classification, Regression, OutlierDetection],
-            PowerMean => &[Classification],
-            ThinPlate => &[Classification, Regression],
-        }
+        self.row().1
     }
 }
 

@@ -217,6 +217,14 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     Failure { message, help, exit: failure.exit }
 }
 
+/// The same of an error while a file is read, which may be about columns that are not those of a model.
+pub fn while_reading(error: IoError, file: &Path) -> Failure {
+    match error {
+        IoError::Library(error) => in_file(error, file, &Table::default(), 0),
+        error => Failure::from(error),
+    }
+}
+
 /// The failure of samples of several classes when only one class has a weight above 0.
 fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
     let Error::OneClass { label, n_samples } = error else { return None };
@@ -225,14 +233,11 @@ fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
     Some(Failure::input(message).help("give another class a weight above 0 (--class-weight, --weight-column)"))
 }
 
-/// Splits what is wrong from what to do about it.
+/// Splits what is wrong from what to do about it: in parentheses, or behind a colon.
 fn short(problem: &str) -> (String, Option<String>) {
-    match problem.split_once(" (") {
+    match problem.split_once(" (").or_else(|| problem.split_once(": ")) {
         Some((problem, help)) => (problem.into(), Some(help.trim_end_matches(')').into())),
-        None => match problem.split_once(": ") {
-            Some((problem, help)) => (problem.into(), Some(help.into())),
-            None => (problem.into(), None),
-        },
+        None => (problem.into(), None),
     }
 }
 
@@ -261,15 +266,10 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn row(&self) -> String {
-        if self.table.shards.is_some() {
-            return self.table.place(self.row);
-        }
-        match self.table.line(self.row) {
-            Some(line) => format!("line {line}"),
-            None => match self.table.files.as_ref().and_then(|files| files.get(self.row)) {
-                Some(file) => file.clone(),
-                None => format!("row {}", self.first_row + self.row + 1),
-            },
+        let Table { shards, lines, files, .. } = self.table;
+        match shards.is_some() || lines.is_some() || files.is_some() {
+            true => self.table.place(self.row),
+            false => format!("row {}", self.first_row + self.row + 1),
         }
     }
 

@@ -9,7 +9,6 @@ use widemargin::memory;
 use widemargin::monitor::Progress;
 use widemargin_io::{CheckpointFolder, MEMORY_MARGIN, ReadOptions, ScratchFile, Store, Table};
 
-use crate::args::Input;
 use crate::context::Context;
 use crate::fit::Data;
 use crate::report::{Failure, in_file, shown};
@@ -25,37 +24,10 @@ pub struct Memory {
     pub limit: Option<u64>,
 }
 
-/// Folders for additional files of a fit.
-#[derive(Clone, Debug, Args)]
-pub struct Folders {
-    /// Folder for the checkpoint of a fit in blocks
-    ///
-    /// If the process is killed, rerunning it with the same data and parameters resumes the fit and gives the same model.
-    /// The scratch file of a fit in blocks is in the folder of the environment variable TMPDIR, or in that of the model
-    /// file.
-    #[arg(long, value_name = "DIR")]
-    checkpoint: Option<PathBuf>,
-}
-
 /// Memory of the program itself: stacks, the reader's blocks, allocator overhead.
 const OWN: u64 = 32 << 20;
 /// Limits that are proposed are multiples of this.
 const LIMIT_STEP: u64 = 10_000_000;
-
-impl Folders {
-    /// Refuses a checkpoint folder inside the data folder, where its files would be read as samples.
-    pub fn check(&self, input: &Input) -> Result<(), Failure> {
-        match &self.checkpoint {
-            Some(folder) => Ok(widemargin::output::check(&folder.join("checkpoint"), &[("the data", &input.data)])?),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether samples are to be read in blocks.
-    pub fn ask_for_blocks(&self, memory: Memory) -> bool {
-        memory.limit.is_some() || self.checkpoint.is_some()
-    }
-}
 
 /// Samples on disk, and the resources for a fit.
 #[derive(Debug)]
@@ -75,7 +47,7 @@ impl OnDisk {
         data: &Path,
         options: &ReadOptions,
         memory: Memory,
-        (folders, output): (&Folders, &Path),
+        (checkpoint, output): (Option<&Path>, &Path),
     ) -> Result<Self, Failure> {
         if data.as_os_str() == "-" {
             let failure = Failure::input("standard input cannot be read in blocks: it can be read only once");
@@ -84,7 +56,7 @@ impl OnDisk {
         // Not the system's default temporary folder, which may be in memory.
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::env::var_os("TMPDIR").map_or_else(|| folder.to_owned(), PathBuf::from);
-        let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
+        let checkpoint = checkpoint.map(CheckpointFolder::open).transpose()?;
         let requested = memory.limit;
         let limit = requested.unwrap_or_else(Store::default_memory);
         let scratch = ScratchFile::create(&folder)?;

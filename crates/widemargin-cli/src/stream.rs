@@ -12,7 +12,7 @@ use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOpti
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::report::{Failure, in_file, shown};
+use crate::report::{Failure, in_file, shown, while_reading};
 use crate::takes::Takes;
 
 /// Remarks that are printed of a file.
@@ -32,11 +32,7 @@ pub fn through<T>(
     // Rows of indices are then as wide as the model, and an index beyond it is reported with its line.
     let options = ReadOptions { label, n_features: model.n_features, ..input.options_for(model) };
     context.bar.say(format!("reading {name}"));
-    let blocks = Blocks::open(file, &options).map_err(|error| match error {
-        // Columns that are not those of the model.
-        IoError::Library(error) => in_file(error, file, &Table::default(), 0),
-        error => Failure::from(error),
-    })?;
+    let blocks = Blocks::open(file, &options).map_err(|error| while_reading(error, file))?;
     let mut n_rows = 0;
     let mut printed = BTreeSet::new();
     for_each_block(context, blocks, file, |block| {

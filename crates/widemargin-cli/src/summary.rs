@@ -13,9 +13,11 @@ use widemargin_io::Table;
 
 use crate::cancel::CANCELLED;
 use crate::context::Context;
-use crate::model::{report, report_json};
+use crate::model::{json_of, named, report, size_of_file};
+use crate::output::joined;
 use crate::readable::{plain, wrapped};
 use crate::report::{Failure, cancelled};
+use crate::resources::OnDisk;
 use crate::samples::{count_nonzeros, extent};
 use crate::takes::{Takes, of_any};
 
@@ -48,9 +50,10 @@ impl Stopping {
     }
 }
 
-/// The training data.
-pub struct Trained {
-    pub n_samples: usize,
+/// A fitted model, and the training data of its summary.
+pub struct Fitted {
+    pub model: AnyModel,
+    n_samples: usize,
     kind: &'static str,
     /// `None` for samples on disk, which are not counted.
     n_nonzero: Option<u64>,
@@ -58,81 +61,68 @@ pub struct Trained {
     extent: String,
 }
 
-impl Trained {
-    /// A table that is in memory.
-    pub fn of(table: &Table, model: &AnyModel) -> widemargin::Result<Self> {
-        let n_features = Takes::from(model).n_features;
-        Ok(Trained {
-            n_samples: table.samples.n_rows(),
-            kind: table.samples.kind(),
-            n_nonzero: n_features.map(|_| count_nonzeros(&table.samples)).transpose()?,
-            extent: extent(&table.samples, n_features.unwrap_or(0))?,
-        })
+impl Fitted {
+    /// A model of a table in memory.
+    pub fn of(model: AnyModel, table: &Table) -> widemargin::Result<Self> {
+        let model = named(model, table)?;
+        let (samples, n_features) = (&table.samples, Takes::from(&model).n_features);
+        let n_nonzero = n_features.map(|_| count_nonzeros(samples)).transpose()?;
+        let extent = extent(samples, n_features.unwrap_or(0))?;
+        Ok(Fitted { model, n_samples: samples.n_rows(), kind: samples.kind(), n_nonzero, extent })
     }
 
-    /// Vectors on disk, which are not counted.
-    pub fn on_disk(n_samples: usize, extent: String) -> Self {
-        Trained { n_samples, kind: "vectors", n_nonzero: None, extent }
+    /// A model of vectors on disk, which are not counted.
+    pub fn on_disk(model: AnyModel, samples: &OnDisk) -> widemargin::Result<Self> {
+        let (model, extent) = (named(model, samples.outline())?, samples.extent());
+        Ok(Fitted { model, n_samples: samples.n_samples(), kind: "vectors", n_nonzero: None, extent })
+    }
+
+    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
+    pub fn write<'a>(
+        &'a self,
+        context: &Context,
+        seconds_read: f64,
+        output: &'a Path,
+        stopping: Stopping,
+    ) -> Result<Summary<'a>, Failure> {
+        let report = report(&self.model);
+        stopping.check(output, report)?;
+        context.bar.say(format!("writing {}", output.display()));
+        of_any!(&self.model, model => model.save(output))?;
+        context.bar.hide();
+        report.warnings.iter().for_each(|warning| context.warn(warning));
+        Ok(Summary { of: self, seconds: (seconds_read, context.seconds()), output })
     }
 }
 
-/// The summary of a trained model.
+/// The summary of a model that was written.
 pub struct Summary<'a> {
-    model: &'a AnyModel,
-    samples: Trained,
+    of: &'a Fitted,
     /// Seconds to read the samples, and of everything.
     seconds: (f64, f64),
     output: &'a Path,
 }
 
-impl<'a> Summary<'a> {
-    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
-    pub fn of_written(
-        context: &Context,
-        model: &'a AnyModel,
-        samples: Trained,
-        seconds_read: f64,
-        (output, stopping): (&'a Path, Stopping),
-    ) -> Result<Self, Failure> {
-        stopping.check(output, report(model))?;
-        context.bar.say(format!("writing {}", output.display()));
-        of_any!(model, model => model.save(output))?;
-        context.bar.hide();
-        for warning in &report(model).warnings {
-            context.warn(warning);
-        }
-        Ok(Summary { model, samples, seconds: (seconds_read, context.seconds()), output })
-    }
-
+impl Summary<'_> {
     /// As `--json` prints it.
     pub fn json(&self, parameters: Value) -> Value {
-        let mut json = json!({
-            "method": self.model.method(),
-            "model": self.output.display().to_string(),
-            "n_samples": self.samples.n_samples,
-            "samples": self.samples.kind,
-            "n_nonzero": self.samples.n_nonzero,
-            "n_features": Takes::from(self.model).n_features,
+        let more = json!({
+            "n_samples": self.of.n_samples,
+            "samples": self.of.kind,
+            "n_nonzero": self.of.n_nonzero,
             "parameters": parameters,
-            "chosen": of_any!(self.model, model => json!(model.parameters())),
-            "report": report_json(report(self.model)),
+            "chosen": of_any!(&self.of.model, model => json!(model.parameters())),
             "seconds_read": self.seconds.0,
             "seconds": self.seconds.1,
-            "model_bytes": size_of_file(self.output),
         });
-        match self.model {
-            AnyModel::Classifier(model) => json["classes"] = json!(model.classes()),
-            AnyModel::Regressor(model) => json["n_outputs"] = json!(model.n_outputs()),
-            AnyModel::OneClass(_) => {}
-        }
-        json
+        joined(json_of(&self.of.model, self.output), more)
     }
 
     /// As text, on standard error: the data, the selected parameters, the estimated score, and the model file.
     pub fn summary(&self) -> String {
-        let mut lines = vec![format!("data: {}", self.samples.extent), format!("model: {}", chosen(self.model))];
-        lines.extend(expected(self.model).map(|expected| format!("expected: {expected}")));
-        let report = report(self.model);
+        let mut lines = vec![format!("data: {}", self.of.extent), format!("model: {}", chosen(&self.of.model))];
+        lines.extend(expected(&self.of.model).map(|expected| format!("expected: {expected}")));
+        let report = report(&self.of.model);
         if report.status != Status::Converged {
             lines.push(format!("status: {}", report.status.as_str()));
         }
@@ -186,8 +176,4 @@ pub fn expected(model: &AnyModel) -> Option<String> {
             Some(format!("{} % of usual samples below the threshold (leave-one-out)", 100.0 * model.quantile()))
         }
     }
-}
-
-fn size_of_file(file: &Path) -> u64 {
-    std::fs::metadata(file).map_or(0, |file| file.len())
 }

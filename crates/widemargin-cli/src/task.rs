@@ -10,7 +10,6 @@ use widemargin_io::Table;
 use crate::args::Input;
 use crate::context::Context;
 use crate::fit::Answers;
-use crate::labels::{check_labels, describe_classes, with_fraction};
 use crate::parameters::{Method, Task};
 use crate::report::{Failure, shown};
 
@@ -58,6 +57,19 @@ pub fn described(table: &Table, answers: &Answers<'_>) -> Option<String> {
     }
 }
 
+/// Classes that are listed with their counts.
+const LISTED: usize = 8;
+
+/// How many samples each class has, in a line.
+fn describe_classes(labels: &Labels) -> String {
+    let (classes, mut counts) = (labels.classes(), vec![0_u64; labels.classes().len()]);
+    labels.codes().iter().for_each(|&code| counts[code as usize] += 1);
+    let listed =
+        classes.iter().zip(&counts).take(LISTED).map(|(class, count)| format!("{class} ({})", HumanCount(*count)));
+    let more = if classes.len() > LISTED { ", …" } else { "" };
+    format!("{} classes: {}{more}", classes.len(), listed.collect::<Vec<_>>().join(", "))
+}
+
 /// Notes that labels, if there are any, are left aside.
 fn note_labels(context: &Context, input: &Input, table: &Table) {
     if table.labels.is_none() && table.indicators.is_none() {
@@ -73,32 +85,65 @@ fn note_labels(context: &Context, input: &Input, table: &Table) {
     context.note(&format!("note: {}: {which}", shown(&input.data)));
 }
 
+/// Samples below which each may have a class of its own: a trial of a few rows.
+const FEW: usize = 10;
+
+/// Samples from which on many classes are worth a warning.
+const MANY: usize = 20;
+
 /// Values beyond which whole numbers may be no classes, and how many rows each then has at least if they are.
 const FEW_VALUES: usize = 10;
 const ROWS_PER_CLASS: usize = 4;
 
-/// Checks that labels to train a classifier with are classes: asks for the task where they could be numbers to predict as
-/// well, and the method predicts these.
+/// Checks that labels to train a classifier with are classes.
+///
+/// Refused are labels that all differ, and numbers with fractions: all of them where the column was not named by the user,
+/// else where most of them differ. Where the method predicts numbers too, the task is asked for if they could be meant.
+/// Images are labeled by folders, or in their files, and are not looked at.
 fn check_classes(context: &Context, method: Method, input: &Input, table: &Table) -> Result<(), Failure> {
-    let checked = check_labels(context, input, table);
-    let found = table.labels.as_ref().filter(|_| method.tasks().contains(&Task::Regression)).and_then(could_be_numbers);
-    let Some(found) = found else { return checked };
-    let message = checked.err().map(|failure| failure.message).unwrap_or_else(|| {
-        let taken = table.label_column.as_ref().map_or_else(
-            || "the labels have".to_owned(),
-            |column| match input.label {
-                None => format!("column {column} was taken for the label and has"),
-                Some(_) => format!("column {column}, the label, has"),
-            },
-        );
-        format!("{}: {taken} {found}: are they classes, or numbers to predict?", shown(&input.data))
-    });
-    let name = match table.label_column {
-        Some(_) => "; or name the label column with --label NAME or NUMBER",
-        None => "",
+    let Some(labels) = table.labels.as_ref().filter(|_| table.samples.kind() != "images") else { return Ok(()) };
+    let (n, distinct) = (labels.len(), n_distinct(labels));
+    let is_chosen_by_us = input.label.is_none() && table.label_column.is_some();
+    let are_most_different = n >= FEW && 2 * distinct > n;
+    let taken = match &table.label_column {
+        Some(column) if is_chosen_by_us => format!("column {column} was taken for the label and has"),
+        Some(column) => format!("column {column}, the label, has"),
+        None => "the labels have".to_owned(),
     };
-    Err(Failure::input(message)
-        .help(format!("say which: --task regression for numbers, --task classification for classes{name}")))
+    let problem = match with_fraction(labels).filter(|_| is_chosen_by_us || are_most_different) {
+        Some(fraction) => Some(format!("numbers with fractions, such as {fraction}: they are no classes")),
+        None if n >= FEW && distinct == n => {
+            Some(format!("another value in each of {} rows: they are no classes", HumanCount(n as u64)))
+        }
+        None => None,
+    };
+    let file = shown(&input.data);
+    if let Some(numbers) = could_be_numbers(labels).filter(|_| method.tasks().contains(&Task::Regression)) {
+        let problem = problem.unwrap_or_else(|| format!("{numbers}: are they classes, or numbers to predict?"));
+        let name = table.label_column.as_ref().map_or("", |_| "; or name the label column with --label NAME or NUMBER");
+        let help = format!("say which: --task regression for numbers, --task classification for classes{name}");
+        return Err(Failure::input(format!("{file}: {taken} {problem}")).help(help));
+    }
+    if let Some(problem) = problem {
+        let help = match &table.label_column {
+            Some(_) if is_chosen_by_us && !are_most_different => {
+                "name the column of the labels with --label NAME or NUMBER, this one too if its numbers are classes"
+            }
+            Some(_) => "name the column of the labels with --label NAME or NUMBER (1 is the first column, -1 the last)",
+            None => "labels are classes, and each class has several samples",
+        };
+        return Err(Failure::input(format!("{file}: {taken} {problem}")).help(help));
+    }
+    if n >= MANY && are_most_different {
+        let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
+        let where_from = table.label_column.as_ref().map(|column| format!(" in column {column}")).unwrap_or_default();
+        context.warn(&format!("{distinct} different labels{where_from} for {n} samples: are they classes?"));
+    }
+    Ok(())
+}
+
+fn n_distinct(labels: &Labels) -> usize {
+    labels.codes().iter().collect::<BTreeSet<_>>().len()
 }
 
 /// Why labels may be numbers to predict: fractions, or many different whole numbers for their rows.
@@ -106,13 +151,17 @@ fn could_be_numbers(labels: &Labels) -> Option<String> {
     if let Some(fraction) = with_fraction(labels) {
         return Some(format!("numbers with fractions, such as {fraction}"));
     }
-    let n = labels.len();
-    let distinct = labels.codes().iter().collect::<BTreeSet<_>>().len();
+    let (n, distinct) = (labels.len(), n_distinct(labels));
     let are_whole = labels.classes().iter().all(|label| number(label).is_some());
-    (are_whole && distinct > FEW_VALUES && ROWS_PER_CLASS * distinct > n).then(|| {
-        let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
-        format!("{distinct} different numbers in {n} rows")
-    })
+    (are_whole && distinct > FEW_VALUES && ROWS_PER_CLASS * distinct > n)
+        .then(|| format!("{} different numbers in {} rows", HumanCount(distinct as u64), HumanCount(n as u64)))
+}
+
+/// A label with a fraction, where all labels are numbers.
+fn with_fraction(labels: &Labels) -> Option<&Label> {
+    let numbers = labels.classes().iter().map(|label| Some((label, number(label)?)));
+    let numbers = numbers.collect::<Option<Vec<_>>>()?;
+    numbers.into_iter().rev().find(|(_, number)| number.fract() != 0.0).map(|(label, _)| label)
 }
 
 /// The finite number that a label is.
@@ -173,5 +222,13 @@ mod tests {
         let refused = |texts: &[&str]| targets_of(&labels(texts), file, 10).unwrap_err().message;
         assert!(refused(&["1", "cat"]).contains("sample 12") && refused(&["1", "cat"]).contains("is no number"));
         assert!(refused(&["inf"]).contains("no finite number") && refused(&["nan"]).contains("no finite number"));
+    }
+
+    #[test]
+    fn only_numbers_have_fractions() {
+        for right in [&["1.0", "2.0"][..], &["a", "0.5"], &["1", "nan", "0.5"], &["1e300", "2"]] {
+            assert_eq!(with_fraction(&labels(right)), None, "{right:?}");
+        }
+        assert_eq!(with_fraction(&labels(&["1", "2.5", "1e300"])), Some(&"2.5".into()));
     }
 }

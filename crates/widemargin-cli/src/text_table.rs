@@ -10,8 +10,19 @@ pub fn support_text(support: f64) -> String {
     }
 }
 
+/// A number with this many digits behind the point, where there is one.
+pub fn fixed(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
+}
+
+/// A share in percent, where it is defined.
+pub fn percent(share: Option<f64>) -> String {
+    fixed(share.map(|share| 100.0 * share), 2)
+}
+
 /// Lines of a table with a head: the first column, and those without a head, to the left, the others to the right.
-pub fn text_table(heads: &[&str], rows: &[Vec<String>]) -> String {
+pub fn text_table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let rows: Vec<_> = rows.into_iter().collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
@@ -24,7 +35,7 @@ pub fn text_table(heads: &[&str], rows: &[Vec<String>]) -> String {
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };
     let mut text = line(&mut heads.iter().copied());
-    for row in rows {
+    for row in &rows {
         text += &line(&mut row.iter().map(String::as_str));
     }
     text
@@ -37,6 +48,6 @@ mod tests {
     #[test]
     fn columns_line_up() {
         let rows = [vec!["a".into(), "1".into()], vec!["long".into(), "22".into()]];
-        assert_eq!(text_table(&["name", "n"], &rows), "name   n\na      1\nlong  22\n");
+        assert_eq!(text_table(&["name", "n"], rows), "name   n\na      1\nlong  22\n");
     }
 }

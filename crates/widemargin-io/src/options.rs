@@ -42,6 +42,8 @@ pub struct ReadOptions {
     pub group: Option<LabelColumn>,
     /// Columns of a CSV or TSV file that are left out.
     pub drop: Vec<LabelColumn>,
+    /// Columns of a CSV or TSV file whose numbers are categories, for [`ColumnRule::Learn`].
+    pub categorical: Vec<LabelColumn>,
     /// The table that the model of these samples was trained on; the columns of a CSV or TSV file are then found as they
     /// were there.
     pub trained: Option<Arc<TrainedTable>>,
@@ -56,8 +58,11 @@ impl ReadOptions {
     pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
         let columns = [("--id", &self.id), ("--weight-column", &self.weight), ("--group", &self.group)];
         let columns = columns.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
-        for (flag, column) in columns.chain(self.drop.iter().map(|column| ("--drop", column))) {
+        for (flag, column) in columns.chain(self.lists()) {
             let reason = match format {
+                Format::Csv | Format::Tsv if flag == "--categorical" && !file.is_file() => {
+                    "categories are learned from one file, which is read twice"
+                }
                 Format::Csv | Format::Tsv if !file.is_dir() || flag == "--drop" => continue,
                 Format::Csv | Format::Tsv => "several files are read as one, whose columns hold samples alone",
                 _ => "it is for the columns of a CSV or TSV file",
@@ -81,6 +86,12 @@ impl ReadOptions {
         }
         let reason = format!("the samples of {format} are {}, not strings", format.kind());
         Err(IoError::TextColumn { file: shown(file), column: self.text.to_string(), reason })
+    }
+
+    /// The options that name several columns, and each of these.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = (&'static str, &LabelColumn)> {
+        let drop = self.drop.iter().map(|column| ("--drop", column));
+        drop.chain(self.categorical.iter().map(|column| ("--categorical", column)))
     }
 
     /// Refuses options of tables for other formats.

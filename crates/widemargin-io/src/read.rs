@@ -24,6 +24,11 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
         return Ok(table);
     }
     let empty = || IoError::Empty { file: shown(path), what: "no samples in the file" };
+    if options.columns == ColumnRule::Learn && !options.categorical.is_empty() {
+        let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+        options.check(path, format)?;
+        return csv::learn(path, if format == Format::Tsv { b'\t' } else { b',' }, options);
+    }
     let found = open_reader(path, options).and_then(|mut reader| reader.read_all()?.ok_or_else(empty));
     match found {
         Err(error) if options.columns == ColumnRule::Learn && path.is_file() && csv::is_worth_learning(&error) => {

@@ -15,19 +15,17 @@ use widemargin_io::{ReadOptions, Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{Answers, Data, Fit};
-use crate::fits::fit_of;
+use crate::fit::{Answers, Data, Fit, fit_of, scoring_of};
 use crate::folds::{FoldArgs, Folds};
-use crate::label_scores::LabelValues;
-use crate::model::{named, report};
+use crate::model::report;
 use crate::options::{Choice, ModelArgs};
-use crate::output::{check_model_file, print, print_json};
+use crate::output::{check_model_file, joined, print, print_json};
 use crate::parameters::{Method, Task};
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
-use crate::summary::{Stopping, Summary, Trained};
+use crate::summary::{Fitted, Stopping};
 use crate::task::answers;
 use crate::text_table::text_table;
 
@@ -118,28 +116,21 @@ impl Cv {
         if !self.json {
             print(&as_text(scoring, &tried, best))?;
         }
-        match &self.output {
-            None if self.json => print_json(&found)?,
-            None => {}
-            Some(output) => {
-                let sink = |progress| context.bar.fit("the best point: ", progress);
-                let samples = Data::Samples(&table.samples, table.weights.as_deref());
-                let model = points[best].fit.run(samples, &answers, &context.monitor(&sink));
-                let model = model.and_then(|model| named(model, &table));
-                let model = model.map_err(|error| in_file(error, file, &table, 0))?;
-                let samples = Trained::of(&table, &model)?;
-                let summary = Summary::of_written(context, &model, samples, seconds_read, (output, self.stopping))?;
-                if self.json {
-                    let mut all = summary.json(points[best].choice.json(common));
-                    all.as_object_mut()
-                        .into_iter()
-                        .zip(found.as_object())
-                        .for_each(|(all, found)| all.extend(found.clone()));
-                    print_json(&all)?;
-                } else {
-                    context.note(&format!("the best point on all samples:\n{}", summary.summary()));
-                }
+        let Some(output) = &self.output else {
+            if self.json {
+                print_json(&found)?;
             }
+            return context.check_interrupted();
+        };
+        let sink = |progress| context.bar.fit("the best point: ", progress);
+        let samples = Data::Samples(&table.samples, table.weights.as_deref());
+        let model = (points[best].fit)(samples, &answers, &context.monitor(&sink));
+        let fitted = model.and_then(|model| Fitted::of(model, &table));
+        let fitted = fitted.map_err(|error| in_file(error, file, &table, 0))?;
+        let summary = fitted.write(context, seconds_read, output, self.stopping)?;
+        match self.json {
+            true => print_json(&joined(summary.json(points[best].choice.json(common)), found))?,
+            false => context.note(&format!("the best point on all samples:\n{}", summary.summary())),
         }
         context.check_interrupted()
     }
@@ -163,23 +154,18 @@ impl Cv {
         scoring: AnyScoring,
     ) -> Result<Folds, Failure> {
         let (file, groups, n) = (&self.input.data, table.groups.as_ref(), table.samples.n_rows());
-        match (answers, scoring) {
-            (Answers::Classes(labels), AnyScoring::Classes(scoring)) if table.indicators.is_none() => {
-                labels.check(n).map_err(|error| in_file(error, file, table, 0))?;
-                let folds = self.folds.folds(context, file, labels, groups)?;
-                folds.check_scoring(scoring, labels)?;
-                Ok(folds)
-            }
-            (_, AnyScoring::Classes(scoring)) => {
-                LabelScores::check(scoring)?;
-                self.folds.unstratified(context, file, n, groups)
-            }
-            (_, AnyScoring::Numbers(scoring)) => {
-                let folds = self.folds.unstratified(context, file, n, groups)?;
-                folds.check_sizes(scoring)?;
-                Ok(folds)
-            }
+        let labels = match answers {
+            Answers::Classes(labels) if table.indicators.is_none() => Some(&**labels),
+            _ => None,
+        };
+        labels.map_or(Ok(()), |labels| labels.check(n)).map_err(|error| in_file(error, file, table, 0))?;
+        let folds = self.folds.folds(context, file, n, labels, groups)?;
+        match (scoring, labels) {
+            (AnyScoring::Classes(scoring), Some(labels)) => folds.check_scoring(scoring, labels)?,
+            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
+            (AnyScoring::Numbers(scoring), _) => folds.check_sizes(scoring)?,
         }
+        Ok(folds)
     }
 }
 
@@ -189,16 +175,11 @@ fn common_scoring(points: &[Point]) -> Result<RegressionScoring, Failure> {
         RegressionScoring::NegMeanPinballLoss { quantile } => quantile == 0.5,
         _ => true,
     };
-    let scorings = || {
-        points.iter().map(|point| match point.fit {
-            Fit::Numbers(_, scoring) => scoring,
-            _ => RegressionScoring::default(),
-        })
-    };
-    let first = scorings().next().unwrap_or_default();
-    match scorings().find(|scoring| *scoring != first) {
+    let scorings = points.iter().map(|point| scoring_of(&point.choice)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let first = scorings[0];
+    match scorings.iter().find(|scoring| **scoring != first) {
         None => Ok(first),
-        Some(_) if scorings().all(is_central) => Ok(RegressionScoring::default()),
+        Some(_) if scorings.iter().copied().all(is_central) => Ok(RegressionScoring::default()),
         Some(other) => {
             let failure = format!("--scoring is needed: {first} suits the loss of some points, {other} that of others");
             Err(Failure::input(failure).help("compare one quantile at a time, or say by which score all are compared"))
@@ -280,7 +261,7 @@ impl Search<'_> {
     /// Fits to the first rows; the score on the others.
     fn fold(&self, fit: &Fit, train: &[usize], test: &[usize], monitor: &Monitor<'_>) -> Result<(f64, Status)> {
         let (part, weights) = self.part(train)?;
-        let model = fit.run(Data::Samples(&part, weights.as_deref()), &self.answers.select(train), monitor);
+        let model = fit(Data::Samples(&part, weights.as_deref()), &self.answers.select(train), monitor);
         let model = model.map_err(|error| in_whole(error, train))?;
         let (part, weights) = self.part(test)?;
         let score = self.score(&model, &part, weights.as_deref(), test, monitor)?;
@@ -300,14 +281,10 @@ impl Search<'_> {
         match (model, self.scoring, self.answers.select(rows)) {
             (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Classes(labels)) => {
                 let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, rows))?;
-                let Some(several) = &self.table.indicators else {
-                    return scoring.score_model(&**model, &labels, weights, values.values());
-                };
-                let mut scores = LabelValues::default();
-                // The labels of a model have the order of the table.
-                let order: Vec<Option<usize>> = (0..several.names.len()).map(Some).collect();
-                scores.add(several, &order, rows.iter().copied(), values.values(), self.table.weights.as_deref());
-                scores.scores(model.classes())?.score(scoring)
+                match labels.is_multilabel() {
+                    true => LabelScores::of(&labels, values.values(), weights)?.score(scoring),
+                    false => scoring.score_model(&**model, &labels, weights, values.values()),
+                }
             }
             (AnyModel::Regressor(model), AnyScoring::Numbers(scoring), Answers::Numbers(targets)) => {
                 let values = model.predict(&view, threads, monitor).map_err(|error| in_whole(error, rows))?;
@@ -383,5 +360,5 @@ fn as_text(scoring: AnyScoring, tried: &[Tried<'_>], best: usize) -> String {
         let score = [format!("{mean:.digits$} ± {deviation:.digits$}"), format!("{seconds:.2}"), remark.into()];
         shown.iter().map(value).chain(score).collect()
     };
-    text_table(&heads, &(0..tried.len()).map(row).collect::<Vec<Vec<String>>>())
+    text_table(&heads, (0..tried.len()).map(row))
 }

@@ -1,22 +1,21 @@
 //! `widemargin demo`: trains and evaluates on built-in handwritten digits, and prints a table.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
 use indicatif::{DecimalBytes, HumanCount};
-use serde_json::json;
-use widemargin::Error;
-use widemargin::data::{Label, Samples as _, SamplesView};
-use widemargin::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinPlateParams, ThinPlateSvc};
-use widemargin::monitor::Monitor;
+use serde_json::{Value, json};
+use widemargin::data::Samples as _;
+use widemargin::model::AnyModel;
 use widemargin::select::Evaluation;
-use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
-use widemargin::solve::thin_plate::Polynomials;
 
+use crate::args::Common;
 use crate::context::Context;
-use crate::demo::digits::{Digits, N_PIXELS, digits};
-use crate::demo::linear_svm::LinearSvm;
-use crate::details::thin_plate as thin_plate_svc;
+use crate::details::thin_plate;
+use crate::digits::{Digits, N_PIXELS, digits};
+use crate::fit::{Answers, Data, fit_of};
+use crate::options::ModelArgs;
 use crate::output::{print, print_json};
 use crate::report::Failure;
 use crate::text_table::text_table;
@@ -29,153 +28,97 @@ pub struct Demo {
     json: bool,
 }
 
-/// The results of a method.
-struct Outcome {
-    method: &'static str,
-    c: f64,
-    accuracy: f64,
-    seconds_train: f64,
-    seconds_predict: f64,
-    weight_bytes: usize,
-}
+/// The methods and their options. The linear SVM is the yardstick, as LIBLINEAR solves it with `-s 1`; pixels are in [0, 1]
+/// already; the basis expansion has 20 bases per digit.
+const METHODS: [(&str, &str); 4] = [
+    (
+        "linear SVM",
+        "--method basis-expansion:intercept=none,tol=0.01 --similarity features --normalization none \
+         --loss squared-hinge -C 1",
+    ),
+    ("power mean SVM, chi2", "--method power-mean:scale=no,nodes=3 --kernel chi2 -C 0.01"),
+    (
+        "basis expansion SVM, rbf",
+        "--method basis-expansion --similarity rbf --n-basis 200 --normalization mean-norm --loss squared-hinge -C 1",
+    ),
+    ("thin plate SVM", "--method thin-plate:polynomials=constant,standardize=no --kernel thin-plate --n-basis none"),
+];
 
 const SOURCE: &str = "UCI optical digits (E. Alpaydin, C. Kaynak, 1998, doi.org/10.24432/C50P49, CC BY 4.0)";
-
-/// Number of bases of the basis expansion: 20 per digit.
-const N_BASES: usize = 200;
 
 impl Demo {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (train, test) = digits();
-        // On data this small threads do not pay off: all methods use one.
-        let methods = [
-            ("linear SVM", 1.0, linear as fn(&Context, &Digits, f64) -> Result<Trained, Error>),
-            ("power mean SVM, chi2", 0.01, power_mean),
-            ("basis expansion SVM, rbf", 1.0, basis_expansion),
-            ("thin plate SVM", f64::NAN, thin_plate),
-        ];
-        let outcome = |(method, c, fit): (_, _, fn(&Context, &Digits, f64) -> _)| {
-            context.go_on()?;
-            let start = Instant::now();
-            let model: Trained = fit(context, &train, c)?;
-            let (seconds_train, start) = (start.elapsed().as_secs_f64(), Instant::now());
-            let mut evaluation = Evaluation::default();
-            let predicted = model.labels_of(&test)?;
-            let seconds_predict = start.elapsed().as_secs_f64();
-            predicted.iter().enumerate().for_each(|(row, label)| evaluation.add(test.labels.get(row), label));
-            let (c, weight_bytes) = (model.chosen_c().unwrap_or(c), model.weight_bytes());
-            let accuracy = evaluation.accuracy();
-            Ok(Outcome { method, c, accuracy, seconds_train, seconds_predict, weight_bytes })
-        };
-        let outcomes = methods.into_iter().map(outcome).collect::<Result<Vec<_>, Failure>>()?;
-        let (n_train, n_test) = (train.images.n_rows, test.images.n_rows);
+        let outcomes = METHODS.map(|(method, options)| outcome(context, method, options, &train, &test));
+        let (cells, methods): (Vec<_>, Vec<_>) =
+            outcomes.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let (n_train, n_test) = (train.labels.len(), test.labels.len());
         if self.json {
-            let methods: Vec<_> = outcomes.iter().map(Outcome::json).collect();
             return print_json(&json!({
                 "data": SOURCE,
                 "n_train": n_train,
                 "n_test": n_test,
-                "n_features": train.images.n_cols,
+                "n_features": N_PIXELS,
                 "methods": methods,
             }));
         }
         let heads = ["method", "C", "accuracy %", "train ms", "predict rows/s", "weights"];
-        let rows: Vec<_> = outcomes.iter().map(|outcome| outcome.cells(n_test)).collect();
         print(&format!(
             "{SOURCE}:\n8 x 8 pixels, {} images to train, {n_test} to test.\n\n{}\n\
              C is the method's default; the thin plate SVM selects its own as it trains, by leave-one-out.\n\
              Your own data: widemargin train train.csv -o any.model\n               \
              widemargin evaluate any.model test.csv\n",
             HumanCount(n_train as u64),
-            text_table(&heads, &rows),
+            text_table(&heads, cells),
         ))
     }
 }
 
-fn linear(_: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
-    LinearSvm::fit(&data.images, &data.labels, c, 0.01).map(Trained::Linear)
-}
-
-fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
-    // Pixels are in [0, 1] already.
-    let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(false).c(c).seed(context.common.seed).threads(1);
+/// Trains a method with these options, and evaluates it: a line of the table, and its JSON.
+fn outcome(
+    context: &Context,
+    method: &'static str,
+    options: &str,
+    train: &Digits,
+    test: &Digits,
+) -> Result<(Vec<String>, Value), Failure> {
+    context.go_on()?;
+    let matches = ModelArgs::augment_args(Command::new("demo").no_binary_name(true));
+    let matches = matches.try_get_matches_from(options.split(' '));
+    let options = matches.and_then(|matches| ModelArgs::from_arg_matches(&matches));
+    let choice = options.map_err(|error| Failure::work(error.to_string()))?.single()?;
+    // On data this small threads do not pay off.
+    let fit = fit_of(&choice, &Common { threads: 1, ..context.common.clone() }, None)?;
     let sink = |progress| context.bar.fit("", progress);
-    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
-}
-
-fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
-    let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).n_basis(N_BASES).c(c).threads(1);
-    let sink = |progress| context.bar.fit("", progress);
-    let images = SamplesView::from(data.images.view()?);
-    params.fit_with(&images, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
-}
-
-fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<Trained, Error> {
-    let sink = |progress| context.bar.fit("", progress);
-    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).polynomials(Polynomials::Constant).threads(1);
-    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
-}
-
-impl Outcome {
-    fn cells(&self, n_test: usize) -> Vec<String> {
-        vec![
-            self.method.into(),
-            format!("{:.2}", self.c),
-            format!("{:.2}", 100.0 * self.accuracy),
-            format!("{:.1}", 1e3 * self.seconds_train),
-            HumanCount((n_test as f64 / self.seconds_predict) as u64).to_string(),
-            DecimalBytes(self.weight_bytes as u64).to_string(),
-        ]
-    }
-
-    fn json(&self) -> serde_json::Value {
-        json!({
-            "method": self.method,
-            "C": self.c,
-            "accuracy": self.accuracy,
-            "seconds_train": self.seconds_train,
-            "seconds_predict": self.seconds_predict,
-            "weight_bytes": self.weight_bytes,
-        })
-    }
-}
-
-/// A model of any method, and the linear SVM.
-enum Trained {
-    Linear(LinearSvm),
-    Model(Box<dyn Classifier>),
-}
-
-impl Trained {
-    fn model(model: impl Classifier) -> Self {
-        Trained::Model(Box::new(model))
-    }
-
-    fn labels_of(&self, data: &Digits) -> Result<Vec<&Label>, Error> {
-        let images = data.images.view()?;
-        match self {
-            Trained::Linear(svm) => Ok((0..data.images.n_rows).map(|row| svm.predict(images.row(row))).collect()),
-            Trained::Model(model) => model.predict(&images.into(), 1, &Monitor::none()),
-        }
-    }
-
-    /// Size of its weights and bases in a model file.
-    fn weight_bytes(&self) -> usize {
-        match self {
-            Trained::Linear(svm) => size_of::<f32>() * svm.n_weights(),
-            Trained::Model(model) => {
-                let number = if thin_plate_svc(&**model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
-                number * (model.n_weights() + model.bases().map_or(0, |bases| bases.len() * N_PIXELS))
-            }
-        }
-    }
-
-    /// The selected C, if it selects one.
-    fn chosen_c(&self) -> Option<f64> {
-        match self {
-            Trained::Linear(_) => None,
-            Trained::Model(model) => thin_plate_svc(&**model).map(ThinPlateSvc::c),
-        }
-    }
+    let (monitor, start) = (context.monitor(&sink), Instant::now());
+    let answers = Answers::Classes(Cow::Borrowed(&train.labels));
+    let AnyModel::Classifier(model) = fit(Data::Samples(&train.images, None), &answers, &monitor)? else {
+        unreachable!("the digits are classes")
+    };
+    let (seconds_train, start) = (start.elapsed().as_secs_f64(), Instant::now());
+    let predicted = model.predict(&test.images.view()?, 1, &monitor)?;
+    let seconds_predict = start.elapsed().as_secs_f64();
+    let mut evaluation = Evaluation::default();
+    predicted.iter().enumerate().for_each(|(row, label)| evaluation.add(test.labels.get(row), label));
+    let size = if thin_plate(&*model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
+    let n_numbers = model.n_weights() + model.bases().map_or(0, |bases| bases.len() * N_PIXELS);
+    let (c, accuracy, weight_bytes) = (model.c(0), evaluation.accuracy(), size * n_numbers);
+    let cells = vec![
+        method.into(),
+        format!("{c:.2}"),
+        format!("{:.2}", 100.0 * accuracy),
+        format!("{:.1}", 1e3 * seconds_train),
+        HumanCount((predicted.len() as f64 / seconds_predict) as u64).to_string(),
+        DecimalBytes(weight_bytes as u64).to_string(),
+    ];
+    let json = json!({
+        "method": method,
+        "C": c,
+        "accuracy": accuracy,
+        "seconds_train": seconds_train,
+        "seconds_predict": seconds_predict,
+        "weight_bytes": weight_bytes,
+    });
+    Ok((cells, json))
 }

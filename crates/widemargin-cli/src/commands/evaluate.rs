@@ -15,7 +15,7 @@ use crate::commands::evaluate_numbers::evaluate_numbers;
 use crate::commands::evaluation::Evaluation;
 use crate::context::Context;
 use crate::model::load_for;
-use crate::output::{print, print_json};
+use crate::output::{joined, print, print_json};
 use crate::report::Failure;
 use crate::scoring::AnyScoring;
 use crate::takes::Takes;
@@ -59,7 +59,7 @@ impl Evaluate {
             let (n_samples, rate) = (HumanCount(n_samples), HumanCount(rate as u64));
             return print(&format!("{}{n_samples} samples in {seconds:.2} s, {rate} per second\n", evaluated.text));
         }
-        let mut object = json!({
+        let object = json!({
             "model": self.model.display().to_string(),
             "method": model.method(),
             "n_samples": n_samples,
@@ -67,10 +67,6 @@ impl Evaluate {
             "seconds": seconds,
             "rows_per_second": rate,
         });
-        object
-            .as_object_mut()
-            .into_iter()
-            .for_each(|all| all.extend(evaluated.json.as_object().cloned().into_iter().flatten()));
-        print_json(&object)
+        print_json(&joined(object, evaluated.json))
     }
 }

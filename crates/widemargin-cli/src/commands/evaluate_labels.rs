@@ -3,35 +3,35 @@
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use widemargin::Result;
+use widemargin::data::Labels;
 use widemargin::model::Classifier;
 use widemargin::select::{LabelScore, LabelScores};
 
-use crate::commands::evaluation::{Evaluated, Evaluation, percent};
-use crate::label_scores::{LabelValues, no_labels, order_of};
-use crate::report::Failure;
-use crate::text_table::{support_text, text_table};
+use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
+use crate::label_scores::{in_order, require_indicators};
+use crate::text_table::{fixed, percent, support_text, text_table};
 
 /// Compares the predictions of each label with what is known.
-pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> std::result::Result<Evaluated, Failure> {
+pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outcome {
     let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
     scoring.iter().try_for_each(|&one| LabelScores::check(one))?;
     let names = model.classes();
-    let mut stored = LabelValues::default();
+    let (mut truth, mut values, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     evaluation.through(
         |view, threads, monitor| model.decision_function(view, threads, monitor),
         |block, scores| {
-            let several = block.table.indicators.as_ref().ok_or_else(|| no_labels(input))?;
-            let order = order_of(several, names, input)?;
-            let n = block.table.samples.n_rows();
-            stored.add(several, &order, 0..n, scores.values(), block.table.weights.as_deref());
+            truth.extend(in_order(require_indicators(&block.table.indicators, input)?, names, input)?);
+            values.extend_from_slice(scores.values());
+            weights.extend(block.table.weights.iter().flatten());
             Ok(())
         },
     )?;
-    let scores = stored.scores(names)?;
+    let truth = Labels::multilabel(names.to_vec(), &truth)?;
+    let scores = LabelScores::of(&truth, &values, (!weights.is_empty()).then_some(&weights[..]))?;
     let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
     let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
     let requested = scoring.iter().map(|&one| Ok((one.to_string(), json!(scores.score(one)?))));
-    let number = |score: &Result<f64>| score.as_ref().map_or_else(|_| "-".to_owned(), |s| format!("{s:.4}"));
+    let number = |score: &Result<f64>| fixed(score.as_ref().ok().copied(), 4);
     let row = |label: &LabelScore| {
         let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
         let counts = [HumanCount(evaluation.n_samples()).to_string(), support_text(has.support)];
@@ -44,12 +44,12 @@ pub fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> s
     let means = [("ROC AUC", roc_auc), ("average precision", average_precision)];
     let means = means.map(|(name, mean)| mean.map_or_else(String::new, |mean| format!(", {name} {mean:.4}")));
     Ok(Evaluated {
-        n_samples: stored.weights.len() as u64,
+        n_samples: truth.len() as u64,
         scores: requested.collect::<Result<Map<_, _>>>()?,
         text: format!(
             "{}\nF1 {:.2} %{} (means of the labels)\n\
              {:.2} % of the samples have all known labels right, {:.2} % of the labels are wrong\n",
-            text_table(&heads, &scores.labels.iter().map(row).collect::<Vec<_>>()),
+            text_table(&heads, scores.labels.iter().map(row)),
             100.0 * f1,
             means.concat(),
             100.0 * subset_accuracy,

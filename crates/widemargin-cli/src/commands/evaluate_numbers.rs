@@ -5,12 +5,13 @@ use widemargin::Result;
 use widemargin::model::Regressor;
 use widemargin::select::RegressionScoring;
 
-use crate::commands::evaluation::{Evaluated, Evaluation};
+use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
 use crate::report::Failure;
 use crate::task::targets_of;
+use crate::text_table::fixed;
 
 /// Compares the predictions of a regression model with the targets of samples.
-pub fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> std::result::Result<Evaluated, Failure> {
+pub fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outcome {
     let Evaluation { input, metrics, .. } = evaluation;
     let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<std::result::Result<Vec<_>, _>>()?;
     if model.n_outputs() != 1 {
@@ -33,7 +34,7 @@ pub fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> s
     let r2 = score(RegressionScoring::R2).ok();
     let mae = -score(RegressionScoring::NegMeanAbsoluteError)?;
     let rmse = -score(RegressionScoring::NegRootMeanSquaredError)?;
-    let shown = r2.map_or_else(|| "-".to_owned(), |r2| format!("{r2:.4}"));
+    let shown = fixed(r2, 4);
     Ok(Evaluated {
         n_samples: targets.len() as u64,
         scores,

@@ -50,7 +50,5 @@ pub struct Evaluated {
     pub text: String,
 }
 
-/// A share in percent, where it is defined.
-pub fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{:.2}", 100.0 * share))
-}
+/// The scores, or why there are none.
+pub type Outcome = Result<Evaluated, Failure>;

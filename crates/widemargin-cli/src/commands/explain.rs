@@ -16,7 +16,7 @@ use crate::model::{classifier, load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
 use crate::takes::Takes;
-use crate::text_table::text_table;
+use crate::text_table::{fixed, text_table};
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
@@ -113,7 +113,7 @@ fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
     let for_class = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
     let row = |at: &usize| {
         let term = &explanation.terms[*at];
-        let weight = explanation.weight(term, class).map_or_else(|| "-".into(), |weight| format!("{weight:.4}"));
+        let weight = fixed(explanation.weight(term, class), 4);
         let reference = if term.reference == 0.0 { String::new() } else { format!("{:.4}", term.reference) };
         vec![
             source_text(term, names),
@@ -138,7 +138,7 @@ fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
     if explanation.intercept(class) != 0.0 {
         rows.push(line("intercept".into(), explanation.intercept(class)));
     }
-    out += &text_table(&["", "similarity", "value", "mean", "weight", "contribution"], &rows);
+    out += &text_table(&["", "similarity", "value", "mean", "weight", "contribution"], rows);
     for at in shown {
         if let Some(comparison) = &explanation.terms[*at].comparison {
             let source = source_text(&explanation.terms[*at], names);

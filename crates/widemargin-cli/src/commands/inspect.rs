@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use widemargin::model::{AnyModel, Classifier};
 use widemargin::solve::{CalibratedOn, Report};
 
-use crate::args::OptionalInput;
+use crate::args::Input;
 use crate::commands::spectrum;
 use crate::context::Context;
 use crate::details::details;
-use crate::model::{report, report_json};
-use crate::output::{print, print_json};
+use crate::model::{json_of, report, size_of_file};
+use crate::output::{joined, print, print_json};
 use crate::readable::{plain, rounded, wrapped};
 use crate::report::Failure;
 use crate::summary::expected;
@@ -25,7 +25,7 @@ const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's sim
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
-#[command(mut_arg("data", |data| data.long("spectrum").help(SPECTRUM).long_help(LONG_SPECTRUM)))]
+#[command(mut_arg("data", |data| data.required(false).long("spectrum").help(SPECTRUM).long_help(LONG_SPECTRUM)))]
 pub struct Inspect {
     /// Model file
     model: PathBuf,
@@ -33,38 +33,33 @@ pub struct Inspect {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    spectrum: OptionalInput,
+    spectrum: Option<Input>,
 }
 
 impl Inspect {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        if let Some(input) = &self.spectrum.0 {
+        if let Some(input) = &self.spectrum {
             return spectrum::run(context, &self.model, input, self.json);
         }
         let model = AnyModel::load(&self.model)?;
-        let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         match self.json {
-            true => print_json(&self.json_of(&model, size)),
-            false => print(&text(&model, size)),
+            true => print_json(&self.json_of(&model)),
+            false => print(&text(&model, size_of_file(&self.model))),
         }
     }
 
-    fn json_of(&self, model: &AnyModel, size: u64) -> Value {
-        let takes = Takes::from(model);
-        let mut object = json!({
-            "model": self.model.display().to_string(),
-            "method": model.method(),
-            "parameters": of_any!(model, model => json!(model.parameters())),
-            "n_features": takes.n_features,
-            "feature_names": takes.feature_names,
-            "n_weights": of_any!(model, model => model.n_weights()),
-            "model_bytes": size,
-            "report": report_json(report(model)),
-        });
+    fn json_of(&self, model: &AnyModel) -> Value {
+        let mut object = joined(
+            json_of(model, &self.model),
+            json!({
+                "parameters": of_any!(model, model => json!(model.parameters())),
+                "feature_names": Takes::from(model).feature_names,
+                "n_weights": of_any!(model, model => model.n_weights()),
+            }),
+        );
         match model {
             AnyModel::Classifier(model) => {
-                object["classes"] = json!(model.classes());
                 object["margins"] = json!(margins(&**model));
                 object["calibration"] = json!(model.calibration());
                 if let Some((name, json, _)) = details(&**model) {
@@ -72,7 +67,6 @@ impl Inspect {
                 }
             }
             AnyModel::Regressor(model) => {
-                object["n_outputs"] = json!(model.n_outputs());
                 // Of the squared loss, or of another.
                 object["path"] = match model.loss_path() {
                     [] => json!(model.path()),

@@ -1,14 +1,15 @@
 //! `widemargin predict`: prints a label or number for each sample; of an outlier detector 1, or -1 for outliers.
 
+use std::fmt::{Display, LowerExp};
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
-use widemargin::Error;
 use widemargin::data::{Label, SamplesView};
 use widemargin::model::AnyModel;
 use widemargin::monitor::Monitor;
+use widemargin::{Error, Result};
 use widemargin_io::Block;
 
 use crate::args::Input;
@@ -61,9 +62,20 @@ enum Field<'a> {
     Wide(f64),
 }
 
+/// What is predicted of some rows.
+#[derive(Default)]
+struct Predicted<'a> {
+    /// One of each row, or none.
+    labels: Vec<&'a Label>,
+    /// Groups of columns.
+    numbers: Vec<Vec<f64>>,
+    /// The decision values of a classifier, if they are requested.
+    scores: Vec<f32>,
+}
+
 impl Predict {
     /// Runs the command.
-    pub fn run(mut self, context: &Context) -> Result<(), Failure> {
+    pub fn run(mut self, context: &Context) -> std::result::Result<(), Failure> {
         self.input.skip_labels = true;
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
@@ -74,58 +86,52 @@ impl Predict {
         let label = label_column(input, &takes)?;
         let (names, output) = (self.names(&model), Output::open(self.output.as_deref())?);
         let mut out = Writer { lines: self.output_format, names, output, text: Vec::new(), has_head: false };
-        match &model {
-            AnyModel::Classifier(model) => {
-                let (classes, is_multilabel) = (model.classes(), model.is_multilabel());
-                let calibration = model.calibration().filter(|_| self.probabilities);
-                let of =
-                    |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
-                through(context, &takes, input, label, of, |block, scores| {
-                    let labels = if is_multilabel { Vec::new() } else { scores.decide(classes) };
-                    let mut numbers = calibration.map_or_else(Vec::new, |calibration| {
-                        let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-                        match is_multilabel {
-                            true => calibration.of_labels(&values, false),
-                            false => calibration.probabilities(&values, classes.len()),
-                        }
-                    });
-                    if is_multilabel {
-                        // Before the probabilities of its row.
-                        let mut rest = numbers.chunks(classes.len());
-                        let answer = |score: &f32| f64::from(u8::from(*score > 0.0));
-                        let row = |scores: &[f32]| {
-                            scores
-                                .iter()
-                                .map(answer)
-                                .chain(rest.next().into_iter().flatten().copied())
-                                .collect::<Vec<_>>()
-                        };
-                        numbers = scores.values().chunks(classes.len()).flat_map(row).collect();
-                    }
-                    out.write(block, &labels, &numbers, if self.scores { scores.values() } else { &[] })
-                })?;
-            }
-            AnyModel::Regressor(model) => {
-                let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.predict(view, threads, monitor);
-                through(context, &takes, input, label, of, |block, found| out.write(block, &[], &found.values, &[]))?;
-            }
-            AnyModel::OneClass(model) => {
-                let of =
-                    |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
-                through(context, &takes, input, label, of, |block, values| {
-                    let row = |value: &f64| [if *value < 0.0 { -1.0 } else { 1.0 }, *value];
-                    let n_numbers = 1 + usize::from(self.scores);
-                    let numbers: Vec<f64> =
-                        values.iter().flat_map(|value| row(value).into_iter().take(n_numbers)).collect();
-                    out.write(block, &[], &numbers, &[])
-                })?;
-            }
-        }
+        let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| self.predicted(&model, view, threads, monitor);
+        through(context, &takes, input, label, of, |block, found| out.write(block, found))?;
         out.output.finish()
     }
 
+    fn predicted<'m>(
+        &self,
+        model: &'m AnyModel,
+        view: &SamplesView<'_>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Predicted<'m>> {
+        let of_numbers = |numbers| Predicted { numbers, ..Predicted::default() };
+        match model {
+            AnyModel::Classifier(model) => {
+                let (classes, scores) = (model.classes(), model.decision_function(view, threads, monitor)?);
+                let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
+                let calibration = model.calibration().filter(|_| self.probabilities);
+                let (labels, numbers) = match model.is_multilabel() {
+                    true => {
+                        let answers = values.iter().map(|value| f64::from(u8::from(*value > 0.0))).collect();
+                        let probabilities = calibration.map(|calibration| calibration.of_labels(&values, false));
+                        (Vec::new(), [answers].into_iter().chain(probabilities).collect())
+                    }
+                    false => {
+                        let probabilities = calibration.map(|one| one.probabilities(&values, classes.len()));
+                        (scores.decide(classes), probabilities.into_iter().collect())
+                    }
+                };
+                Ok(Predicted {
+                    labels,
+                    numbers,
+                    scores: if self.scores { scores.values().to_vec() } else { Vec::new() },
+                })
+            }
+            AnyModel::Regressor(model) => Ok(of_numbers(vec![model.predict(view, threads, monitor)?.values])),
+            AnyModel::OneClass(model) => {
+                let values = model.decision_function(view, threads, monitor)?;
+                let signs = values.iter().map(|value| if *value < 0.0 { -1.0 } else { 1.0 }).collect();
+                Ok(of_numbers([signs].into_iter().chain(self.scores.then_some(values)).collect()))
+            }
+        }
+    }
+
     /// Refuses options that the model has nothing for.
-    fn check(&self, model: &AnyModel) -> Result<(), Failure> {
+    fn check(&self, model: &AnyModel) -> std::result::Result<(), Failure> {
         let passed = [("--scores", self.scores), ("--probabilities", self.probabilities)];
         let passed = passed.iter().find(|(_, is_passed)| *is_passed).map(|(name, _)| *name);
         let refused =
@@ -182,16 +188,16 @@ struct Writer {
 
 impl Writer {
     /// Writes the lines of a block: of each row what names it, its label, numbers and decision values, where there are some.
-    fn write(&mut self, block: &Block, labels: &[&Label], numbers: &[f64], scores: &[f32]) -> Result<(), Failure> {
+    fn write(&mut self, block: &Block, found: &Predicted<'_>) -> std::result::Result<(), Failure> {
         let (ids, n) = (block.table.ids.as_ref().or(block.table.files.as_ref()), block.table.samples.n_rows());
         let part = |n_values: usize, row: usize| row * (n_values / n)..(row + 1) * (n_values / n);
         self.text.clear();
         for row in 0..n {
-            let id = ids.map(|ids| &*ids[row]);
-            let numbers = numbers[part(numbers.len(), row)].iter().map(|number| Field::Wide(*number));
-            let scores = scores[part(scores.len(), row)].iter().map(|score| Field::Narrow(*score));
-            let fields = labels.get(row).map(|label| Field::from(*label)).into_iter().chain(numbers).chain(scores);
-            self.line(id, fields);
+            let label = found.labels.get(row).map(|label| Field::from(*label));
+            let numbers = found.numbers.iter().flat_map(|numbers| &numbers[part(numbers.len(), row)]);
+            let scores = found.scores[part(found.scores.len(), row)].iter().map(|score| Field::Narrow(*score));
+            let fields = label.into_iter().chain(numbers.map(|number| Field::Wide(*number))).chain(scores);
+            self.line(ids.map(|ids| &*ids[row]), fields);
         }
         self.output.write(&self.text)
     }
@@ -226,8 +232,8 @@ fn separated<'a>(text: &mut Vec<u8>, separator: u8, fields: impl Iterator<Item =
         match field {
             Field::Text(field) => quoted(text, field, separator),
             Field::Whole(number) => drop(write!(text, "{number}")),
-            Field::Narrow(number) => narrow(text, number),
-            Field::Wide(number) => wide(text, number),
+            Field::Narrow(number) => shortest(text, number),
+            Field::Wide(number) => shortest(text, rounded(number)),
         }
     }
     text.push(b'\n');
@@ -271,19 +277,10 @@ fn rounded(number: f64) -> f64 {
     format!("{number:.8e}").parse().unwrap_or(number)
 }
 
-/// The shortest text of a number in single precision, which has at most nine significant digits. Writing to memory cannot
-/// fail.
-fn narrow(out: &mut Vec<u8>, number: f32) {
-    drop(match number.abs() {
-        0.0 | 1e-5..1e16 => write!(out, "{number}"),
-        _ => write!(out, "{number:e}"),
-    });
-}
-
-/// The shortest text of a number rounded to nine significant digits.
-fn wide(out: &mut Vec<u8>, number: f64) {
-    let number = rounded(number);
-    drop(match number.abs() {
+/// The shortest text of a number: of one in single precision it has at most nine significant digits. Writing to memory
+/// cannot fail.
+fn shortest(out: &mut Vec<u8>, number: impl Into<f64> + Display + LowerExp + Copy) {
+    drop(match number.into().abs() {
         0.0 | 1e-5..1e16 => write!(out, "{number}"),
         _ => write!(out, "{number:e}"),
     });
@@ -307,9 +304,9 @@ mod tests {
             (3.831_580_959_390_972e-5, "0.0000383158096"),
             (1e-7, "1e-7"),
         ] {
-            assert_eq!(text(&|out| wide(out, number)), expected);
+            assert_eq!(text(&|out| shortest(out, rounded(number))), expected);
         }
-        assert_eq!(text(&|out| narrow(out, 0.1)), "0.1");
-        assert_eq!(text(&|out| narrow(out, f32::MIN_POSITIVE)), "1.1754944e-38");
+        assert_eq!(text(&|out| shortest(out, 0.1_f32)), "0.1");
+        assert_eq!(text(&|out| shortest(out, f32::MIN_POSITIVE)), "1.1754944e-38");
     }
 }

@@ -6,16 +6,16 @@ use clap::Args;
 use widemargin::model::AnyModel;
 use widemargin_report::Report;
 
-use crate::args::OptionalInput;
+use crate::args::Input;
 use crate::context::Context;
-use crate::label_scores::{labels_of_model, no_labels};
+use crate::label_scores::{labels_of_model, require_indicators};
 use crate::model::{classifier, load_for, read_for};
 use crate::output::{Output, check_folder, check_output};
 use crate::report::{Failure, in_file, shown};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
-#[command(mut_arg("data", |data| data.help("Labeled samples on which the model is measured")))]
+#[command(mut_arg("data", |data| data.required(false).help("Labeled samples on which the model is measured")))]
 pub struct ReportArgs {
     /// Model file
     model: PathBuf,
@@ -25,7 +25,7 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
-    input: OptionalInput,
+    input: Option<Input>,
 }
 
 impl ReportArgs {
@@ -34,7 +34,7 @@ impl ReportArgs {
         let title = shown(&self.model).to_string();
         let (threads, sink) = (context.common.threads, |_| ());
         let monitor = context.monitor(&sink);
-        let html = match &self.input.0 {
+        let html = match &self.input {
             None => {
                 check_folder(&self.output)?;
                 widemargin::output::check(&self.output, &[("the model", &self.model)])?;
@@ -44,21 +44,17 @@ impl ReportArgs {
             Some(input) => {
                 check_output(&self.output, input, Some(&self.model))?;
                 let any = load_for(&self.model, input)?;
-                let model = classifier(&any, &self.model)?;
+                let (model, file) = (classifier(&any, &self.model)?, &input.data);
                 let table = read_for(&any, input, input.label.clone().unwrap_or_default(), context)?;
-                let file = &input.data;
-                let labels = match (model.is_multilabel(), &table.indicators) {
-                    (true, Some(several)) => labels_of_model(several, model.classes(), input)?,
-                    (true, None) => return Err(no_labels(input)),
-                    (false, _) => table.require_labels(file)?.as_classes(model.classes()),
+                let labels = match model.is_multilabel() {
+                    true => labels_of_model(require_indicators(&table.indicators, input)?, model.classes(), input)?,
+                    false => table.require_labels(file)?.as_classes(model.classes()),
                 };
-                let view = table.samples.view()?;
-                let name = shown(file).to_string();
+                let (view, name) = (table.samples.view()?, shown(file).to_string());
                 context.bar.say(format!("{name}: measuring"));
                 let data = Some((&view, &labels, table.weights.as_deref(), name));
-                Report { model, title, data }
-                    .html(threads, &monitor)
-                    .map_err(|error| in_file(error, file, &table, 0))?
+                let html = Report { model, title, data }.html(threads, &monitor);
+                html.map_err(|error| in_file(error, file, &table, 0))?
             }
         };
         context.bar.hide();

@@ -8,6 +8,7 @@ use widemargin::basis::{self, BasisChoice};
 use widemargin::data::{Labels, Samples as _, Source, Training};
 use widemargin::expansion::{Negative, Spectrum, spectrum_with};
 use widemargin::model::BasisExpansionSvc;
+use widemargin::similarity::AnySimilarity;
 use widemargin_io::Table;
 
 use crate::args::Input;
@@ -17,7 +18,7 @@ use crate::model::{load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
 use crate::samples::{any_samples, in_whole};
-use crate::text_table::text_table;
+use crate::text_table::{percent, text_table};
 
 /// Samples whose similarities are measured, evenly spaced in each class (in the file, if there are no labels).
 const SAMPLES: usize = 1000;
@@ -35,13 +36,11 @@ pub fn run(context: &Context, path: &Path, input: &Input, as_json: bool) -> std:
         let parts: Vec<Value> = spectra.iter().map(json_of).collect();
         return print_json(&json!({ "n_samples": size, "similarities": parts }));
     }
-    let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let row = |spectrum: &Spectrum| {
         let (part, raw) = (spectrum.negative(), spectrum.negative_raw());
-        let shares = [part.ratio, part.energy, raw.ratio, raw.energy].map(percent);
+        let shares = [part.ratio, part.energy, raw.ratio, raw.energy].map(|share| percent(Some(share)));
         [spectrum.similarity.clone()].into_iter().chain(shares).chain([spectrum.n_complex().to_string()]).collect()
     };
-    let rows: Vec<Vec<String>> = spectra.iter().map(row).collect();
     let heads = ["similarity", "negative %", "energy %", "raw: negative %", "energy %", "complex"];
     let verdict = if spectra.iter().all(Spectrum::is_kernel) {
         "no eigenvalue is negative beyond rounding: on these samples it is a kernel"
@@ -49,7 +48,7 @@ pub fn run(context: &Context, path: &Path, input: &Input, as_json: bool) -> std:
         "negative: share of the eigenvalues of the symmetric part; energy: their absolute sum over the sum of the \
          positive ones; raw: of the real parts of the matrix as it is"
     };
-    print(&format!("{}\n{size} samples; {verdict}\n", text_table(&heads, &rows)))
+    print(&format!("{}\n{size} samples; {verdict}\n", text_table(&heads, spectra.iter().map(row))))
 }
 
 fn json_of(spectrum: &Spectrum) -> Value {
@@ -64,11 +63,7 @@ fn json_of(spectrum: &Spectrum) -> Value {
     })
 }
 
-fn spectra(
-    context: &Context,
-    model: &BasisExpansionSvc<widemargin::similarity::AnySimilarity>,
-    table: &Table,
-) -> Result<Vec<Spectrum>> {
+fn spectra(context: &Context, model: &BasisExpansionSvc<AnySimilarity>, table: &Table) -> Result<Vec<Spectrum>> {
     let (samples, similarity) = (any_samples(&table.samples)?, model.expansion().similarity());
     let labels = table.labels.clone().unwrap_or_else(|| Labels::new(vec![0i64; samples.len()]));
     let weights = vec![1.0; samples.len()];

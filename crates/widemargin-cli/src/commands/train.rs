@@ -7,17 +7,14 @@ use clap::Args;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{Data, Fit};
-use crate::fits::fit_of;
-use crate::model::named;
+use crate::fit::{Data, fit_of, fits_blocks};
 use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
-use crate::parameters::Method;
+use crate::parameters::Task;
 use crate::report::{Failure, in_file};
-use crate::resources::{Folders, Memory, OnDisk};
-use crate::summary::{Stopping, Summary, Trained};
+use crate::resources::{Memory, OnDisk};
+use crate::summary::{Fitted, Stopping};
 use crate::task::{answers, described};
-use crate::thin_plate::fits_blocks;
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -29,8 +26,13 @@ pub struct Train {
     stopping: Stopping,
     #[command(flatten)]
     memory: Memory,
-    #[command(flatten)]
-    folders: Folders,
+    /// Folder for the checkpoint of a fit in blocks
+    ///
+    /// If the process is killed, rerunning it with the same data and parameters resumes the fit and gives the same model.
+    /// The scratch file of a fit in blocks is in the folder of the environment variable TMPDIR, or in that of the model
+    /// file.
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
     /// Print one JSON object instead of a summary
     #[arg(long)]
     json: bool,
@@ -47,37 +49,36 @@ impl Train {
         let fit = fit_of(&choice, &context.common, self.memory.limit)?;
         let (data, output) = (&self.input.data, &self.output);
         check_model_file(output, &self.input)?;
-        self.folders.check(&self.input)?;
-        let in_blocks = self.folders.ask_for_blocks(self.memory);
-        if in_blocks && matches!(fit, Fit::Outliers(_)) {
+        if let Some(folder) = &self.checkpoint {
+            // In the data folder, its files would be read as samples.
+            widemargin::output::check(&folder.join("checkpoint"), &[("the data", data)])?;
+        }
+        let in_blocks = self.memory.limit.is_some() || self.checkpoint.is_some();
+        if in_blocks && choice.task == Task::OutlierDetection {
             let failure = Failure::input("--task outlier-detection holds all samples in memory");
             return Err(failure.help("leave --memory-limit out, or train on a part of the samples"));
         }
-        let in_blocks = in_blocks && (choice.method != Method::ThinPlate || fits_blocks(&choice));
+        let in_blocks = in_blocks && fits_blocks(&choice);
         let (sink, task) = (|progress| context.bar.fit("", progress), self.model.task);
         let monitor = context.monitor(&sink);
-        let (model, samples, label, seconds_read) = if in_blocks {
+        let (fitted, label, seconds_read) = if in_blocks {
             self.input.check_blocks()?;
             let start = Instant::now();
-            let on_disk = OnDisk::open(context, data, &self.input.options(), self.memory, (&self.folders, output))?;
+            let on_disk =
+                OnDisk::open(context, data, &self.input.options(), self.memory, (self.checkpoint.as_deref(), output))?;
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
-            let model = on_disk.fit(data, |samples| fit.run(samples, &answers, &monitor))?;
-            let samples = Trained::on_disk(on_disk.n_samples(), on_disk.extent());
-            (named(model, table)?, samples, described(table, &answers), seconds)
+            let model = on_disk.fit(data, |samples| fit(samples, &answers, &monitor))?;
+            (Fitted::on_disk(model, &on_disk)?, described(table, &answers), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
             let answers = answers(context, task, choice.method, &self.input, &table)?;
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
-            let model = fit.run(samples, &answers, &monitor).map_err(|error| in_file(error, data, &table, 0))?;
-            let model = named(model, &table)?;
-            let samples = Trained::of(&table, &model)?;
-            (model, samples, described(&table, &answers), seconds)
+            let model = fit(samples, &answers, &monitor).map_err(|error| in_file(error, data, &table, 0))?;
+            (Fitted::of(model, &table)?, described(&table, &answers), seconds)
         };
-        let summary = Summary::of_written(context, &model, samples, seconds_read, (output, self.stopping))?;
-        if let Some(label) = label {
-            context.note(&label);
-        }
+        let summary = fitted.write(context, seconds_read, output, self.stopping)?;
+        label.into_iter().for_each(|label| context.note(&label));
         match self.json {
             true => print_json(&summary.json(choice.json(&context.common)))?,
             false => context.note(&summary.summary()),

@@ -10,11 +10,9 @@ use widemargin_io::{Samples, Table};
 use crate::args::Input;
 use crate::context::Context;
 use crate::details::{basis_expansion, no_basis_expansion};
-use crate::model::load_for;
+use crate::model::{load_for, read_for};
 use crate::output::check_output;
 use crate::report::{Failure, in_file};
-use crate::stream::put_in_order;
-use crate::takes::Takes;
 
 /// Arguments of `transform`.
 #[derive(Debug, Args)]
@@ -36,19 +34,14 @@ impl Transform {
         let Some(svc) = basis_expansion(&model) else { return Err(no_basis_expansion(path, &model)) };
         check_output(&self.output, &self.input, Some(path))?;
         widemargin_io::Format::from_path(&self.output)?;
-        let trained = Takes::from(&model);
-        let (mut table, _) = context.read(file, &self.input.options_for(&trained))?;
-        put_in_order(&mut table, &trained, file)?;
+        let table = read_for(&model, &self.input, self.input.label.clone().unwrap_or_default(), context)?;
         context.go_on()?;
         context.bar.say("transforming");
-        let transformed = table
-            .samples
-            .view()
-            .and_then(|samples| {
-                Classifier::check_samples(svc, &samples)?;
-                svc.expansion().transform(&samples, context.common.threads)
-            })
-            .map_err(|error| in_file(error, file, &table, 0))?;
+        let transformed = table.samples.view().and_then(|samples| {
+            Classifier::check_samples(svc, &samples)?;
+            svc.expansion().transform(&samples, context.common.threads)
+        });
+        let transformed = transformed.map_err(|error| in_file(error, file, &table, 0))?;
         context.bar.say(format!("writing {}", self.output.display()));
         let (n, d) = (transformed.n_rows as u64, transformed.n_cols as u64);
         let table = Table::new(Samples::DenseF32(transformed), table.labels);

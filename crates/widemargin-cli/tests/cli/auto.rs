@@ -1,4 +1,4 @@
-//! `train DATA`: the method, and all its parameters, by themselves.
+//! `train DATA`: the method, and all its parameters, automatically.
 
 use crate::Folder;
 use crate::kinds::rings;
@@ -8,27 +8,27 @@ fn a_file_of_samples_is_all_that_is_needed() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));
     folder.write("test.csv", rings(2, 40, true));
-    folder.run("train train.csv -o m").well();
-    let shown = folder.run("inspect m --json").json();
+    folder.train("train.csv -o m");
+    let shown = folder.inspect("m");
     let notes = shown["report"]["notes"].to_string();
-    for told in ["methods compared by the mean leave-one-out squared hinge", "basis-expansion (", "thin-plate ("] {
-        assert!(notes.contains(told), "{notes}");
+    for words in ["methods compared by the mean leave-one-out squared hinge", "basis-expansion (", "thin-plate ("] {
+        assert!(notes.contains(words), "{notes}");
     }
-    let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].as_f64().unwrap();
+    let accuracy = folder.score("m test.csv", "accuracy");
     assert!(accuracy > 0.85, "{accuracy}");
     // A method that is named takes the place of the comparison.
-    folder.run("train --method thin-plate train.csv -o t").well();
-    folder.run("train train.csv -o u --method auto:methods=thin-plate").well();
-    assert_eq!(folder.run("inspect t --json").json()["method"], folder.run("inspect u --json").json()["method"]);
+    folder.train("--method thin-plate train.csv -o t");
+    folder.train("train.csv -o u --method auto:methods=thin-plate");
+    assert_eq!(folder.inspect("t")["method"], folder.inspect("u")["method"]);
 }
 
 #[test]
 fn methods_are_compared_by_the_score_that_is_asked_for() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));
-    let told = folder.run("train train.csv -o m --method auto:scoring=roc-auc --json").json();
-    assert_eq!(told["parameters"]["scoring"], "roc-auc", "{told}");
-    let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
+    let reported = folder.run("train train.csv -o m --method auto:scoring=roc-auc --json").json();
+    assert_eq!(reported["parameters"]["scoring"], "roc-auc", "{reported}");
+    let notes = folder.inspect("m")["report"]["notes"].to_string();
     assert!(notes.contains("methods compared by roc-auc on held-out samples: basis-expansion ("), "{notes}");
     folder.run("train train.csv -o m --method auto:scoring=r2").fails(2, &["unknown scoring 'r2'"]);
 }
@@ -49,8 +49,8 @@ fn strings_are_samples_too() {
     let folder = Folder::new();
     let lines = (0..60).map(|i| format!("{}\t{}\n", ["ababab", "cdcdcd"][i % 2], ["x", "y"][i % 2]));
     folder.write("words.tsv", String::from("text\tlabel\n") + &lines.collect::<String>());
-    folder.run("train words.tsv -o m --format strings").well();
-    assert_eq!(folder.run("inspect m --json").json()["method"], "basis-expansion");
+    folder.train("words.tsv -o m --format strings");
+    assert_eq!(folder.inspect("m")["method"], "basis-expansion");
     folder
         .run("train words.tsv -o m --format strings --method auto:methods=thin-plate")
         .fails(2, &["methods", "basis-expansion"]);
@@ -60,13 +60,13 @@ fn strings_are_samples_too() {
 fn samples_in_blocks_are_the_basis_expansions() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 400, true));
-    folder.run("train train.csv -o m --memory-limit 64MB").well();
-    let shown = folder.run("inspect m --json").json();
+    folder.train("train.csv -o m --memory-limit 64MB");
+    let shown = folder.inspect("m");
     assert!(shown["report"]["notes"].to_string().contains("only the basis expansion was tried"), "{shown}");
 }
 
 #[test]
-fn what_is_missing_is_told() {
+fn missing_arguments_are_named() {
     let folder = Folder::new();
     folder.run("train").fails(2, &["required"]);
     folder.write("train.csv", rings(1, 80, true));

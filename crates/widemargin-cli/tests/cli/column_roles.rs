@@ -1,38 +1,7 @@
 //! Columns that are no features: a model knows those of its training table.
 
-use std::fmt::Write as _;
-
 use crate::Folder;
-use crate::kinds::{Chance, labels};
-
-/// Rows of two numbers that tell the class, a name and a weight, in these columns.
-fn rows(seed: u64, n: usize, order: &[&str]) -> String {
-    let mut chance = Chance::new(seed);
-    let mut text = String::new();
-    for (row, label) in labels(n).into_iter().enumerate() {
-        let high = if label == "high" { 30 } else { 0 };
-        let numbers = [chance.below(40) + high, 90 - chance.below(40) - high].map(|x| x.to_string());
-        let cell = |name: &&str| match *name {
-            "a" => numbers[0].clone(),
-            "b" => numbers[1].clone(),
-            "who" => format!("n{row}"),
-            "times" => (1 + row % 3).to_string(),
-            "junk" => format!("j{}", row % 7),
-            // Numbers, as the features are.
-            _ => if label == "high" { "1" } else { "0" }.to_owned(),
-        };
-        writeln!(text, "{}", order.iter().map(cell).collect::<Vec<_>>().join(",")).unwrap();
-    }
-    text
-}
-
-fn table(seed: u64, n: usize, order: &[&str]) -> String {
-    order.join(",") + "\n" + &rows(seed, n, order)
-}
-
-fn accuracy(folder: &Folder, command: &str) -> f64 {
-    folder.run(&format!("evaluate {command} --json")).json()["accuracy"].as_f64().unwrap()
-}
+use crate::kinds::{rows, table};
 
 #[test]
 fn a_table_without_a_header_has_its_label_where_training_had_it() {
@@ -43,13 +12,16 @@ fn a_table_without_a_header_has_its_label_where_training_had_it() {
         folder.write("bare.csv", rows(2, 60, &["a", "b"]));
         folder.write("named.csv", table(2, 60, &["b", "y", "a"]));
         for memory in ["", "--memory-limit 1GB"] {
-            folder.run(&format!("train --method power-mean train.csv --label {label} -o m -C 1 {memory}")).well();
-            let scores = folder.run("predict m bare.csv --scores").well().out;
-            assert_eq!(folder.run("predict m test.csv --scores").well().out, scores, "{label} {memory}");
+            folder.train(&format!("--method power-mean train.csv --label {label} -o m -C 1 {memory}"));
+            let scores = folder.predict("m bare.csv --scores");
+            assert_eq!(folder.predict("m test.csv --scores"), scores, "{label} {memory}");
             let piped = folder.run_with_input("predict m - --scores", &folder.read("test.csv")).well().out;
             assert_eq!(piped, scores, "{label} {memory}");
-            let right = accuracy(&folder, "m test.csv");
-            assert!(right > 0.8 && right == accuracy(&folder, &format!("m test.csv --label {label}")), "{right}");
+            let right = folder.score("m test.csv", "accuracy");
+            assert!(
+                right > 0.8 && right == folder.score(&format!("m test.csv --label {label}"), "accuracy"),
+                "{right}"
+            );
             folder.run("predict m test.csv --label none").fails(2, &["test.csv", "3 features", "trained with 2"]);
         }
         folder.write("wide.csv", rows(2, 60, &["a", "b", "y", "times"]));
@@ -72,16 +44,18 @@ fn an_unknown_column_is_not_taken_for_the_label() {
         .collect();
     folder.write("bare.csv", bare);
     for command in ["predict", "evaluate"] {
-        let run = folder.run(&format!("{command} m bare.csv")).fails(2, &["bare.csv", "13 columns", "12 features"]);
-        assert!(run.err.contains("--label"), "{}", run.err);
+        folder
+            .run(&format!("{command} m bare.csv"))
+            .fails(2, &["bare.csv", "13 columns", "12 features"])
+            .helps(&["--label"]);
     }
-    let scores = folder.run("predict m train.svm --scores").well().out;
-    assert_eq!(folder.run("predict m bare.csv --label -1 --scores").well().out, scores);
+    let scores = folder.predict("m train.svm --scores");
+    assert_eq!(folder.predict("m bare.csv --label -1 --scores"), scores);
     // Text cannot be a feature, and a name tells.
-    assert_eq!(folder.run("predict m labeled.csv --scores").well().out, scores);
+    assert_eq!(folder.predict("m labeled.csv --scores"), scores);
     let text: String = folder.read("labeled.csv").lines().skip(1).map(|line| format!("{line}\n")).collect();
     folder.write("text.csv", text);
-    assert_eq!(folder.run("predict m text.csv --scores").well().out, scores);
+    assert_eq!(folder.predict("m text.csv --scores"), scores);
 }
 
 #[test]
@@ -91,26 +65,23 @@ fn names_weights_and_dropped_columns_are_known_to_the_model() {
     folder.write("train.csv", table(1, 90, &order));
     folder.write("test.csv", table(2, 60, &order));
     let columns = "--label y --id who --weight-column times --drop junk";
-    folder
-        .run(&format!("train --method basis-expansion train.csv -o m --n-basis 20 --similarity rbf -C 1 {columns}"))
-        .well();
-    let inspected = folder.run("inspect m --json").json();
+    folder.train(&format!("--method basis-expansion train.csv -o m --n-basis 20 --similarity rbf -C 1 {columns}"));
+    let inspected = folder.inspect("m");
     assert_eq!(inspected["feature_names"], serde_json::json!(["a", "b"]));
-    let all = folder.run(&format!("predict m test.csv --scores {columns}")).well().out;
+    let all = folder.predict(&format!("m test.csv --scores {columns}"));
     assert!(all.starts_with("n0\t"), "{all}");
-    assert_eq!(folder.run("predict m test.csv --scores").well().out, all);
+    assert_eq!(folder.predict("m test.csv --scores"), all);
     folder.write("bare.csv", table(2, 60, &["b", "a"]));
-    let bare = folder.run("predict m bare.csv --scores").well().out;
+    let bare = folder.predict("m bare.csv --scores");
     assert!(bare.lines().zip(all.lines()).all(|(bare, all)| all.ends_with(bare)), "{bare}");
     // The same table without a header: by position.
     folder.write("headless.csv", rows(2, 60, &order));
-    assert_eq!(folder.run("predict m headless.csv --scores").well().out, all);
-    assert_eq!(accuracy(&folder, "m test.csv"), accuracy(&folder, &format!("m test.csv {columns}")));
+    assert_eq!(folder.predict("m headless.csv --scores"), all);
+    assert_eq!(folder.score("m test.csv", "accuracy"), folder.score(&format!("m test.csv {columns}"), "accuracy"));
     // A new column is named, and can be left out.
     folder.write("more.csv", table(2, 60, &order).replace("y,times", "z,times"));
-    let run = folder.run("predict m more.csv").fails(2, &["more.csv", "unknown 'z'"]);
-    assert!(run.err.contains("--drop"), "{}", run.err);
-    assert_eq!(folder.run("predict m more.csv --drop z --scores").well().out, all);
+    folder.run("predict m more.csv").fails(2, &["more.csv", "unknown 'z'"]).helps(&["--drop"]);
+    assert_eq!(folder.predict("m more.csv --drop z --scores"), all);
     folder.run("train train.csv -o n --label y --drop y").fails(2, &["--drop 'y'", "label column"]);
     folder.run("train train.csv -o n --label y --drop z").fails(2, &["--drop 'z'", "the columns are"]);
 }
@@ -120,7 +91,7 @@ fn a_table_is_read_from_standard_input() {
     let folder = Folder::new();
     folder.write("train.csv", table(1, 80, &["a", "b", "y"]));
     folder.write("test.csv", table(2, 60, &["b", "a", "y"]));
-    folder.run("train --method thin-plate train.csv -o m -C 1").well();
+    folder.train("--method thin-plate train.csv -o m -C 1");
     let test = folder.read("test.csv");
     for command in ["predict m", "evaluate m", "explain m --row 3"] {
         let direct = folder.run(&format!("{command} test.csv")).well().out;
@@ -139,8 +110,10 @@ fn a_table_is_read_from_standard_input() {
     let folder = Folder::trained();
     folder.write("wrong.txt", "1,2,3\n4,5,6\n");
     for command in ["predict m", "evaluate m", "explain m --row 1"] {
-        let run = folder.run_with_input(&format!("{command} -"), "1,2,3\n4,5,6\n").fails(2, &["index:value pair"]);
-        assert!(run.err.contains("--format"), "{}", run.err);
+        folder
+            .run_with_input(&format!("{command} -"), "1,2,3\n4,5,6\n")
+            .fails(2, &["index:value pair"])
+            .helps(&["--format"]);
         folder.run(&format!("{command} wrong.txt")).fails(2, &["wrong.txt", "index:value pair"]);
     }
 }
@@ -153,11 +126,11 @@ fn a_missing_label_is_no_class() {
         folder.run("train train.csv -o m").fails(2, &["line 42, column 'y'", words]);
     }
     folder.write("train.csv", table(1, 40, &["a", "b", "y"]).replace(",1\n", ",none\n"));
-    folder.run("train --method thin-plate train.csv -o m -C 1").well();
-    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([0, "none"]));
+    folder.train("--method thin-plate train.csv -o m -C 1");
+    assert_eq!(folder.inspect("m")["classes"], serde_json::json!([0, "none"]));
     // They are not needed where they are to be predicted.
     folder.write("new.csv", "a,b,y\n3,80,\n60,20,NA\n");
-    assert_eq!(folder.run("predict m new.csv").well().out.lines().count(), 2);
+    assert_eq!(folder.predict("m new.csv").lines().count(), 2);
     folder.run("evaluate m new.csv").fails(2, &["new.csv: line 2, column 'y'", "missing"]);
 }
 
@@ -168,13 +141,12 @@ fn a_model_of_categories_takes_no_bare_numbers() {
         (0..n).fold("c,a,y\n".to_owned(), |text, i| format!("{text}{},{i},{}\n", ["red", "blue"][i % 2], i % 2))
     };
     folder.write("train.csv", table(40));
-    folder.run("train --method basis-expansion train.csv -o m --n-basis 10 -C 1").well();
+    folder.train("--method basis-expansion train.csv -o m --n-basis 10 -C 1");
     folder.write("test.svm", "1 1:1 3:7\n0 2:1 3:8\n");
-    let run = folder.run("predict m test.svm").fails(2, &["test.svm", "no columns"]);
-    assert!(run.err.contains("CSV"), "{}", run.err);
+    folder.run("predict m test.svm").fails(2, &["test.svm", "no columns"]).helps(&["CSV"]);
     folder.run("evaluate m test.svm").fails(2, &["test.svm", "no columns"]);
     folder.write("headless.csv", "red,3\nblue,4\n");
-    assert_eq!(folder.run("predict m headless.csv").well().out, "0\n1\n");
+    assert_eq!(folder.predict("m headless.csv"), "0\n1\n");
 }
 
 #[test]
@@ -191,7 +163,7 @@ fn every_command_reads_the_tables_that_train_reads() {
         "{}",
         folder.read("out.csv")
     );
-    folder.run("train --method basis-expansion train.csv -o m --similarity rbf:gamma=0.1 -C 1").well();
+    folder.train("--method basis-expansion train.csv -o m --similarity rbf:gamma=0.1 -C 1");
     let found = folder.run("inspect m --spectrum train.csv --json").json();
     assert!(found.to_string().contains("eigenvalues"), "{found}");
 }

@@ -1,32 +1,12 @@
 //! Columns by their names: features in any order, labels that are classes, strings where they are.
 
-use std::fmt::Write as _;
-
 use crate::Folder;
-use crate::kinds::{Chance, labels};
+use crate::kinds::{Chance, labels, table};
 
 /// The columns of a row: three that tell the class, each on a scale of its own, and the class.
 const HEADER: [&str; 4] = ["width", "height", "weight", "kind"];
 const ORDERS: [[&str; 4]; 2] = [["kind", "weight", "width", "height"], ["height", "kind", "weight", "width"]];
 const METHODS: [&str; 3] = ["power-mean:tol=1e-6 -C 1", "basis-expansion --n-basis 20", "thin-plate -C 1 --n-basis 20"];
-
-/// Rows of the columns in `order`, separated by commas.
-fn table(seed: u64, n: usize, order: &[&str]) -> String {
-    let mut chance = Chance::new(seed);
-    let mut text = order.join(",") + "\n";
-    for label in labels(n) {
-        let high = if label == "high" { 40 } else { 0 };
-        let numbers = [1 + chance.below(60) + high, 100 - chance.below(60) + high, 300 + chance.below(100) - high];
-        let cell = |name: &&str| match HEADER.iter().position(|known| known == name) {
-            Some(3) => label.to_owned(),
-            Some(column) => numbers[column].to_string(),
-            None => "7".to_owned(),
-        };
-        let cells: Vec<String> = order.iter().map(cell).collect();
-        writeln!(text, "{}", cells.join(",")).unwrap();
-    }
-    text
-}
 
 /// A folder with a model `m` of the method, trained on the columns in the order of [`HEADER`].
 fn trained(method: &str, flags: &str) -> Folder {
@@ -34,7 +14,7 @@ fn trained(method: &str, flags: &str) -> Folder {
     folder.write("train.csv", table(1, 60, &HEADER));
     folder.write("test.csv", table(2, 40, &HEADER));
     let (method, more) = method.split_once(' ').unwrap_or((method, ""));
-    folder.run(&format!("train --method {method} train.csv -o m {more} {flags}")).well();
+    folder.train(&format!("--method {method} train.csv -o m {more} {flags}"));
     folder
 }
 
@@ -43,18 +23,18 @@ fn columns_in_another_order_give_the_same_decision_values() {
     for method in METHODS {
         for flags in ["", "--memory-limit 1GB"] {
             let folder = trained(method, flags);
-            let scores = folder.run("predict m test.csv --scores").well().out;
+            let scores = folder.predict("m test.csv --scores");
             let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].clone();
             assert!(accuracy.as_f64().unwrap() > 0.8, "{method}: {accuracy}");
             for order in ORDERS {
                 folder.write("other.csv", table(2, 40, &order));
-                assert_eq!(folder.run("predict m other.csv --scores").well().out, scores, "{method} {flags}");
+                assert_eq!(folder.predict("m other.csv --scores"), scores, "{method} {flags}");
                 assert_eq!(folder.run("evaluate m other.csv --json").json()["accuracy"], accuracy, "{method} {flags}");
                 folder.run("convert other.csv other.npz").well();
-                assert_eq!(folder.run("predict m other.npz --scores").well().out, scores, "{method} {flags}");
+                assert_eq!(folder.predict("m other.npz --scores"), scores, "{method} {flags}");
             }
             folder.write("bare.csv", table(2, 40, &["height", "weight", "width"]));
-            assert_eq!(folder.run("predict m bare.csv --scores").well().out, scores, "{method} {flags}");
+            assert_eq!(folder.predict("m bare.csv --scores"), scores, "{method} {flags}");
         }
     }
 }
@@ -84,34 +64,34 @@ fn missing_and_unknown_columns_are_named() {
 #[test]
 fn samples_without_names_are_taken_as_they_come() {
     let folder = trained(METHODS[0], "");
-    let scores = folder.run("predict m test.csv --scores").well().out;
+    let scores = folder.predict("m test.csv --scores");
     folder.run("convert test.csv test.svm").well();
-    assert_eq!(folder.run("predict m test.svm --scores").well().out, scores);
-    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(folder.predict("m test.svm --scores"), scores);
+    let inspected = folder.inspect("m");
     assert_eq!(inspected["feature_names"], serde_json::json!(["width", "height", "weight"]));
     assert!(folder.run("inspect m").well().out.contains("width, height, weight"));
     // Trained without names, columns are numbers.
     folder.run("convert train.csv train.svm").well();
-    folder.run("train --method power-mean:tol=1e-6 train.svm -o plain -C 1").well();
-    assert_eq!(folder.run("predict plain test.csv --scores").well().out, scores);
-    assert!(folder.run("inspect plain --json").json()["feature_names"].is_null());
+    folder.train("--method power-mean:tol=1e-6 train.svm -o plain -C 1");
+    assert_eq!(folder.predict("plain test.csv --scores"), scores);
+    assert!(folder.inspect("plain")["feature_names"].is_null());
 }
 
 #[test]
 fn shards_may_have_their_columns_in_orders_of_their_own() {
     let folder = trained(METHODS[0], "");
-    let scores = folder.run("predict m test.csv --scores").well().out;
+    let scores = folder.predict("m test.csv --scores");
     std::fs::create_dir(folder.path("same")).unwrap();
     std::fs::create_dir(folder.path("mixed")).unwrap();
     for (number, order) in ORDERS.iter().enumerate() {
         folder.write(&format!("same/{number}.csv"), table(2, 40, &HEADER));
         folder.write(&format!("mixed/{number}.csv"), table(2, 40, order));
     }
-    assert_eq!(folder.run("predict m mixed --scores").well().out, scores.repeat(2));
+    assert_eq!(folder.predict("m mixed --scores"), scores.repeat(2));
     for memory in ["", "--memory-limit 1GB"] {
-        folder.run(&format!("train --method power-mean:tol=1e-6 same -o one -C 1 {memory}")).well();
-        folder.run(&format!("train --method power-mean:tol=1e-6 mixed -o other -C 1 {memory}")).well();
-        let labels = |model: &str| folder.run(&format!("predict {model} test.csv")).well().out;
+        folder.train(&format!("--method power-mean:tol=1e-6 same -o one -C 1 {memory}"));
+        folder.train(&format!("--method power-mean:tol=1e-6 mixed -o other -C 1 {memory}"));
+        let labels = |model: &str| folder.predict(&format!("{model} test.csv"));
         assert_eq!(labels("one"), labels("other"), "{memory}");
     }
     folder.write("mixed/2.csv", table(2, 40, &["kind", "height", "width", "age"]));
@@ -141,11 +121,13 @@ fn labels_that_are_no_classes_are_refused() {
             let output = if method.starts_with("cv") { "" } else { "-o m" };
             folder.run(&format!("{method} {file} {output}"))
         };
-        let refused = run("floats.csv").fails(2, &["floats.csv", "column 1 was taken for the labels", "fractions"]);
-        assert!(refused.err.contains("--label NAME or NUMBER"), "{}", refused.err);
-        let refused = run("ids.csv").fails(2, &["ids.csv", "column 1 was taken", "another value in each of 200 rows"]);
-        assert!(refused.err.contains("--label NAME or NUMBER"), "{}", refused.err);
-        run("named.csv --label price").fails(2, &["column 'price', the labels,", "fractions"]);
+        run("floats.csv")
+            .fails(2, &["floats.csv", "column 1 was taken for the label", "fractions"])
+            .helps(&["--label NAME or NUMBER"]);
+        run("ids.csv")
+            .fails(2, &["ids.csv", "column 1 was taken", "another value in each of 200 rows"])
+            .helps(&["--label NAME or NUMBER"]);
+        run("named.csv --label price").fails(2, &["column 'price', the label,", "fractions"]);
         run("target.csv").fails(2, &["column 'target' was taken", "fractions"]);
     }
     assert!(!folder.has("m"));
@@ -165,12 +147,14 @@ fn labels_that_are_classes_are_taken_however_they_are_written() {
     folder.write("whole.csv", numbers(40, |row| ["1.0", "2.0"][row % 2].into()));
     folder.write("few.csv", "1,2,3\n2,5,1\n3,1,1\n");
     folder.write("halves.csv", numbers(40, |row| ["0.5", "1.5"][row % 2].into()));
-    folder.run("train --method power-mean whole.csv -o m").well();
-    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([1, 2]));
-    folder.run("train --method power-mean few.csv -o m").well();
-    let refused = folder.run("train --method power-mean halves.csv -o m").fails(2, &["fractions, such as"]);
-    assert!(refused.err.contains("this one too if its numbers are classes"), "{}", refused.err);
-    folder.run("train --method power-mean halves.csv --label 1 -o m").well();
+    folder.train("--method power-mean whole.csv -o m");
+    assert_eq!(folder.inspect("m")["classes"], serde_json::json!([1, 2]));
+    folder.train("--method power-mean few.csv -o m");
+    folder
+        .run("train --method power-mean halves.csv -o m")
+        .fails(2, &["fractions, such as"])
+        .helps(&["this one too if its numbers are classes"]);
+    folder.train("--method power-mean halves.csv --label 1 -o m");
     // Labels are not looked at where nothing is learned of them.
     folder.write("many.csv", numbers(40, |row| row.to_string()));
     folder.run("convert many.csv many.svm").well();
@@ -196,27 +180,25 @@ fn the_column_of_the_strings_is_asked_for_where_several_could_be_meant() {
     let folder = Folder::new();
     folder.write("a.csv", peptides("peptide,organism,label", |p, o, l| format!("{p},{o},{l}")));
     let train = "train --method basis-expansion a.csv -o m --n-basis 20 --format strings";
-    let asked = folder.run(train).fails(2, &["a.csv", "may hold the strings: 'peptide', 'organism'"]);
-    assert!(asked.err.contains("--format strings:"), "{}", asked.err);
+    folder.run(train).fails(2, &["a.csv", "may hold the strings: 'peptide', 'organism'"]).helps(&["--format strings:"]);
     for column in ["peptide", "1", "-3"] {
         folder.run(&format!("{train}:{column}")).well();
-        let told = folder.run(&format!("evaluate m a.csv --format strings:{column} --json")).json();
-        assert!(told["accuracy"].as_f64().unwrap() > 0.9, "{told}");
+        let reported = folder.run(&format!("evaluate m a.csv --format strings:{column} --json")).json();
+        assert!(reported["accuracy"].as_f64().unwrap() > 0.9, "{reported}");
     }
     folder.run("predict m a.csv --format strings").fails(2, &["'peptide', 'organism'"]);
-    assert_eq!(folder.run("predict m a.csv --format strings:peptide").well().out.lines().count(), 60);
+    assert_eq!(folder.predict("m a.csv --format strings:peptide").lines().count(), 60);
     folder.run(&format!("{train}:sequence")).fails(2, &["no text column 'sequence'"]);
     folder.run(&format!("{train}:1 --label 1")).fails(2, &["text column 1", "column of the labels"]);
 
     folder.write("b.csv", peptides("id,peptide,label", |p, _, l| format!("7,{p},{l}")));
-    folder.run("train --method basis-expansion b.csv --format strings -o m --n-basis 20").well();
-    assert!(folder.run("evaluate m b.csv --format strings --json").json()["accuracy"].as_f64().unwrap() > 0.9);
+    folder.train("--method basis-expansion b.csv --format strings -o m --n-basis 20");
+    assert!(folder.score("m b.csv --format strings", "accuracy") > 0.9);
     folder.write("c.csv", peptides("text,organism,outcome", |p, o, l| format!("{p},{o},{l}")));
     let asked = folder.run("train --method basis-expansion c.csv --format strings -o m");
-    let asked = asked.fails(2, &["may hold the labels: 'organism', 'outcome'"]);
-    assert!(asked.err.contains("--label"), "{}", asked.err);
-    folder.run("train --method basis-expansion c.csv --format strings -o m --label outcome --n-basis 20").well();
-    assert_eq!(folder.run("predict m c.csv --format strings").well().out.lines().count(), 60);
+    asked.fails(2, &["may hold the labels: 'organism', 'outcome'"]).helps(&["--label"]);
+    folder.train("--method basis-expansion c.csv --format strings -o m --label outcome --n-basis 20");
+    assert_eq!(folder.predict("m c.csv --format strings").lines().count(), 60);
 }
 
 #[test]
@@ -225,8 +207,8 @@ fn advice_on_a_column_of_text_does_not_go_in_circles() {
     folder.write("a.csv", peptides("peptide,organism,weight", |p, o, _| format!("{p},{o},1")));
     for label in ["", "--label 2"] {
         let run = folder.run(&format!("train --method power-mean a.csv -o m {label}"));
-        let run = run.fails(2, &["column 'peptide'", "different texts in", "they cannot be categories"]);
-        assert!(run.err.contains("--id 1") && run.err.contains("--format strings:1"), "{}", run.err);
+        run.fails(2, &["column 'peptide'", "different texts in", "they cannot be categories"])
+            .helps(&["--id 1", "--format strings:1"]);
     }
     // In blocks columns are numbers.
     let run =

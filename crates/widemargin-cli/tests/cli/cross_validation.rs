@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{Folder, histograms, lines};
 
-/// The lines with these labels, so many of each.
+/// The first lines with these labels, this many of each.
 fn some_of(text: &str, wanted: &[(&str, usize)]) -> String {
     lines(wanted.iter().flat_map(|(label, n)| text.lines().filter(move |line| line.starts_with(label)).take(*n)))
 }
@@ -14,52 +14,19 @@ fn fold_scores(found: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn a_fold_of_groups_is_what_training_on_the_others_gives() {
-    let folder = Folder::trained();
-    // Labels that are wrong, so that scores differ.
-    let label = |(row, line): (usize, &str)| if row % 7 == 0 { line.replace("ant", "bee") } else { line.into() };
-    let text = lines(histograms(3, 90).lines().enumerate().map(label));
-    folder.write("all.svm", &text);
-    // Every third line is of one class: parts of both groups have all classes.
-    let group = |row: usize| if row % 9 < 6 { "first" } else { "second" };
-    folder.write("groups.txt", lines((0..90).map(group)));
-    let part =
-        |name: &str| lines(text.lines().enumerate().filter(|(row, _)| group(*row) == name).map(|(_, line)| line));
-    folder.write("first.svm", part("first"));
-    folder.write("second.svm", part("second"));
-    for scoring in ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc"] {
-        let search = format!("cv --method power-mean:nodes=3 all.svm -C 0.0001 --kernel -1 --scoring {scoring} --json");
-        let found = folder.run(&format!("{search} --group-file groups.txt --folds 2")).json();
-        assert_eq!((&found["n_groups"], &found["scoring"]), (&2.into(), &scoring.into()));
-        let mut expected = Vec::new();
-        for (train, test) in [("first", "second"), ("second", "first")] {
-            folder.run(&format!("train --method power-mean:nodes=3 {train}.svm -o part -C 0.0001 --kernel -1")).well();
-            let told = folder.run(&format!("evaluate part {test}.svm --metrics {scoring} --json")).json();
-            expected.push(told["scores"][scoring].as_f64().unwrap());
-        }
-        let mut scores = fold_scores(&found);
-        scores.sort_by(f64::total_cmp);
-        expected.sort_by(f64::total_cmp);
-        assert_eq!(scores, expected, "{scoring}");
-        assert!(expected[0] < 1.0, "{scoring}: nothing to tell apart");
-        assert_eq!(folder.run(&search).json()["n_groups"], Value::Null);
-    }
-}
-
-#[test]
 fn the_table_names_the_score_and_evaluate_prints_more_of_them() {
     let folder = Folder::trained();
     let table = folder.run("cv --method power-mean:nodes=3 train.svm -C 1 --kernel -1 --scoring f1-macro").well().out;
     assert!(table.contains("f1-macro %") && !table.contains("accuracy"), "{table}");
-    let told = folder.run("evaluate m test.svm --metrics roc-auc,accuracy").well().out;
+    let reported = folder.run("evaluate m test.svm --metrics roc-auc,accuracy").well().out;
     for words in ["ROC AUC ", "accuracy ", "balanced accuracy ", "F1 "] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(reported.contains(words), "{words}: {reported}");
     }
     // As many samples of each class: the mean of the recalls is the accuracy.
-    let told = folder.run("evaluate m test.svm --json --metrics balanced-accuracy").json();
-    assert!((told["balanced_accuracy"].as_f64().unwrap() - told["accuracy"].as_f64().unwrap()).abs() < 1e-12);
-    assert_eq!(told["scores"]["balanced-accuracy"], told["balanced_accuracy"]);
-    assert!(told["f1_macro"].as_f64().unwrap() > 0.8);
+    let reported = folder.run("evaluate m test.svm --json --metrics balanced-accuracy").json();
+    assert!((reported["balanced_accuracy"].as_f64().unwrap() - reported["accuracy"].as_f64().unwrap()).abs() < 1e-12);
+    assert_eq!(reported["scores"]["balanced-accuracy"], reported["balanced_accuracy"]);
+    assert!(reported["f1_macro"].as_f64().unwrap() > 0.8);
 }
 
 #[test]
@@ -84,7 +51,7 @@ fn scores_that_do_not_fit_are_refused_by_name() {
 }
 
 #[test]
-fn rare_classes_are_told() {
+fn rare_classes_are_reported() {
     let folder = Folder::new();
     let text = histograms(3, 120);
     folder.write("rare.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 3)]));
@@ -105,7 +72,7 @@ fn rare_classes_are_told() {
 }
 
 #[test]
-fn groups_that_do_not_fit_are_told() {
+fn groups_that_do_not_fit_are_reported() {
     let folder = Folder::trained();
     let text = histograms(3, 120);
     let cv = |file: &str, groups: &str| {
@@ -127,8 +94,8 @@ fn groups_that_do_not_fit_are_told() {
     // All flies are of one group.
     group("own", &|row| if row % 3 == 2 { "flies".into() } else { format!("g{}", row / 12) });
     let run = cv("train.svm", "own").well();
-    let told = "warning: all samples of class 'fly' are in group 'flies': no fold tests the class";
-    assert!(run.err.contains(told) && run.err.contains("samples of other groups"), "{}", run.err);
+    let reported = "warning: all samples of class 'fly' are in group 'flies': no fold tests the class";
+    assert!(run.err.contains(reported) && run.err.contains("samples of other groups"), "{}", run.err);
     folder.write("two.svm", some_of(&text, &[("ant", 20), ("fly", 20)]));
     folder.write("two", lines((0..40).map(|row| if row < 20 { row / 4 } else { 9 })));
     cv("two.svm", "two").fails(2, &["two.svm", "class 'fly' are in group '9'", "one class to train on"]);

@@ -14,7 +14,7 @@ fn the_demo_reaches_the_known_accuracy() {
         let of = |method: &&Value| method["method"].as_str().unwrap().contains(name);
         demo["methods"].as_array().unwrap().iter().find(of).unwrap()["accuracy"].as_f64().unwrap()
     };
-    // 91.72 % to half a point. One seed of the order of rows is worth as much as that at the default gap of 0.01, so it
+    // 91.72 % to 0.5 percentage points. One seed of the order of rows is worth as much as that at the default gap of 0.01, so it
     // is their mean.
     let chi2 = demos.iter().map(|demo| accuracy(demo, "chi2")).sum::<f64>() / demos.len() as f64;
     assert!((0.9122..=0.9222).contains(&chi2), "{chi2}");

@@ -9,23 +9,23 @@ const WORDS: &str = "label,text\n<b>it</b>,Rossi\n<b>it</b>,Russo\n<b>it</b>,Bia
 fn trained() -> Folder {
     let folder = Folder::new();
     folder.write("words.csv", WORDS);
-    folder.run("train --method basis-expansion words.csv --format strings --similarity edit -C 1 -o m -q").well();
+    folder.train("--method basis-expansion words.csv --format strings --similarity edit -C 1 -o m -q");
     folder
 }
 
 #[test]
 fn explanations_add_up_to_the_scores_of_predict() {
     let folder = trained();
-    let scores = folder.run("predict m words.csv --format strings -q --scores").well().out;
+    let scores = folder.predict("m words.csv --format strings -q --scores");
     let line = scores.lines().nth(3).unwrap();
     let (label, score) = line.split_once('\t').unwrap();
-    let told = folder.run("explain m words.csv --format strings -q --row 4 --json").json();
-    assert_eq!(told["predicted"], label);
-    let terms = told["terms"].as_array().unwrap();
+    let reported = folder.run("explain m words.csv --format strings -q --row 4 --json").json();
+    assert_eq!(reported["predicted"], label);
+    let terms = reported["terms"].as_array().unwrap();
     let sum: f64 = terms.iter().map(|term| term["contributions"][0].as_f64().unwrap()).sum();
-    let (sum, score) = (sum + told["intercepts"][0].as_f64().unwrap(), score.parse::<f64>().unwrap());
+    let (sum, score) = (sum + reported["intercepts"][0].as_f64().unwrap(), score.parse::<f64>().unwrap());
     assert!((sum - score).abs() < 1e-4, "{sum} and {score}");
-    assert!(terms.iter().any(|term| term["comparison"]["kind"] == "characters"), "{told}");
+    assert!(terms.iter().any(|term| term["comparison"]["kind"] == "characters"), "{reported}");
 
     let text = folder.run("explain m words.csv --format strings -q --row 4").well().out;
     for word in [label, "decision value", "Romano", "training row 4", "cost of the edits"] {
@@ -33,9 +33,9 @@ fn explanations_add_up_to_the_scores_of_predict() {
     }
     // Of another class the same numbers speak with the other sign.
     let other = folder.run("explain m words.csv --format strings -q --row 4 --class en --json").json();
-    assert_eq!((&other["predicted"], &other["explained"]), (&told["predicted"], &"en".into()));
+    assert_eq!((&other["predicted"], &other["explained"]), (&reported["predicted"], &"en".into()));
     let text = folder.run("explain m words.csv --format strings -q --row 4 --class en").well().out;
-    let value = format!("decision value for it {:.6}", told["decision_values"][0].as_f64().unwrap());
+    let value = format!("decision value for it {:.6}", reported["decision_values"][0].as_f64().unwrap());
     assert!(text.contains(label) && text.contains("explained: en") && text.contains(&value), "{text}");
     folder.run("explain m words.csv --format strings --row 11").fails(2, &["--row 11", "10 samples"]);
     folder.run("explain m words.csv --format strings --row 0").fails(2, &["--row 0", "the first is 1"]);
@@ -66,12 +66,12 @@ fn a_report_has_all_sections_the_numbers_of_evaluate_and_no_markup_of_the_data()
     for id in ["scores", "model", "choice", "confusion", "calibration", "bases", "mistakes"] {
         assert!(html.contains(&format!("<section id=\"{id}\">")), "no section {id}");
     }
-    let told = folder.run("evaluate m words.csv --format strings -q --json").json();
+    let reported = folder.run("evaluate m words.csv --format strings -q --json").json();
     for name in ["accuracy", "balanced_accuracy", "f1_macro"] {
-        let value = format!("<b>{:.2} %</b>", 100.0 * told[name].as_f64().unwrap());
+        let value = format!("<b>{:.2} %</b>", 100.0 * reported[name].as_f64().unwrap());
         assert!(html.contains(&value), "{name}: {value}");
     }
-    let area = format!("<b>{:.4}</b>", told["roc_auc"].as_f64().unwrap());
+    let area = format!("<b>{:.4}</b>", reported["roc_auc"].as_f64().unwrap());
     assert!(html.contains(&area), "{area}");
     // Neither the name of a class nor a string is markup, and nothing is loaded.
     assert!(html.contains("&lt;b&gt;it&lt;/b&gt;") && html.contains("&lt;script&gt;"));

@@ -23,6 +23,51 @@ impl Chance {
         self.0 ^= self.0 << 17;
         self.0 % n
     }
+
+    /// From 0 to 1.
+    pub fn uniform(&mut self) -> f64 {
+        self.below(1 << 24) as f64 / f64::from(1 << 24)
+    }
+}
+
+/// Columns in this order: numbers, the color and the size tell the class, which `kind` names and `y` numbers; every ninth size
+/// is missing.
+pub fn table(seed: u64, n: usize, order: &[&str]) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text = order.join(",") + "\n";
+    for (row, label) in labels(n).into_iter().enumerate() {
+        let high = u64::from(label == "high");
+        let mut below = |n: u64| chance.below(n);
+        let (width, height, weight) =
+            (1 + below(60) + 40 * high, 100 - below(60) + 40 * high, 340 + below(60) - 40 * high);
+        // But for one in five.
+        let colors = if (high == 1) != (below(5) == 0) { ["red", "amber"] } else { ["blue", "green"] };
+        let (color, size, known) = (colors[below(2) as usize], below(50) + 20 * high, ["yes", "no"][below(2) as usize]);
+        let cell = |name: &&str| match *name {
+            "width" | "a" => width.to_string(),
+            "height" => height.to_string(),
+            "b" => (140 - height).to_string(),
+            "weight" => weight.to_string(),
+            "color" => color.to_owned(),
+            "size" if row % 9 == 4 => String::new(),
+            "size" => size.to_string(),
+            "known" => known.to_owned(),
+            "who" => format!("n{row}"),
+            "times" => (1 + row % 3).to_string(),
+            "house" => format!("h{}", row / 2),
+            "junk" => format!("j{}", row % 7),
+            "age" => "7".to_owned(),
+            "y" => high.to_string(),
+            _ => label.to_owned(),
+        };
+        writeln!(text, "{}", order.iter().map(cell).collect::<Vec<_>>().join(",")).unwrap();
+    }
+    text
+}
+
+/// The same without a header.
+pub fn rows(seed: u64, n: usize, order: &[&str]) -> String {
+    table(seed, n, order).split_once('\n').unwrap().1.to_owned()
 }
 
 /// A disc and a ring around it, as CSV: no line separates them.

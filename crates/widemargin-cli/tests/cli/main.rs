@@ -17,9 +17,11 @@ mod model_file;
 mod out_of_core;
 mod outliers;
 mod outputs;
+mod parameters;
 mod regression;
 mod resources;
 mod round_trip;
+mod same_model;
 mod several_labels;
 mod tables;
 mod thin_plate;
@@ -28,7 +30,7 @@ mod trouble;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -41,6 +43,19 @@ fn lines(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     })
 }
 
+/// Refuses lines that differ in a word, or in a number by more than this share of it, at least of 1.
+#[track_caller]
+fn assert_close(one: &str, other: &str, tolerance: f64) {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(one).len(), words(other).len());
+    for (one, other) in words(one).into_iter().zip(words(other)) {
+        match (one.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(a), Ok(b)) => assert!((a - b).abs() <= tolerance * a.abs().max(1.0), "{one} {other}"),
+            _ => assert_eq!(one, other),
+        }
+    }
+}
+
 /// What one run of the command left behind.
 struct Run {
     code: Option<i32>,
@@ -49,6 +64,11 @@ struct Run {
 }
 
 impl Run {
+    fn of(output: Output) -> Run {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
     /// It went well.
     #[track_caller]
     fn well(self) -> Run {
@@ -71,6 +91,14 @@ impl Run {
         assert!(lines.len() <= 2 && lines.get(1).is_none_or(|line| line.starts_with("help: ")), "{}", self.err);
         assert!(words.iter().all(|word| lines[0].contains(word)), "{words:?} not all in: {}", self.err);
         assert_eq!(self.out, "");
+        self
+    }
+
+    /// Its `help:` line has all these words.
+    #[track_caller]
+    fn helps(self, words: &[&str]) -> Run {
+        let help = self.err.lines().find(|line| line.starts_with("help: ")).unwrap_or_default();
+        assert!(words.iter().all(|word| help.contains(word)), "{words:?} not all in: {}", self.err);
         self
     }
 
@@ -97,7 +125,7 @@ impl Folder {
         let folder = Folder::new();
         folder.write("train.svm", histograms(1, 120));
         folder.write("test.svm", histograms(2, 60));
-        folder.run("train --method power-mean train.svm -o m -C 1").well();
+        folder.train("--method power-mean train.svm -o m -C 1");
         folder
     }
 
@@ -116,6 +144,38 @@ impl Folder {
             let kept = rows.lines().zip(folds).filter(|(_, of)| (**of == fold) == is_tested);
             self.write(name, lines(std::iter::once(head).chain(kept.map(|(row, _)| row))));
         }
+    }
+
+    /// Trains with these arguments.
+    #[track_caller]
+    fn train(&self, arguments: &str) -> Run {
+        self.run(&format!("train {arguments}")).well()
+    }
+
+    /// What `predict` prints with these arguments.
+    #[track_caller]
+    fn predict(&self, arguments: &str) -> String {
+        self.run(&format!("predict {arguments}")).well().out
+    }
+
+    /// What a model contains.
+    #[track_caller]
+    fn inspect(&self, model: &str) -> Value {
+        self.run(&format!("inspect {model} --json")).json()
+    }
+
+    /// Runs the command in a shell, after some of its own.
+    #[cfg(unix)]
+    fn run_after(&self, before: &str, arguments: &str) -> Run {
+        let line = format!("{before}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_widemargin"));
+        Run::of(Command::new("sh").arg("-c").arg(line).current_dir(self.0.path()).output().unwrap())
+    }
+
+    /// A score that `evaluate` prints with these arguments.
+    #[track_caller]
+    fn score(&self, arguments: &str, name: &str) -> f64 {
+        let found = self.run(&format!("evaluate {arguments} --json")).json();
+        found[name].as_f64().unwrap_or_else(|| panic!("no {name}: {found}"))
     }
 
     fn read(&self, name: &str) -> String {
@@ -149,9 +209,7 @@ impl Folder {
             .unwrap();
         // A command that fails may not read it.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let output = child.wait_with_output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        Run::of(child.wait_with_output().unwrap())
     }
 }
 
@@ -164,19 +222,12 @@ fn command(folder: &Path) -> Command {
 /// LIBSVM text of three kinds of histograms with 12 bins, labeled `ant`, `bee`, `fly`. Counts are whole, so
 /// every format holds them exactly; the last bin is never empty, so every part of the text has all bins.
 fn histograms(seed: u64, n: usize) -> String {
-    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = |below: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
-    let mut text = String::new();
+    let (mut chance, mut text) = (kinds::Chance::new(seed), String::new());
     for row in 0..n {
         let kind = row % 3;
         text += ["ant", "bee", "fly"][kind];
         for bin in 0..12 {
-            let count = if bin / 4 == kind { 2 + next(8) } else { next(4) } + u64::from(bin == 11);
+            let count = if bin / 4 == kind { 2 + chance.below(8) } else { chance.below(4) } + u64::from(bin == 11);
             if count > 0 {
                 write!(text, " {}:{count}", bin + 1).unwrap();
             }

@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{Folder, command};
+use crate::kinds::Chance;
+use crate::{Folder, assert_close, command};
 
 /// Rows of 20 numbers and a class, with a border that bends: an array in NumPy's format, the class in the last column.
 fn array(n: usize) -> Vec<u8> {
@@ -13,11 +14,8 @@ fn array(n: usize) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
-    let mut state = 1u64;
-    let mut uniform = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-    };
+    let mut chance = Chance::new(1);
+    let mut uniform = || chance.uniform() as f32 - 0.5;
     for _ in 0..n {
         let row: Vec<f32> = (0..20).map(|_| uniform()).collect();
         let class = f32::from(4.0 * row[0] * row[1] + row[2] > 0.3 * uniform());
@@ -59,9 +57,9 @@ fn a_limit_of_memory_is_kept() {
     let err = String::from_utf8(with.stderr).unwrap();
     assert_eq!(with.status.code(), Some(0), "{err}");
     assert!(most > 0 && most < 280_000_000 / 1024, "{most} KiB");
-    let told: serde_json::Value = serde_json::from_slice(&with.stdout).unwrap();
-    assert_eq!((&told["n_samples"], &told["report"]["status"]), (&75_000.into(), &"converged".into()));
-    assert!(told["report"]["notes"][0].as_str().unwrap().contains("samples stayed in memory"), "{told}");
+    let reported: serde_json::Value = serde_json::from_slice(&with.stdout).unwrap();
+    assert_eq!((&reported["n_samples"], &reported["report"]["status"]), (&75_000.into(), &"converged".into()));
+    assert!(reported["report"]["notes"][0].as_str().unwrap().contains("samples stayed in memory"), "{reported}");
     assert_eq!(folder.files(), ["data.npy", "m"]);
 }
 
@@ -73,21 +71,11 @@ fn blocks_give_the_model_that_memory_gives() {
     folder.run("convert data.npy data.csv --label -1").well();
     // C is chosen by leave-one-out in memory, on some of the samples out of core: of two that are level either may come.
     let flags = "--method basis-expansion:tol=1e-6 --similarity rbf:gamma=0.5 --n-basis 50 -C 1";
-    folder.run(&format!("train data.svm -o whole {flags}")).well();
-    folder.run("predict whole data.svm --scores -o scores").well();
-    let scores = |name: &str| -> Vec<f64> {
-        let numbers = |line: &str| line.split(['\t', ',', ' ']).filter_map(|word| word.parse().ok()).next_back();
-        folder.read(name).lines().filter_map(numbers).collect()
-    };
-    let truth = scores("scores");
-    assert!(truth.len() >= 4000);
+    folder.train(&format!("data.svm -o whole {flags}"));
+    let whole = folder.predict("whole data.svm --scores");
     for data in ["data.npy --label -1", "data.svm", "data.csv"] {
-        folder.run(&format!("train {data} -o blocks {flags} --memory-limit 120MB")).well();
-        folder.run("predict blocks data.svm --scores -o scores2").well();
-        let largest = truth.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
-        for (ours, truth) in scores("scores2").iter().zip(&truth) {
-            assert!((ours - truth).abs() < 5e-3 * largest, "{data}: {ours} {truth}");
-        }
+        folder.train(&format!("{data} -o blocks {flags} --memory-limit 120MB"));
+        assert_close(&folder.predict("blocks data.svm --scores"), &whole, 5e-3);
     }
 }
 
@@ -100,7 +88,7 @@ fn a_killed_fit_resumes_to_the_same_model() {
     let flags = "train --method basis-expansion:tol=1e-6 data.npy --label -1 --similarity rbf:gamma=0.5 --n-basis 400 \
                  --memory-limit 125MB --quiet";
     folder.run("convert data.npy part.svm --label -1").well();
-    let scores = |model: &str| folder.run(&format!("predict {model} part.svm --scores")).well().out;
+    let scores = |model: &str| folder.predict(&format!("{model} part.svm --scores"));
     folder.run(&format!("{flags} -o whole --checkpoint first")).well();
     // How the work is cut follows from the memory there is, to some KiB: both are to cut it alike.
     std::fs::create_dir(folder.path("kept")).unwrap();
@@ -167,10 +155,10 @@ fn a_folder_of_shards_is_one_file() {
     }
     folder.write("shards/_SUCCESS", "");
     let flags = "--similarity rbf:gamma=0.5 --n-basis 30";
-    folder.run(&format!("train --method basis-expansion data.svm -o one {flags} --memory-limit 150MB")).well();
-    folder.run(&format!("train --method basis-expansion shards -o many {flags} --memory-limit 150MB")).well();
-    folder.run(&format!("train --method basis-expansion shards -o held {flags}")).well();
-    let scores = |model: &str, data: &str| folder.run(&format!("predict {model} {data} --scores")).well().out;
+    folder.train(&format!("--method basis-expansion data.svm -o one {flags} --memory-limit 150MB"));
+    folder.train(&format!("--method basis-expansion shards -o many {flags} --memory-limit 150MB"));
+    folder.train(&format!("--method basis-expansion shards -o held {flags}"));
+    let scores = |model: &str, data: &str| folder.predict(&format!("{model} {data} --scores"));
     assert!(scores("one", "data.svm") == scores("many", "shards"), "another model, or another order");
     assert_eq!(scores("held", "shards").lines().count(), 600);
     folder.write("shards/part-11.svm", "1 1:0.5\n0 2:x\n");
@@ -180,15 +168,15 @@ fn a_folder_of_shards_is_one_file() {
     }
 }
 
-/// Sparse features beside a similarity: out of core as in memory.
+/// Sparse features together with a similarity: out of core as in memory.
 #[test]
-fn features_beside_similarities_are_the_same_out_of_core() {
+fn features_with_similarities_are_the_same_out_of_core() {
     let folder = Folder::new();
-    let mut chance = crate::kinds::Chance::new(5);
+    let mut chance = Chance::new(5);
     let mut row = |number: usize| {
         let class = number % 2;
         let columns = 1 + 10 * class as u64 + chance.below(8);
-        // No two rows are equal, of which a fit in memory would make one.
+        // No two rows are equal: a fit in memory would merge them.
         let (last, value) = (26 + chance.below(5), 0.5 + number as f64 / 1000.0);
         format!("{class} {columns}:{} {}:1 {last}:{value}\n", 1 + chance.below(3), 21 + chance.below(5))
     };
@@ -197,22 +185,15 @@ fn features_beside_similarities_are_the_same_out_of_core() {
         let scores = |memory: &str, model: &str| {
             let train = "train --method basis-expansion:tol=1e-6 rows.svm --similarity features+rbf:gamma=0.2 --n-basis 20 -C 1";
             folder.run(&format!("{train} --normalization {normalization} -o {model} {memory}")).well();
-            folder.run(&format!("predict {model} rows.svm --scores")).well().out
+            folder.predict(&format!("{model} rows.svm --scores"))
         };
-        let (inside, outside) = (scores("", "one"), scores("--memory-limit 200MB", "other"));
-        assert_eq!(inside.split_whitespace().count(), outside.split_whitespace().count());
-        for (inside, outside) in inside.split_whitespace().zip(outside.split_whitespace()) {
-            match (inside.parse::<f64>(), outside.parse::<f64>()) {
-                (Ok(inside), Ok(outside)) => assert!((inside - outside).abs() < 1e-2, "{inside} {outside}"),
-                _ => assert_eq!(inside, outside),
-            }
-        }
+        assert_close(&scores("", "one"), &scores("--memory-limit 200MB", "other"), 1e-2);
     }
 }
 
-/// Graphs, and features of strings beside a similarity, in files of strings.
+/// Graphs, and features of strings together with a similarity, in files of strings.
 #[test]
-fn graphs_and_features_of_strings_beside_similarities() {
+fn graphs_and_features_of_strings_with_similarities() {
     let folder = Folder::new();
     folder.write("names.tsv", crate::kinds::strings(3, 120, 6, true));
     let graph = |row: usize| {
@@ -228,9 +209,9 @@ fn graphs_and_features_of_strings_beside_similarities() {
         "names.tsv --similarity tfidf:n=1-2/features+edit --normalization mean-norm --n-basis 20",
     ] {
         let file = arguments.split(' ').next().unwrap();
-        folder.run(&format!("train --method basis-expansion {arguments} --format strings -C 10 -o m")).well();
-        let told = folder.run(&format!("evaluate m {file} --format strings --json")).json();
-        assert_eq!(told["accuracy"], 1.0, "{told}");
+        folder.train(&format!("--method basis-expansion {arguments} --format strings -C 10 -o m"));
+        let reported = folder.run(&format!("evaluate m {file} --format strings --json")).json();
+        assert_eq!(reported["accuracy"], 1.0, "{reported}");
     }
     folder.write("wrong.tsv", "0\t{\"nodes\": [\"C\"], \"edges\": [[0, 1]]}\n1\t{\"nodes\": [\"C\"], \"edges\": []}\n");
     let wrong = "train --method basis-expansion wrong.tsv --format strings --similarity wl/cosine -o m";

@@ -1,4 +1,4 @@
-//! `--task outlier-detection`: outliers are told without labels, and scored with them; and what is refused.
+//! `--task outlier-detection`: outliers are detected without labels, and scored with them; refusals.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,13 @@ use super::Folder;
 use super::kinds::Chance;
 
 /// Rows of two columns about a point, with a header.
-fn rows(seed: u64, n: usize, shift: f64) -> Vec<String> {
+pub fn rows(seed: u64, n: usize, shift: f64) -> Vec<String> {
     let mut chance = Chance::new(seed);
     let mut one = || shift + (chance.below(1000) + chance.below(1000) + chance.below(1000)) as f64 / 500.0 - 3.0;
     (0..n).map(|_| format!("{},{}", one(), one())).collect()
 }
 
-fn table(rows: &[String]) -> String {
+pub fn table(rows: &[String]) -> String {
     format!("a,b\n{}\n", rows.join("\n"))
 }
 
@@ -30,31 +30,34 @@ const TRAIN: &str = "train --method basis-expansion train.csv --task outlier-det
 const SHRUNK: &str = "train --method basis-expansion:shrinkage=1 train.csv --task outlier-detection -o m";
 
 #[test]
-fn outliers_are_told_and_scored() {
+fn outliers_are_detected_and_scored() {
     let folder = folder();
-    let told = folder.run(&format!("{TRAIN} --json")).json();
-    assert_eq!(told["method"], "basis-expansion-one-class");
-    assert_eq!((&told["n_samples"], &told["n_features"]), (&json!(200), &json!(2)));
-    assert_eq!((&told["parameters"]["task"], &told["chosen"]["quantile"]), (&json!("outlier-detection"), &json!(0.05)));
-    let threshold = told["chosen"]["threshold"].as_f64().unwrap();
+    let reported = folder.run(&format!("{TRAIN} --json")).json();
+    assert_eq!(reported["method"], "basis-expansion-one-class");
+    assert_eq!((&reported["n_samples"], &reported["n_features"]), (&json!(200), &json!(2)));
+    assert_eq!(
+        (&reported["parameters"]["task"], &reported["chosen"]["quantile"]),
+        (&json!("outlier-detection"), &json!(0.05))
+    );
+    let threshold = reported["chosen"]["threshold"].as_f64().unwrap();
     assert!(threshold > 0.0 && threshold < 1.0, "{threshold}");
     let summary = folder.run(TRAIN).well().err;
     assert!(summary.contains("expected: 5 % of usual samples below the threshold"), "{summary}");
     assert!(summary.contains("threshold = ") && !summary.contains("label"), "{summary}");
 
-    let out = folder.run("predict m test.csv --scores").well().out;
+    let out = folder.predict("m test.csv --scores");
     let lines: Vec<(&str, f64)> = out
         .lines()
-        .map(|line| line.split_once('\t').map(|(told, value)| (told, value.parse().unwrap())).unwrap())
+        .map(|line| line.split_once('\t').map(|(label, value)| (label, value.parse().unwrap())).unwrap())
         .collect();
     assert_eq!(lines.len(), 100);
-    assert!(lines.iter().all(|(told, value)| (*told == "-1") == (*value < 0.0)));
-    assert!(lines[60..].iter().all(|(told, _)| *told == "-1"));
-    let alone: Vec<&str> = lines.iter().map(|(told, _)| *told).collect();
-    assert_eq!(folder.run("predict m test.csv").well().out.lines().collect::<Vec<_>>(), alone);
+    assert!(lines.iter().all(|(label, value)| (*label == "-1") == (*value < 0.0)));
+    assert!(lines[60..].iter().all(|(label, _)| *label == "-1"));
+    let alone: Vec<&str> = lines.iter().map(|(label, _)| *label).collect();
+    assert_eq!(folder.predict("m test.csv").lines().collect::<Vec<_>>(), alone);
 
     let scores = folder.run("evaluate m test.csv --metrics accuracy,roc-auc --json").json();
-    let right = alone.iter().enumerate().filter(|(row, told)| (*row < 60) == (**told == "1")).count();
+    let right = alone.iter().enumerate().filter(|(row, label)| (*row < 60) == (**label == "1")).count();
     assert_eq!(scores["accuracy"].as_f64().unwrap(), right as f64 / 100.0);
     assert_eq!(scores["scores"]["roc-auc"], scores["roc_auc"]);
     assert!(scores["roc_auc"].as_f64().unwrap() > 0.99 && scores["log_loss"] == Value::Null);
@@ -62,7 +65,7 @@ fn outliers_are_told_and_scored() {
     let printed = folder.run("evaluate m test.csv").well().out;
     assert!(printed.contains("ROC AUC 0.99") && printed.contains("balanced accuracy"), "{printed}");
 
-    let inspected = folder.run("inspect m --json").json();
+    let inspected = folder.inspect("m");
     assert_eq!((&inspected["n_samples"], &inspected["feature_names"]), (&json!(200), &json!(["a", "b"])));
     let lines = folder.run("inspect m").well().out;
     assert!(lines.contains("threshold") && lines.contains("samples trained on  200"), "{lines}");
@@ -73,41 +76,27 @@ fn the_share_of_outliers_and_the_penalty_are_chosen() {
     let folder = folder();
     let share = |flags: &str| {
         folder.run(&format!("{TRAIN} {flags}")).well();
-        folder.run("predict m train.csv").well().out.lines().filter(|line| *line == "-1").count()
+        folder.predict("m train.csv").lines().filter(|line| *line == "-1").count()
     };
     let (few, many) = (share("--contamination 0.02"), share("--contamination 0.4"));
     assert!(few < 15 && many > 40, "{few} {many}");
     folder.run(&format!("{SHRUNK} --n-basis 20 --similarity laplacian:gamma=1 --basis random")).well();
-    let told = folder.run("inspect m --json").json()["parameters"].clone();
-    assert_eq!((&told["shrinkage"], &told["n_basis"], &told["basis"]), (&json!(1.0), &json!(20), &json!("random")));
-    assert_eq!(told["similarity"], json!(["laplacian:gamma=1"]));
+    let reported = folder.inspect("m")["parameters"].clone();
+    assert_eq!(
+        (&reported["shrinkage"], &reported["n_basis"], &reported["basis"]),
+        (&json!(1.0), &json!(20), &json!("random"))
+    );
+    assert_eq!(reported["similarity"], json!(["laplacian:gamma=1"]));
     // With nothing to choose.
-    folder.run("train train.csv --task outlier-detection -o n").well();
+    folder.train("train.csv --task outlier-detection -o n");
 }
 
 #[test]
-fn labels_are_left_aside_and_weights_count_as_copies() {
+fn labels_are_left_aside() {
     let folder = folder();
-    let told = folder.run("train --method basis-expansion test.csv --task outlier-detection -o m").well().err;
-    assert!(told.contains("note: test.csv: column 'label'") && told.contains("left aside"), "{told}");
-    assert_eq!(folder.run("inspect m --json").json()["n_features"], 2);
-    let with = |weight: &dyn Fn(usize) -> String| {
-        let rows = rows(5, 60, 0.0);
-        table(&rows.iter().enumerate().map(|(row, text)| format!("{text},{}", weight(row))).collect::<Vec<_>>())
-            .replace("a,b\n", "a,b,w\n")
-    };
-    let copies: Vec<String> =
-        rows(5, 60, 0.0).into_iter().enumerate().flat_map(|(row, text)| vec![text; row % 3]).collect();
-    folder.write("weighted.csv", with(&|row| (row % 3).to_string()));
-    folder.write("copies.csv", table(&copies));
-    folder
-        .run("train --method basis-expansion weighted.csv --weight-column w --label none --task outlier-detection -o m")
-        .well();
-    folder.run("train --method basis-expansion copies.csv --label none --task outlier-detection -o n").well();
-    assert_eq!(
-        folder.run("predict m test.csv --scores").well().out,
-        folder.run("predict n test.csv --scores").well().out
-    );
+    let reported = folder.run("train --method basis-expansion test.csv --task outlier-detection -o m").well().err;
+    assert!(reported.contains("note: test.csv: column 'label'") && reported.contains("left aside"), "{reported}");
+    assert_eq!(folder.inspect("m")["n_features"], 2);
 }
 
 #[test]
@@ -119,7 +108,7 @@ fn strings_have_a_similarity_of_their_own() {
     folder.run(train).fails(2, &["similarity", "one of strings", "no labels"]);
     folder.run(&format!("{train} --similarity edit --contamination 0.1")).well();
     folder.write("new.txt", "rosso\nkrzyzewski\n");
-    assert_eq!(folder.run("predict m new.txt --format strings").well().out, "1\n-1\n");
+    assert_eq!(folder.predict("m new.txt --format strings"), "1\n-1\n");
 }
 
 #[test]

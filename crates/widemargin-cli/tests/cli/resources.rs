@@ -22,8 +22,8 @@ fn values_that_single_precision_makes_zero_are_predicted_as_zero() {
     folder.write("tiny.csv", "1e-60,1e-300\n");
     folder.write("zero.csv", "0,0\n");
     folder.write("after.csv", "3,1\n1e-60,0\n");
-    folder.run("train --method power-mean train.csv -o m -C 1").well();
-    let scores = |name: &str| folder.run(&format!("predict m {name} --label none --scores")).well().out;
+    folder.train("--method power-mean train.csv -o m -C 1");
+    let scores = |name: &str| folder.predict(&format!("m {name} --label none --scores"));
     assert_eq!(scores("tiny.csv"), scores("zero.csv"));
     assert_eq!(scores("after.csv").lines().nth(1), scores("zero.csv").lines().next());
 }
@@ -46,13 +46,9 @@ fn columns_beyond_memory_are_refused_by_every_method() {
             "train --method basis-expansion wide.svm -o m --similarity z-score/rbf",
             "cv --method power-mean wide.svm --folds 2",
         ] {
-            let limited = format!("ulimit -v 4000000; exec '{}' {} --threads 1", env!("CARGO_BIN_EXE_widemargin"), {
-                command.replace('>', "\\>")
-            });
-            let run = std::process::Command::new("sh").arg("-c").arg(limited).current_dir(folder.0.path()).output();
-            let run = run.unwrap();
-            let err = String::from_utf8(run.stderr).unwrap();
-            assert_eq!(run.status.code(), Some(2), "{largest}, {command}: {err}");
+            let run = folder.run_after("ulimit -v 4000000", &format!("{command} --threads 1"));
+            let err = run.err;
+            assert_eq!(run.code, Some(2), "{largest}, {command}: {err}");
             assert!(err.starts_with("error: ") && err.contains("GB"), "{largest}, {command}: {err}");
             assert!(err.contains("features"), "{largest}, {command}: {err}");
         }
@@ -64,7 +60,7 @@ fn columns_beyond_memory_are_refused_by_every_method() {
 #[test]
 fn a_time_limit_is_heard_between_classes() {
     let folder = Folder::new();
-    // So many numbers could be targets, where the method predicts numbers too.
+    // As many numbers could be targets, where the method fits regression models too.
     let n_classes = 20_000;
     let one = |i: usize| format!("{} 1:{} 2:{}\n", i % n_classes, i % 97 + 1, i % 89 + 1);
     folder.write("many.svm", (0..2 * n_classes).map(one).collect::<String>());

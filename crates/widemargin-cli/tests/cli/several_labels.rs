@@ -1,21 +1,16 @@
-//! Several labels a sample: trained with, predicted and evaluated.
+//! Multilabel targets: trained with, predicted and evaluated.
 
 use std::fmt::Write as _;
 
-use widemargin::data::{Labels, stratified_folds};
-
-use crate::Folder;
+use crate::kinds::Chance;
+use crate::{Folder, assert_close};
 
 /// Two coordinates from −1 to 1, and three labels: right, upper, and near the middle; some unknown.
-fn points(seed: u64, n: usize, with_unknown: bool) -> Vec<([f64; 2], [Option<bool>; 3])> {
-    let mut state = seed;
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / (1u64 << 24) as f64
-    };
+pub fn points(seed: u64, n: usize, with_unknown: bool) -> Vec<([f64; 2], [Option<bool>; 3])> {
+    let mut chance = Chance::new(seed);
     let mut points = Vec::new();
     for row in 0..n {
-        let [x, y] = [2.0 * uniform() - 1.0, 2.0 * uniform() - 1.0];
+        let [x, y] = [2.0 * chance.uniform() - 1.0, 2.0 * chance.uniform() - 1.0];
         let known = |label: usize, has: bool| (!with_unknown || row % 5 != label).then_some(has);
         points.push(([x, y], [known(0, x > 0.2), known(1, y > 0.0), known(2, x * x + y * y < 0.5)]));
     }
@@ -23,7 +18,7 @@ fn points(seed: u64, n: usize, with_unknown: bool) -> Vec<([f64; 2], [Option<boo
 }
 
 /// The labels between the coordinates; unknown ones are empty cells.
-fn csv(points: &[([f64; 2], [Option<bool>; 3])]) -> String {
+pub fn csv(points: &[([f64; 2], [Option<bool>; 3])]) -> String {
     let mut text = "right,u,upper,v,near\n".to_owned();
     for ([x, y], labels) in points {
         let [right, upper, near] = labels.map(|label| label.map_or("", |has| if has { "1" } else { "no" }));
@@ -44,10 +39,13 @@ fn folder() -> Folder {
 #[test]
 fn columns_are_trained_with_and_every_score_is_that_of_its_definition() {
     let folder = folder();
-    let told = folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m --json")).json();
-    assert_eq!((&told["classes"], &told["n_features"]), (&serde_json::json!(["right", "near", "upper"]), &2.into()));
+    let reported = folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m --json")).json();
+    assert_eq!(
+        (&reported["classes"], &reported["n_features"]),
+        (&serde_json::json!(["right", "near", "upper"]), &2.into())
+    );
     let found = folder.run(&format!("evaluate m test.csv {LABELS} --json")).json();
-    let out = folder.run(&format!("predict m test.csv {LABELS}")).well().out;
+    let out = folder.predict(&format!("m test.csv {LABELS}"));
     let answers: Vec<Vec<bool>> =
         out.lines().map(|line| line.split(['\t', ',', ' ']).map(|word| word == "1").collect()).collect();
     let truth: Vec<[Option<bool>; 3]> =
@@ -95,63 +93,45 @@ fn a_file_of_its_own_says_the_same() {
     folder.write("samples.svm", samples.clone());
     folder.write("labels.csv", labels);
     for (model, data) in [("a", format!("train.csv {LABELS}")), ("b", "samples.svm --label-file labels.csv".into())] {
-        folder
-            .run(&format!("train --method basis-expansion {data} -o {model} --similarity rbf --n-basis 40 -C 1"))
-            .well();
+        folder.train(&format!("--method basis-expansion {data} -o {model} --similarity rbf --n-basis 40 -C 1"));
     }
-    let scores = |model: &str| -> Vec<f64> {
-        let out = folder.run(&format!("predict {model} samples.svm --scores")).well().out;
-        out.split_whitespace().map(|word| word.parse().unwrap()).collect()
-    };
     // Dense and sparse rows are rounded otherwise.
-    let are_equal = scores("a").iter().zip(&scores("b")).all(|(a, b)| (a - b).abs() < 1e-4);
-    assert!(are_equal && scores("a").len() == 6 * 300);
+    let [one, other] = ["a", "b"].map(|model| folder.predict(&format!("{model} samples.svm --scores")));
+    assert_close(&one, &other, 1e-4);
+    assert_eq!(one.split_whitespace().count(), 6 * 300);
     let of = |data: &str| folder.run(&format!("evaluate a {data} --json")).json()["labels"].clone();
     assert_eq!(of("samples.svm --label-file labels.csv"), of(&format!("train.csv {LABELS}")));
-}
-
-#[test]
-fn out_of_core_they_are_those_of_memory() {
-    let folder = folder();
-    let told =
-        |model: &str| folder.run(&format!("evaluate {model} test.csv {LABELS} --json")).json()["f1_macro"].clone();
-    for method in ["basis-expansion --similarity rbf:gamma=2 -C 1", "thin-plate --n-basis 40 --basis index -C 10"] {
-        folder.run(&format!("train --method {method} train.csv {LABELS} -o m")).well();
-        folder.run(&format!("train --method {method} train.csv {LABELS} --memory-limit 200MB -o n")).well();
-        let (there, here) = (told("m").as_f64().unwrap(), told("n").as_f64().unwrap());
-        assert!((there - here).abs() < 0.01, "{method}: {here} instead of {there}");
-    }
 }
 
 #[test]
 fn the_method_is_chosen_and_answers_are_explained() {
     let folder = folder();
     for scoring in ["", "--method auto:scoring=f1-macro"] {
-        folder.run(&format!("train train.csv {LABELS} -o m {scoring}")).well();
-        let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
+        folder.train(&format!("train.csv {LABELS} -o m {scoring}"));
+        let notes = folder.inspect("m")["report"]["notes"].to_string();
         assert!(notes.contains("methods compared by"), "{notes}");
         let found = folder.run(&format!("evaluate m test.csv {LABELS} --json")).json();
         assert!(found["f1_macro"].as_f64().unwrap() > 0.9, "{found}");
     }
     let line = |row: usize, flag: &str| {
-        let out = folder.run(&format!("predict m test.csv {LABELS} {flag}")).well().out;
+        let out = folder.predict(&format!("m test.csv {LABELS} {flag}"));
         out.lines().nth(row).unwrap().split(['\t', ' ']).map(|word| word.parse().unwrap()).collect::<Vec<f64>>()
     };
     let scores = line(4, "--scores");
     let scores = &scores[scores.len() - 3..];
-    let told = folder.run(&format!("explain m test.csv {LABELS} --row 5 --class near --json")).json();
-    assert_eq!((&told["explained"], &told["multilabel"]), (&"near".into(), &true.into()));
+    let reported = folder.run(&format!("explain m test.csv {LABELS} --row 5 --class near --json")).json();
+    assert_eq!((&reported["explained"], &reported["multilabel"]), (&"near".into(), &true.into()));
     let names = ["right", "near", "upper"];
     let predicted: Vec<&str> =
         names.iter().zip(scores).filter(|(_, score)| **score > 0.0).map(|(name, _)| *name).collect();
-    assert_eq!(told["predicted"], serde_json::json!(predicted));
+    assert_eq!(reported["predicted"], serde_json::json!(predicted));
     for (label, score) in scores.iter().enumerate() {
-        let terms = told["terms"].as_array().unwrap().iter();
+        let terms = reported["terms"].as_array().unwrap().iter();
         let sum: f64 = terms.map(|term| term["contributions"][label].as_f64().unwrap()).sum();
-        assert!((sum + told["intercepts"][label].as_f64().unwrap() - score).abs() < 1e-4, "{label}: {sum} {score}");
+        assert!((sum + reported["intercepts"][label].as_f64().unwrap() - score).abs() < 1e-4, "{label}: {sum} {score}");
     }
     let text = folder.run(&format!("explain m test.csv {LABELS} --row 5 --class near")).well().out;
-    let value = told["decision_values"][1].as_f64().unwrap();
+    let value = reported["decision_values"][1].as_f64().unwrap();
     for words in ["explained: near, probability", &format!("decision value for it {value:.6}")] {
         assert!(text.contains(words), "{words} is not in {text}");
     }
@@ -160,7 +140,7 @@ fn the_method_is_chosen_and_answers_are_explained() {
 #[test]
 fn a_report_has_the_scores_of_each_label_and_explains_wrong_answers() {
     let folder = folder();
-    folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m")).well();
+    folder.train(&format!("--method thin-plate train.csv {LABELS} -o m"));
     // In another order than the model's.
     folder.run("report m test.csv --label upper,right,near -o r.html -q").well();
     let html = folder.read("r.html");
@@ -186,32 +166,9 @@ fn a_report_has_the_scores_of_each_label_and_explains_wrong_answers() {
 }
 
 #[test]
-fn power_mean_out_of_core_is_that_of_memory() {
-    let folder = Folder::new();
-    // Histograms have no number below 0.
-    let shifted = |seed: u64, n: usize| {
-        points(seed, n, true).into_iter().map(|([x, y], known)| ([x + 1.0, y + 1.0], known)).collect::<Vec<_>>()
-    };
-    folder.write("train.csv", csv(&shifted(1, 300)));
-    folder.write("test.csv", csv(&shifted(2, 120)));
-    let told = |arguments: &str| {
-        let train =
-            format!("train --method power-mean:nodes=3,tol=1e-4 train.csv {LABELS} -o m -C 1 --kernel -1 {arguments}");
-        let summary = folder.run(&train).well().err;
-        (
-            summary,
-            folder.run(&format!("evaluate m test.csv {LABELS} --json")).json()["subset_accuracy"].as_f64().unwrap(),
-        )
-    };
-    let ((_, there), (summary, here)) = (told(""), told("--memory-limit 200MB"));
-    assert!(summary.contains("on disk"), "{summary}");
-    assert!((there - here).abs() < 0.02, "{here} instead of {there}");
-}
-
-#[test]
 fn what_is_wrong_is_said() {
     let folder = folder();
-    folder.run(&format!("train --method thin-plate train.csv {LABELS} -o m")).well();
+    folder.train(&format!("--method thin-plate train.csv {LABELS} -o m"));
     folder.write("plain.csv", "u,v\n0.1,0.2\n");
     let refused: [(&str, &[&str]); 13] = [
         ("train --method thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
@@ -247,32 +204,4 @@ fn what_is_wrong_is_said() {
     folder.write("constant.csv", format!("all,u,upper,v,near\n{constant}"));
     folder.run("train --method thin-plate constant.csv --label all,upper,near -o n").fails(2, &["column of label all"]);
     assert!(!folder.has("n"));
-}
-
-#[test]
-fn cross_validation_is_training_and_evaluating_fold_by_fold() {
-    let folder = folder();
-    let text = csv(&points(1, 300, true));
-    let folds = stratified_folds(&Labels::new(vec![0i64; 300]), 3, 7).unwrap();
-    for scoring in ["accuracy", "f1-macro", "roc-auc", "average-precision"] {
-        let search = format!(
-            "cv --method thin-plate train.csv {LABELS} -C 0.01 -C 1 --folds 3 --seed 7 --scoring {scoring} -o best"
-        );
-        let told = folder.run(&format!("{search} --json")).json();
-        assert_eq!(told["classes"], serde_json::json!(["right", "near", "upper"]));
-        let best = told["best"].as_u64().unwrap() as usize;
-        assert_eq!(told["parameters"], told["points"][best]["parameters"]);
-        for (fold, found) in told["points"][1]["scores"].as_array().unwrap().iter().enumerate() {
-            folder.write_fold(&text, &folds, fold);
-            folder.run(&format!("train --method thin-plate part.csv {LABELS} -C 1 --seed 7 -o f")).well();
-            let alone = folder.run(&format!("evaluate f rest.csv {LABELS} --metrics {scoring} --json")).json();
-            let (alone, found) = (alone["scores"][scoring].as_f64().unwrap(), found.as_f64().unwrap());
-            assert!((alone - found).abs() < 1e-12 && found > 0.5, "{scoring} {fold}: {alone} {found}");
-        }
-        // The model of the best point is the one of all samples.
-        let c = &told["parameters"]["C"];
-        folder.run(&format!("train --method thin-plate train.csv {LABELS} -C {c} --seed 7 -o same")).well();
-        let predicted = |model: &str| folder.run(&format!("predict {model} test.csv {LABELS}")).well().out;
-        assert_eq!(predicted("best"), predicted("same"));
-    }
 }

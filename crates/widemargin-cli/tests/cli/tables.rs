@@ -1,34 +1,7 @@
 //! Tables with categories, booleans and missing values, from training to predictions; names, weights and groups.
 
-use std::fmt::Write as _;
-
 use crate::Folder;
-use crate::kinds::{Chance, labels};
-
-/// Columns in this order: the color tells the class but for one in five, the size a little; every ninth size is missing.
-fn table(seed: u64, n: usize, order: &[&str]) -> String {
-    let mut chance = Chance::new(seed);
-    let mut text = order.join(",") + "\n";
-    for (row, label) in labels(n).into_iter().enumerate() {
-        let is_high = (label == "high") != (chance.below(5) == 0);
-        let color = if is_high { ["red", "amber"] } else { ["blue", "green"] }[chance.below(2) as usize];
-        let size = chance.below(50) + if label == "high" { 20 } else { 0 };
-        let size = if row % 9 == 4 { String::new() } else { size.to_string() };
-        let known = if chance.below(2) == 0 { "yes" } else { "no" };
-        let cell = |name: &&str| match *name {
-            "color" => color.to_owned(),
-            "size" => size.clone(),
-            "known" => known.to_owned(),
-            "who" => format!("n{row}"),
-            "times" => (1 + row % 3).to_string(),
-            "house" => format!("h{}", row / 2),
-            _ => label.to_owned(),
-        };
-        let cells: Vec<String> = order.iter().map(cell).collect();
-        writeln!(text, "{}", cells.join(",")).unwrap();
-    }
-    text
-}
+use crate::kinds::table;
 
 const ORDER: [&str; 4] = ["size", "color", "known", "kind"];
 
@@ -39,15 +12,15 @@ fn a_model_takes_the_tables_it_was_trained_on() {
         folder.write("train.csv", table(1, 120, &ORDER));
         folder.write("test.csv", table(2, 60, &ORDER));
         let (name, flags) = method.split_once(' ').unwrap_or((method, ""));
-        folder.run(&format!("train --method {name} train.csv --label kind -o m {flags}")).well();
-        let told = folder.run("inspect m --json").json();
-        let notes = told["report"]["notes"].to_string();
+        folder.train(&format!("--method {name} train.csv --label kind -o m {flags}"));
+        let reported = folder.inspect("m");
+        let notes = reported["report"]["notes"].to_string();
         assert!(notes.contains("column 'color': 4 categories") && notes.contains("became the median"), "{notes}");
-        let accuracy = folder.run("evaluate m test.csv --label kind --json").json()["accuracy"].as_f64().unwrap();
+        let accuracy = folder.score("m test.csv --label kind", "accuracy");
         assert!(accuracy > 0.65, "{method} {accuracy}");
-        let scores = folder.run("predict m test.csv --label kind --scores").well().out;
+        let scores = folder.predict("m test.csv --label kind --scores");
         folder.write("turned.csv", table(2, 60, &["known", "color", "size"]));
-        assert_eq!(folder.run("predict m turned.csv --scores").well().out, scores, "{method}");
+        assert_eq!(folder.predict("m turned.csv --scores"), scores, "{method}");
         folder.write("new.csv", "known,color,size\nyes,pink,3\nno,pink,3\nno,red,\n");
         let run = folder.run("predict m new.csv").well();
         assert_eq!(run.out.lines().count(), 3);
@@ -71,11 +44,11 @@ fn names_are_printed_and_weights_are_copies() {
     let train =
         "train --method basis-expansion --similarity rbf:gamma=0.001 -C 1 --n-basis 20 --label kind --id who train.csv";
     folder.run(&format!("{train} -o weighted --weight-column times")).well();
-    let predicted = folder.run("predict weighted train.csv --label kind --id who --weight-column times").well().out;
+    let predicted = folder.predict("weighted train.csv --label kind --id who --weight-column times");
     assert!(predicted.starts_with("n0\t") && predicted.lines().count() == 60, "{predicted}");
     let scores = |more: &str| {
-        let told = folder.run(&format!("evaluate weighted {more} --label kind --id who --json")).json();
-        ["accuracy", "f1_macro", "roc_auc", "average_precision"].map(|name| told[name].as_f64().unwrap())
+        let reported = folder.run(&format!("evaluate weighted {more} --label kind --id who --json")).json();
+        ["accuracy", "f1_macro", "roc_auc", "average_precision"].map(|name| reported[name].as_f64().unwrap())
     };
     let (weighted, copied) = (scores("train.csv --weight-column times"), scores("copies.csv"));
     for (weighted, copied) in weighted.iter().zip(copied) {
@@ -84,8 +57,7 @@ fn names_are_printed_and_weights_are_copies() {
     assert_ne!(weighted, scores("bare.csv"));
     // Weights change what is learned.
     folder.run(&train.replace("train.csv", "bare.csv -o plain")).well();
-    let values =
-        |model: &str| folder.run(&format!("predict {model} bare.csv --label kind --id who --scores")).well().out;
+    let values = |model: &str| folder.predict(&format!("{model} bare.csv --label kind --id who --scores"));
     assert_ne!(values("weighted"), values("plain"));
     folder
         .run("train --method power-mean train.csv -o m --weight-column times --memory-limit 1GB")
@@ -117,7 +89,7 @@ fn tables_of_other_programs_are_trained_on_as_the_plain_one() {
     folder.write("bare.csv", plain.split_once('\n').unwrap().1);
     let train = "train --method basis-expansion -C 1 --n-basis 20 --similarity rbf:gamma=0.01";
     folder.run(&format!("{train} plain.csv -o m --label kind")).well();
-    let scores = |file: &str, flags: &str| folder.run(&format!("predict m {file} {flags} --scores")).well().out;
+    let scores = |file: &str, flags: &str| folder.predict(&format!("m {file} {flags} --scores"));
     let expected = scores("plain.csv", "--label kind");
     assert_eq!(scores("european.csv", "--label kind"), expected);
     assert_eq!(scores("odd.csv", "--label kind --delimiter ~"), expected);
@@ -134,8 +106,8 @@ fn names_with_line_breaks_are_quoted() {
     let rows: String =
         (0..40).map(|row| format!("\"Ada\n{row}\",{},{}\n", row % 20, ["x", "z"][row / 10 % 2])).collect();
     folder.write("a.csv", format!("who,size,kind\n{rows}"));
-    folder.run("train a.csv -o m --label kind --id who").well();
-    let out = folder.run("predict m a.csv --label kind --id who").well().out;
+    folder.train("a.csv -o m --label kind --id who");
+    let out = folder.predict("m a.csv --label kind --id who");
     assert!(out.starts_with("\"Ada\n0\"\t"), "{out}");
     assert_eq!(out.matches("\"Ada\n").count(), 40);
 }
@@ -145,6 +117,37 @@ fn labels_with_leading_zeros_are_classes_of_their_own() {
     let folder = Folder::new();
     let rows: String = (0..60).map(|row| format!("{},{}\n", row % 30, ["7", "07", "007"][row / 10 % 3])).collect();
     folder.write("a.csv", format!("size,code\n{rows}"));
-    folder.run("train a.csv -o m --label code --task classification").well();
-    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([7, "007", "07"]));
+    folder.train("a.csv -o m --label code --task classification");
+    assert_eq!(folder.inspect("m")["classes"], serde_json::json!([7, "007", "07"]));
+}
+
+#[test]
+fn numbers_that_are_categories_are_encoded_as_text_is() {
+    let folder = Folder::new();
+    let table = table(1, 120, &ORDER);
+    let numbers = ["blue", "green", "red", "amber"].iter().zip(["30", "7", "19", "4"]);
+    let numbered = numbers.fold(table.clone(), |text, (color, number)| text.replace(color, number));
+    folder.write("text.csv", &table);
+    folder.write("numbers.csv", &numbered);
+    let train = "--method thin-plate --label kind -C 1";
+    folder.train(&format!("text.csv -o text {train}"));
+    folder.train(&format!("numbers.csv -o numbers {train} --categorical color"));
+    let notes = folder.inspect("numbers")["report"]["notes"].to_string();
+    assert!(notes.contains("column 'color': 4 categories"), "{notes}");
+    let scores = |model: &str| folder.predict(&format!("{model} {model}.csv --label kind --scores"));
+    assert_eq!(scores("numbers"), scores("text"));
+    folder.write("new.csv", "size,color,known\n3,8,yes\n");
+    let run = folder.run("predict numbers new.csv").well();
+    assert!(run.err.contains("column 'color': '8' did not occur in training"), "{}", run.err);
+    // A column of categories is not the label, wherever it is.
+    folder.write("bare.csv", (0..60).map(|row| format!("{},{}\n", row % 3, row % 2)).collect::<String>());
+    folder.train("bare.csv -o bare --method thin-plate --categorical 1 --label 2");
+    for (arguments, words) in [
+        ("numbers.csv --categorical hue", "--categorical 'hue'"),
+        ("numbers.csv --categorical kind --label kind", "it is also the label column"),
+        ("numbers.csv --categorical color --label kind --method power-mean --memory-limit 1GB", "--categorical"),
+        ("- --format csv --categorical color", "read twice"),
+    ] {
+        folder.run(&format!("train {arguments} -o m")).fails(2, &[words]);
+    }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Columns {
     pub group: Option<usize>,
     /// The columns that are left out.
     pub dropped: Vec<usize>,
+    /// The columns of features whose numbers are categories.
+    pub categorical: Vec<usize>,
     /// The columns of features, in the order of the file; of known columns in theirs.
     pub features: Vec<usize>,
 }
@@ -54,7 +56,8 @@ impl Columns {
             roles.add_trained(trained, &header, is_auto);
         }
         if is_auto && roles.label.is_none() && roles.indicators.is_empty() {
-            let free: Vec<usize> = (0..header.n).filter(|&column| roles.is_free(column)).collect();
+            let may_be_label = |column: &usize| roles.is_free(*column) && !roles.categorical.contains(column);
+            let free: Vec<usize> = (0..header.n).filter(may_be_label).collect();
             let samples = others.iter().copied().chain(header.names.is_none().then_some(first));
             let text = only_text(&header, samples, records.numbers, &free);
             roles.label = match trained {
@@ -83,8 +86,9 @@ impl Columns {
         if let Some(trained) = trained {
             features = in_order(trained, &header, features)?;
         }
-        let Roles { label, indicators, id, weight, group, dropped } = roles;
-        Ok(Columns { header, label, indicators, is_label_specified: !is_auto, id, weight, group, dropped, features })
+        let (is_label_specified, Roles { label, indicators, id, weight, group, dropped, categorical }) =
+            (!is_auto, roles);
+        Ok(Columns { header, label, indicators, is_label_specified, id, weight, group, dropped, categorical, features })
     }
 
     /// The columns that are not features, as a model stores them.

@@ -173,6 +173,10 @@ pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result
             let name = || Some(reader.columns.header.called(column));
             let cell = reader.records.record[column].trim_ascii();
             let text = text_of(cell).map_err(|problem| reader.records.problem(line, name(), problem))?;
+            if reader.columns.categorical.contains(&column) {
+                statistics.add_category(text);
+                continue;
+            }
             if text.and_then(|text| numbers.number(text.as_bytes())).is_some_and(|number| !number.is_finite()) {
                 return Err(reader.records.problem(line, name(), CsvProblem::NotFinite(shown(cell))));
             }
@@ -184,7 +188,11 @@ pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result
     for ((statistics, name), &column) in statistics.into_iter().zip(names).zip(&features) {
         let has_missing = statistics.n_missing > 0;
         remarks.extend(statistics.remark(&reader.columns.header.called(column), column));
-        let kind = statistics.kind(column, reader.columns.is_label_specified).map_err(|(line, problem)| {
+        let kind = match reader.columns.categorical.contains(&column) {
+            true => statistics.categories(column, MAX_CATEGORIES),
+            false => statistics.kind(column, reader.columns.is_label_specified),
+        };
+        let kind = kind.map_err(|(line, problem)| {
             let called = reader.columns.header.called(column);
             match line {
                 Some(line) => reader.records.problem(line, Some(called), problem),

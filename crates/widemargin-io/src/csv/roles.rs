@@ -20,6 +20,8 @@ pub(super) struct Roles {
     pub weight: Option<usize>,
     pub group: Option<usize>,
     pub dropped: Vec<usize>,
+    /// Features whose numbers are categories.
+    pub categorical: Vec<usize>,
 }
 
 impl Roles {
@@ -29,7 +31,7 @@ impl Roles {
         let mut roles = Roles { label: header.label(file, &options.label)?, indicators, ..Roles::default() };
         let flags = [("--id", &options.id), ("--weight-column", &options.weight), ("--group", &options.group)];
         let flags = flags.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
-        for (flag, column) in flags.chain(options.drop.iter().map(|column| ("--drop", column))) {
+        for (flag, column) in flags.chain(options.lists()) {
             let found = match column {
                 LabelColumn::Number(number) => header.numbered(*number),
                 LabelColumn::Name(name) => header.named(name),
@@ -48,6 +50,7 @@ impl Roles {
                 "--id" => roles.id = Some(at),
                 "--weight-column" => roles.weight = Some(at),
                 "--group" => roles.group = Some(at),
+                "--categorical" => roles.categorical.push(at),
                 _ => roles.dropped.push(at),
             }
         }

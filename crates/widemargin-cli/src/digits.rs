@@ -3,18 +3,19 @@
 //! 1998, <https://doi.org/10.24432/C50P49>. `data/LICENSE` describes the file.
 
 use widemargin::data::{DenseMatrix, Labels};
+use widemargin_io::Samples;
 
 /// How many of the images, the first, are for training.
 pub const N_TRAIN: usize = 1000;
 
-const TEXT: &str = include_str!("../../data/digits.txt");
+const TEXT: &str = include_str!("../data/digits.txt");
 /// Pixels of an image.
 pub const N_PIXELS: usize = 64;
 
 /// Images and their labels.
 pub struct Digits {
     /// An image a row; pixels from 0 to 1.
-    pub images: DenseMatrix<f64>,
+    pub images: Samples,
     /// The digit each shows.
     pub labels: Labels,
 }
@@ -31,7 +32,7 @@ fn part(lines: &[&str]) -> Digits {
     let label = |line: &&str| i64::from(line.chars().next().map_or(0, number));
     let pixels = lines.iter().flat_map(|line| line[2..].chars().map(|c| f64::from(number(c)) / 16.0));
     let images = DenseMatrix { values: pixels.collect(), n_rows: lines.len(), n_cols: N_PIXELS };
-    Digits { images, labels: Labels::new(lines.iter().map(label)) }
+    Digits { images: Samples::DenseF64(images), labels: Labels::new(lines.iter().map(label)) }
 }
 
 #[cfg(test)]
@@ -41,14 +42,16 @@ mod tests {
     #[test]
     fn the_data_is_whole() {
         let (train, test) = digits();
-        assert_eq!((train.images.n_rows, test.images.n_rows), (1000, 797));
+        assert_eq!((train.labels.len(), test.labels.len()), (1000, 797));
+        let mut sum = 0.0;
         for part in [&train, &test] {
-            assert!(part.images.view().is_ok());
             assert_eq!(part.labels.classes().len(), 10);
-            assert!(part.images.values.iter().all(|x| (0.0..=1.0).contains(x)));
+            let Samples::DenseF64(images) = &part.images else { panic!("pixels are numbers") };
+            assert!(images.view().is_ok() && images.n_rows == part.labels.len());
+            assert!(images.values.iter().all(|x| (0.0..=1.0).contains(x)));
+            sum += images.values.iter().sum::<f64>();
         }
         // scikit-learn's load_digits: the sum of all pixels.
-        let sum: f64 = train.images.values.iter().chain(&test.images.values).sum();
         assert_eq!(sum * 16.0, SUM);
     }
 

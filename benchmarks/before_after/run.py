@@ -68,7 +68,7 @@ def main() -> int:
     asked = arguments()
     sides = [side("before", asked.before), side("after", asked.after)]
     load, rows = timing.load_average(), []
-    fitted, missing = [], {}
+    fitted, missing, failed = [], {}, {}
     with tempfile.TemporaryDirectory(dir=asked.scratch) as name:
         folder = Path(name)
         if asked.only != {"fits"}:
@@ -82,12 +82,7 @@ def main() -> int:
             print(line(rows[-1]), flush=True)
         if "fits" in asked.only:
             files, missing = fits.write(folder, asked.data, asked.scale)
-            programs = {one.name: one.program for one in sides}
-            for fit in fits.FITS:
-                if fit.data in files and asked.fit in fit.name:
-                    pairs = min(asked.pairs, MOST_PAIRS_OF_FITS)
-                    fitted.append(fits.measured(fit, files[fit.data], programs, folder, pairs, asked.threads))
-                    print(fits.line(fitted[-1]), flush=True)
+            fitted, failed = measured_fits(files, sides, folder, asked)
     told = {
         "date": timing.now(),
         "machine": timing.machine(),
@@ -99,6 +94,7 @@ def main() -> int:
         "rows": rows,
         "fits": fitted,
         "missing": missing,
+        "failed": failed,
     }
     asked.out.mkdir(parents=True, exist_ok=True)
     cpu = "-".join(told["machine"]["cpu"].replace("(R)", "").lower().split())
@@ -106,7 +102,7 @@ def main() -> int:
     stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
     stem.with_suffix(".md").write_text(page(told))
     print(f"\n{stem.with_suffix('.md')}")
-    return int(any(is_slower(row) for row in rows) or any(row["marks"] for row in fitted))
+    return int(any(is_slower(row) for row in rows) or any(row["marks"] for row in fitted) or bool(failed))
 
 
 def side(name: str, path: Path) -> Side:
@@ -223,6 +219,25 @@ def measured(
     }
 
 
+def measured_fits(
+    files: dict[str, fits.Files], sides: list[Side], folder: Path, asked: argparse.Namespace
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """A row of each fit whose data there are, and what the fits printed that failed."""
+    programs = {one.name: one.program for one in sides}
+    pairs = min(asked.pairs, MOST_PAIRS_OF_FITS)
+    rows, failed = [], {}
+    for fit in fits.FITS:
+        if fit.data not in files or asked.fit not in fit.name:
+            continue
+        try:
+            rows.append(fits.measured(fit, files[fit.data], programs, folder, pairs, asked.threads))
+            print(fits.line(rows[-1]), flush=True)
+        except fits.FailedError as error:
+            failed[fit.name] = str(error)
+            print(error, flush=True)
+    return rows, failed
+
+
 def cpu_seconds(command: list[str], folder: Path) -> float:
     """User's and system's, of the process and its threads; its output goes nowhere."""
     with open(os.devnull, "wb") as nowhere, tempfile.TemporaryFile() as err:
@@ -260,7 +275,7 @@ def page(told: dict[str, Any]) -> str:
             f"thread{s}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with its "
             f"range.\n",
             *table(told["rows"]),
-            *(fits.page(told["fits"], told["missing"]) if told["fits"] or told["missing"] else []),
+            *(fits.page(told["fits"], told["missing"], told["failed"]) if told["fits"] else []),
         ]
     ) + ("\n")
 

@@ -102,7 +102,7 @@ FITS = [
     Fit("regression, tube", "surface", f"{BASIS} {SURFACE} --loss squared-epsilon-insensitive:epsilon=0.5 -C 1"),
     Fit("regression, quantile", "surface", f"{BASIS} {SURFACE} --loss quantile:quantile=0.5 -C 1"),
     Fit("regression, path over C", "surface", f"{BASIS} {SURFACE} -C auto"),
-    Fit("regression, out of core", "surface", f"{BASIS} {SURFACE} --loss huber:epsilon=1 -C 1 --memory-limit 120MB"),
+    Fit("regression, out of core", "surface", f"{BASIS} {SURFACE} --loss huber:epsilon=1 -C 1 --memory-limit 200MB"),
     Fit("regression, thin plate, exact", "curve", f"{PLATE} --n-basis none -C auto"),
     Fit("regression, thin plate, bases", "surface", f"{PLATE} --n-basis 400 -C auto"),
     Fit("one class", "zeros", f"{BASIS} --similarity rbf:gamma=0.01 --n-basis 1000"),

@@ -266,14 +266,15 @@ def page(told: dict[str, Any]) -> str:
     machine, (before, after) = told["machine"], (told["before"], told["after"])
     loads = " to ".join("?" if load is None else f"{load:.1f}" for load in told["load_average"])
     s = "" if told["threads"] == 1 else "s"
+    rows = "" if told["scale"] == 1 else f" on {told['scale']:g} of the rows"
     return "\n".join(
         [
             "# Before and after\n",
             f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average {loads}. Before: "
             f"{before['commit'] or before['program_sha256'][:12]}; after: "
             f"{after['commit'] or after['program_sha256'][:12]}. CPU seconds of the command on {told['threads']} "
-            f"thread{s}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with its "
-            f"range.\n",
+            f"thread{s}{rows}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with "
+            f"its range.\n",
             *table(told["rows"]),
             *(fits.page(told["fits"], told["missing"], told["failed"]) if told["fits"] else []),
         ]

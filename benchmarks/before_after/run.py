@@ -1,12 +1,14 @@
 """CPU seconds of the command after a change, beside those before it: training, prediction, similarities, reading.
 
-    python run.py BEFORE AFTER [--pairs 7] [--threads 1] [--only train,read] [--quick]
+    python run.py BEFORE AFTER [--data DATA] [--pairs 7] [--threads 1] [--only train,read] [--quick]
 
 BEFORE and AFTER are checkouts, which are built (`cargo build --release --locked`), or built `widemargin` programs. Each
 row of the table is one call of the command on synthetic data; before and after take turns, and the first of a pair is
 the other one each time. What is compared are CPU seconds of the process, user and system, which other work on the
 machine lengthens least; the figure of a row is the median of the pairs' ratios after / before. Rows above 1.05 are
-marked. Writes results/DATE_MACHINE.json and .md. Needs NumPy.
+marked. The group `fits` (fits.py) compares every solver also by held-out score, estimate, gap, peak memory and bytes of
+the model, on data of which some are read from the folder of --data. Writes results/DATE_MACHINE.json and .md. Needs
+NumPy.
 """
 
 from __future__ import annotations
@@ -25,15 +27,18 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "power_mean"))
+sys.path += [str(HERE.parent / "power_mean"), str(HERE.parent / "thin_plate")]
 
 import numpy as np
 
+import fits
 import synthetic
 import timing
 
 # A row above this is marked: slower than can be passed over.
 SLOWER = 1.05
+# Fits take some seconds each, which repeat better than the tenths of the other rows.
+MOST_PAIRS_OF_FITS = 3
 
 
 @dataclass(frozen=True)
@@ -63,9 +68,11 @@ def main() -> int:
     asked = arguments()
     sides = [side("before", asked.before), side("after", asked.after)]
     load, rows = timing.load_average(), []
+    fitted, missing, failed = [], {}, {}
     with tempfile.TemporaryDirectory(dir=asked.scratch) as name:
         folder = Path(name)
-        write_data(folder, asked.scale)
+        if asked.only != {"fits"}:
+            write_data(folder, asked.scale)
         # Each side predicts by its own models: the format of the file may have changed.
         models = {one.name: folder / f"models-{one.name}" for one in sides}
         for path in models.values():
@@ -73,6 +80,9 @@ def main() -> int:
         for task in tasks(asked.only):
             rows.append(measured(task, sides, models, folder, asked))
             print(line(rows[-1]), flush=True)
+        if "fits" in asked.only:
+            files, missing = fits.write(folder, asked.data, asked.scale)
+            fitted, failed = measured_fits(files, sides, folder, asked)
     told = {
         "date": timing.now(),
         "machine": timing.machine(),
@@ -82,6 +92,9 @@ def main() -> int:
         "scale": asked.scale,
         **{one.name: one.about() for one in sides},
         "rows": rows,
+        "fits": fitted,
+        "missing": missing,
+        "failed": failed,
     }
     asked.out.mkdir(parents=True, exist_ok=True)
     cpu = "-".join(told["machine"]["cpu"].replace("(R)", "").lower().split())
@@ -89,7 +102,7 @@ def main() -> int:
     stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
     stem.with_suffix(".md").write_text(page(told))
     print(f"\n{stem.with_suffix('.md')}")
-    return int(any(is_slower(row) for row in rows))
+    return int(any(is_slower(row) for row in rows) or any(row["marks"] for row in fitted) or bool(failed))
 
 
 def side(name: str, path: Path) -> Side:
@@ -206,6 +219,25 @@ def measured(
     }
 
 
+def measured_fits(
+    files: dict[str, fits.Files], sides: list[Side], folder: Path, asked: argparse.Namespace
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """A row of each fit whose data there are, and what the fits printed that failed."""
+    programs = {one.name: one.program for one in sides}
+    pairs = min(asked.pairs, MOST_PAIRS_OF_FITS)
+    rows, failed = [], {}
+    for fit in fits.FITS:
+        if fit.data not in files or asked.fit not in fit.name:
+            continue
+        try:
+            rows.append(fits.measured(fit, files[fit.data], programs, folder, pairs, asked.threads))
+            print(fits.line(rows[-1]), flush=True)
+        except fits.FailedError as error:
+            failed[fit.name] = str(error)
+            print(error, flush=True)
+    return rows, failed
+
+
 def cpu_seconds(command: list[str], folder: Path) -> float:
     """User's and system's, of the process and its threads; its output goes nowhere."""
     with open(os.devnull, "wb") as nowhere, tempfile.TemporaryFile() as err:
@@ -234,24 +266,34 @@ def page(told: dict[str, Any]) -> str:
     machine, (before, after) = told["machine"], (told["before"], told["after"])
     loads = " to ".join("?" if load is None else f"{load:.1f}" for load in told["load_average"])
     s = "" if told["threads"] == 1 else "s"
-    slower = [f"{row['group']}: {row['name']}" for row in told["rows"] if is_slower(row)]
+    rows = "" if told["scale"] == 1 else f" on {told['scale']:g} of the rows"
     return "\n".join(
         [
             "# Before and after\n",
             f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average {loads}. Before: "
             f"{before['commit'] or before['program_sha256'][:12]}; after: "
             f"{after['commit'] or after['program_sha256'][:12]}. CPU seconds of the command on {told['threads']} "
-            f"thread{s}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with its "
-            f"range.\n",
-            f"Above {SLOWER}: {', '.join(slower) or 'none'}.\n",
-            "| | | before, s | after, s | after / before | range |\n|---|---|---:|---:|---:|---:|",
-            *map(line, told["rows"]),
+            f"thread{s}{rows}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with "
+            f"its range.\n",
+            *table(told["rows"]),
+            *(fits.page(told["fits"], told["missing"], told["failed"]) if told["fits"] else []),
         ]
     ) + ("\n")
 
 
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    slower = [f"{row['group']}: {row['name']}" for row in rows if is_slower(row)]
+    return [
+        f"Above {SLOWER}: {', '.join(slower) or 'none'}.\n",
+        "| | | before, s | after, s | after / before | range |\n|---|---|---:|---:|---:|---:|",
+        *map(line, rows),
+    ]
+
+
 def arguments() -> argparse.Namespace:
-    groups = ["train", "predict", "similarity", "read"]
+    groups = ["train", "predict", "similarity", "read", "fits"]
 
     def chosen(text: str) -> set[str]:
         if unknown := set(text.split(",")) - set(groups):
@@ -264,6 +306,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", type=chosen, default=set(groups), help="some of " + ", ".join(groups))
+    parser.add_argument("--data", type=Path, help="folder of real data sets for fits [default: those fits are skipped]")
+    parser.add_argument("--fit", default="", metavar="TEXT", help="of fits those with this text in their name")
     parser.add_argument("--scratch", type=Path, help="folder for the data, one gigabyte [default: the system's]")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: whether it runs, not how fast")

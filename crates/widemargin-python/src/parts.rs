@@ -337,7 +337,10 @@ impl Part {
                 let (features, width) = match *of {
                     RidgeKind::Plain { has_intercept, first } => {
                         plain = rows.extract()?;
-                        (RidgeFeatures::Plain { values: plain.as_slice()?, has_intercept, first }, plain.shape()[1])
+                        (
+                            RidgeFeatures::Plain { values: plain.as_slice()?.into(), has_intercept, first },
+                            plain.shape()[1],
+                        )
                     }
                     RidgeKind::Lifted { n_penalized } => {
                         lifted = rows.extract()?;

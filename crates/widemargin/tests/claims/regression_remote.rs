@@ -47,9 +47,11 @@ impl Workers for Places {
         self.1.set(self.1.get() + 1);
         let one = |place: &Place| {
             let features = match &place.features {
-                Features::Plain(values, has_intercept) => {
-                    RidgeFeatures::Plain { values, has_intercept: *has_intercept, first: place.first }
-                }
+                Features::Plain(values, has_intercept) => RidgeFeatures::Plain {
+                    values: values.as_slice().into(),
+                    has_intercept: *has_intercept,
+                    first: place.first,
+                },
                 Features::Lifted(values, n_penalized) => RidgeFeatures::Lifted { values, n_penalized: *n_penalized },
             };
             let Place { width, targets, weights, units, .. } = place;

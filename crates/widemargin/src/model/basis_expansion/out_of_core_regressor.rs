@@ -165,7 +165,8 @@ impl<S: Similarity> FeaturesInPasses<'_, S> {
         let answer = |some: Range<usize>| {
             let own = rows.start + some.start..rows.start + some.end;
             let values = &phi[some.start * width..some.end * width];
-            let features = RidgeFeatures::Plain { values, has_intercept: targets.has_intercept, first: own.start };
+            let features =
+                RidgeFeatures::Plain { values: values.into(), has_intercept: targets.has_intercept, first: own.start };
             let mut part = RidgePart {
                 features,
                 width,

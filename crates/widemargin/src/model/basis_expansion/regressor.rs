@@ -29,8 +29,8 @@ use crate::par::Pool;
 use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::Report;
-use crate::solve::residuals::{self, FeatureRows};
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
+use crate::solve::residuals::{self, MemoryRows, PartedRows};
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, RowTargets};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 #[derive(Clone)]
@@ -219,8 +219,11 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (solution, loo_values) = match self.loss {
             Loss::SquaredError => problem.squared(fitted, self.c, leaves_out, monitor)?,
             loss => {
+                let by_row = standard.values.transposed().into_values();
+                let rows = MemoryRows::new(&made.phi, weights.len())?;
+                let chunks = &mut rows.with_targets(RowTargets::of(&fitted, &by_row), self.has_intercept, &pool);
                 let samples = residuals::Samples {
-                    rows: &FeatureRows::new(&made.phi, weights, self.has_intercept)?,
+                    rows: &PartedRows::new(chunks, weights, all.n_outputs(), usize::MAX, monitor)?,
                     targets: &standard.values,
                     scales: &standard.scales,
                     weights,
@@ -228,7 +231,12 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                     has_intercept: self.has_intercept,
                 };
                 let choice = residuals::Choice { loss, c: self.c.value(), seed };
-                (by_residuals(samples, choice, &standard, &pool, monitor)?, Matrix::zeros(0, all.n_outputs()))
+                let mut solution = by_residuals(samples, choice, &standard, monitor)?;
+                let of_outputs = solution.weights.chunks(solution.weights.len() / all.n_outputs());
+                let original: Vec<Vec<f64>> =
+                    of_outputs.map(|weights| rows.original(weights)).collect::<Result<_>>()?;
+                solution.weights = original.concat();
+                (solution, Matrix::zeros(0, all.n_outputs()))
             }
         };
         clock.end_solved("solve")?;

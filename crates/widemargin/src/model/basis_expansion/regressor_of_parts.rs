@@ -7,7 +7,6 @@ use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
 use crate::model::{CChoice, PartedTargets, RegressionSelection};
 use crate::monitor::Monitor;
-use crate::par::Pool;
 use crate::partition::Executor;
 use crate::problem::Loss;
 use crate::similarity::Similarity;
@@ -86,7 +85,7 @@ fn of_residuals(
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
     let (standard, present) = (&targets.standard, targets.present());
-    let rows = PartedRows::new(rows, targets.weights(), targets.n_outputs(), monitor)?;
+    let rows = PartedRows::new(rows, targets.weights(), targets.n_outputs(), MAX_FEATURES, monitor)?;
     let samples = residuals::Samples {
         rows: &rows,
         targets: &standard.values,
@@ -95,5 +94,5 @@ fn of_residuals(
         units: present.units(),
         has_intercept: targets.has_intercept,
     };
-    by_residuals(samples, choice, standard, &Pool::new(1)?, monitor)
+    by_residuals(samples, choice, standard, monitor)
 }

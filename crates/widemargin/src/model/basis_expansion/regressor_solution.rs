@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::model::regression_path::{RegressionPoint, StandardTargets};
 use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
-use crate::par::Pool;
 use crate::problem::Loss;
 use crate::solve::residuals;
 use crate::solve::{Report, Stage, Status};
@@ -54,10 +53,9 @@ pub(super) fn by_residuals(
     samples: residuals::Samples<'_>,
     choice: residuals::Choice,
     standard: &StandardTargets,
-    pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
-    let fit = residuals::fit(samples, choice, pool, monitor)?;
+    let fit = residuals::fit(samples, choice, monitor)?;
     let point =
         |point: residuals::Estimate| LossPoint { c: point.c, loss: point.losses, d2: point.d2, d2_std: point.std };
     let loss_path: Vec<LossPoint> = fit.path.into_iter().map(point).collect();

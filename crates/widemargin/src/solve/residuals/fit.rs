@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::par::Pool;
 use crate::problem::Loss;
 
 /// The relative gap to which problems are solved.
@@ -65,7 +64,7 @@ pub(crate) struct Choice {
 
 /// The fit.
 pub(crate) struct Fit {
-    /// The weights of the original features, one output after another, for the scaled targets.
+    /// The weights of the features of the rows, one output after another, for the scaled targets.
     pub weights: Vec<f64>,
     /// Of the scaled targets.
     pub intercepts: Vec<f64>,
@@ -91,7 +90,7 @@ pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usiz
 ///
 /// # Errors
 /// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`].
-pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &Monitor<'_>) -> Result<Fit> {
+pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -> Result<Fit> {
     let k = samples.targets.n_cols();
     let choosing = &monitor.with_part_of_time(TIME);
     let patient = &choosing.without_time_limit().without_progress();
@@ -100,14 +99,13 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         targets: samples.targets.col(output),
         weights: samples.weights,
         has_intercept: samples.has_intercept,
-        pool,
         monitor,
     };
     let is_pinball = matches!(choice.loss, Loss::Quantile { .. });
     let per_decade = if is_pinball { PINBALL_PER_DECADE } else { PER_DECADE };
     let grid = match choice.c {
         Some(_) => Vec::new(),
-        None => costs(samples.rows, samples.weights, per_decade, pool, monitor)?,
+        None => costs(samples.rows, samples.weights, per_decade, monitor)?,
     };
     let losses: Vec<Loss> = (0..k)
         .map(|output| {
@@ -174,9 +172,9 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
         let square = samples.scales[output].powi(2);
         solved.push(Solved { primal: square * one.primal, dual: square * one.dual, ..one });
-        let (own, shift) = samples.rows.original(&state.point.weights)?;
-        weights.extend(own);
+        let shift = samples.rows.shift(&state.point.weights);
         intercepts.push(if samples.has_intercept { state.point.intercept + shift } else { 0.0 });
+        weights.extend(state.point.weights);
     }
     let in_unit = |output: usize| samples.scales[output] * if is_pinball { 1.0 } else { samples.scales[output] };
     let path = path.into_iter().map(|point| Estimate {

@@ -5,7 +5,6 @@ use super::path::{Moments, N_FOLDS};
 use crate::data::{Labels, stratified_folds};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::par::Pool;
 use crate::problem::Loss;
 
 /// The relative gap to which fits without a fold are solved.
@@ -50,18 +49,9 @@ impl Folds {
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn loss(&mut self, task: &Task<'_>, loss: Loss, c: f64) -> Result<Moments> {
-        let Task { targets, weights, has_intercept, monitor, .. } = *task;
-        let sums = match task.rows.in_memory() {
-            Some(rows) => {
-                let alone = &Pool::new(1)?;
-                task.pool.map_mut(&mut self.fits, |_, fit| {
-                    fit.loss(&Task { rows, targets, weights, has_intercept, pool: alone, monitor }, loss, c)
-                })
-            }
-            None => self.fits.iter_mut().map(|fit| fit.loss(task, loss, c)).collect(),
-        };
+        let sums = self.fits.iter_mut().map(|fit| fit.loss(task, loss, c));
         let total: f64 = task.weights.iter().sum();
-        let sums = sums.into_iter().collect::<Result<Vec<Moments>>>()?;
+        let sums = sums.collect::<Result<Vec<Moments>>>()?;
         Ok([0, 1].map(|power| sums.iter().map(|of_fold| of_fold[power]).sum::<f64>() / total))
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn leave_one_out(
     };
     // Without a sample that is no support vector the solution is the same.
     let support: Vec<usize> = (0..residuals.len()).filter(|&row| at(row).dual != 0.0).collect();
-    let leverages = task.rows.leverages(&factor, &support, task.pool, task.monitor)?;
+    let leverages = task.rows.leverages(&factor, &support, task.monitor)?;
     let mut left = residuals.clone();
     for (&row, leverage) in support.iter().zip(leverages) {
         let (at, weight) = (at(row), c * units[row] * leverage);

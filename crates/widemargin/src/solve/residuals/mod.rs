@@ -7,15 +7,15 @@
 //! pinball loss, by folds ([`folds`]).
 //!
 //! Numbers per row stay with the solver; it requests products with the features ([`residual_rows`]), whether these are
-//! in memory ([`feature_rows`]) or elsewhere ([`parted_rows`]).
+//! in memory ([`memory_rows`]) or elsewhere ([`parted_rows`]).
 
 mod active_gram;
 mod factor;
-mod feature_rows;
 mod fit;
 mod folds;
 mod leave_one_out;
 mod loss;
+mod memory_rows;
 mod newton;
 mod parted_rows;
 mod path;
@@ -26,8 +26,8 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use feature_rows::FeatureRows;
 pub(crate) use fit::{Choice, Samples, fit, memory};
+pub(crate) use memory_rows::MemoryRows;
 pub(crate) use parted_rows::PartedRows;
 pub(crate) use path::Estimate;
 pub(crate) use residual_sums::ResidualSums;

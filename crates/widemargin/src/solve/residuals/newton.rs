@@ -18,7 +18,6 @@ use super::residual_rows::ResidualRows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::{Monitor, Progress, Stopped};
-use crate::par::Pool;
 use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
@@ -59,7 +58,6 @@ pub(super) struct Task<'a> {
     /// At least 0; rows without weight have no part in the fit.
     pub weights: &'a [f64],
     pub has_intercept: bool,
-    pub pool: &'a Pool,
     pub monitor: &'a Monitor<'a>,
 }
 
@@ -160,7 +158,7 @@ impl Task<'_> {
                     return Ok(solved(Status::Converged));
                 }
                 // The scores of the steps add up their rounding.
-                state.point.scores = self.rows.times(&state.point.weights, self.pool, self.monitor)?;
+                state.point.scores = self.rows.times(&state.point.weights, self.monitor)?;
                 is_fresh = true;
                 continue;
             }
@@ -251,13 +249,10 @@ impl Task<'_> {
             duals.iter_mut().for_each(|dual| *dual *= if *dual > 0.0 { up } else { down });
         }
         let alphas: Vec<f64> = duals.iter().zip(self.weights).map(|(dual, weight)| c * weight * dual).collect();
-        let along = match self.rows.in_memory() {
-            Some(_) => self.rows.transposed_times(&alphas, self.pool, self.monitor)?,
-            // The next step or leave-one-out needs the products, which cost no pass of their own here.
-            None => gram.set(is_active.clone(), self.weights, |change| {
-                self.rows.transposed_times_and_products(&alphas, change, self.pool, self.monitor)
-            })?,
-        };
+        // The next step or leave-one-out needs the products, which cost no pass of their own here.
+        let along = gram.set(is_active.clone(), self.weights, |change| {
+            self.rows.transposed_times_and_products(&alphas, change, self.monitor)
+        })?;
         let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {
             let (in_proportion, of_square) = rounded.loss.conjugate(duals[row]);
@@ -295,7 +290,7 @@ impl Task<'_> {
             return Ok(false);
         }
         let along: Vec<f64> =
-            self.rows.times(&direction, self.pool, self.monitor)?.into_iter().map(|along| along + turn).collect();
+            self.rows.times(&direction, self.monitor)?.into_iter().map(|along| along + turn).collect();
         let point = &mut state.point;
         let residuals = self.residuals(point);
         let (across, second) = (dot(&point.weights, &direction), dot(&direction, &direction));
@@ -325,7 +320,7 @@ impl Task<'_> {
         let kappa = c * rounded.curvature();
         let gram = &mut state.gram;
         let set = |gram: &mut ActiveGram, is_active| {
-            gram.set(is_active, self.weights, |change| self.rows.add_products(change, self.pool, self.monitor))
+            gram.set(is_active, self.weights, |change| self.rows.add_products(change, self.monitor))
         };
         set(gram, is_active.clone())?;
         if let Some(factor) = gram.factor(kappa, self.has_intercept) {

@@ -9,9 +9,8 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::Monitor;
-use crate::par::Pool;
 use crate::partition::Executor;
-use crate::solve::ridge::{MAX_FEATURES, RidgeRows, center_of};
+use crate::solve::ridge::{RidgeRows, center_of};
 
 /// The rows of weight above 0 of an executor, whose features are plain. Each call is a pass over the features.
 pub(crate) struct PartedRows<'e, E> {
@@ -29,8 +28,14 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
     /// # Errors
     /// An error of the rows; [`Error::Parameter`] for more features than products are computed of;
     /// [`Error::NotFinite`]; [`Error::Cancelled`].
-    pub fn new(executor: &'e mut E, weights: &[f64], n_outputs: usize, monitor: &Monitor<'_>) -> Result<Self> {
-        let (center, _) = center_of(executor, (n_outputs, weights.iter().sum()), MAX_FEATURES, monitor)?;
+    pub fn new(
+        executor: &'e mut E,
+        weights: &[f64],
+        n_outputs: usize,
+        max_features: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let (center, _) = center_of(executor, (n_outputs, weights.iter().sum()), max_features, monitor)?;
         if let Some(value) = center.iter().find(|value| !value.is_finite()) {
             return Err(Error::NotFinite { what: "a sum of the features".into(), value: *value });
         }
@@ -91,18 +96,13 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         self.center.len()
     }
 
-    fn times(&self, weights: &[f64], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+    fn times(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let of_all = in_order(self.ask_one(Wanted::Times(weights.to_vec()), monitor)?, self.n_all)?;
         let of_center = dot(&self.center, weights);
         Ok(self.numbers.iter().map(|&row| of_all[row] - of_center).collect())
     }
 
-    fn transposed_times(&self, numbers: &[f64], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let found = self.ask_one(self.wanted_sum(numbers), monitor)?;
-        self.centered_sum(Some(found), numbers)
-    }
-
-    fn add_products(&self, change: Change<'_>, _: &Pool, monitor: &Monitor<'_>) -> Result<()> {
+    fn add_products(&self, change: Change<'_>, monitor: &Monitor<'_>) -> Result<()> {
         match self.wanted_products(&change) {
             Some(wanted) => add_found(change.sums, self.ask_one(wanted, monitor)?),
             None => Ok(()),
@@ -113,7 +113,6 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         &self,
         numbers: &[f64],
         change: Change<'_>,
-        _: &Pool,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<f64>> {
         let wanted = [Some(self.wanted_sum(numbers)), self.wanted_products(&change)];
@@ -123,10 +122,10 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         Ok(sum)
     }
 
-    fn extent(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Extent> {
+    fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Extent> {
         let d = self.n_features();
         let (mut sums, all) = (Products::of(d), (0..self.n_rows()).collect::<Vec<usize>>());
-        self.add_products(Change { sums: &mut sums, added: &all, removed: &[], weights }, pool, monitor)?;
+        self.add_products(Change { sums: &mut sums, added: &all, removed: &[], weights }, monitor)?;
         let lower = sums.lower;
         Extent::new((0..d).map(|at| lower[at * d + at]).collect(), |direction| {
             let mut next = vec![0.0; d];
@@ -138,18 +137,14 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         })
     }
 
-    fn leverages(&self, factor: &Factor, rows: &[usize], _: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+    fn leverages(&self, factor: &Factor, rows: &[usize], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let (rows, factor, center) = (self.among_all(rows), factor.clone(), self.center.clone());
         let n = rows.len();
         in_order(self.ask_one(Wanted::Leverages { rows, factor, center }, monitor)?, n)
     }
 
-    fn original(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)> {
-        Ok((weights.to_vec(), -dot(&self.center, weights)))
-    }
-
-    fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)> {
-        None
+    fn shift(&self, weights: &[f64]) -> f64 {
+        -dot(&self.center, weights)
     }
 }
 

@@ -3,7 +3,6 @@
 use super::residual_rows::{Extent, ResidualRows};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress, Stopped};
-use crate::par::Pool;
 use crate::solve::{effective_number, explained_standard_error};
 
 /// Folds of the pinball loss.
@@ -40,10 +39,9 @@ pub(super) fn costs(
     rows: &dyn ResidualRows,
     weights: &[f64],
     per_decade: i32,
-    pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<f64>> {
-    let Extent { trace, largest } = rows.extent(weights, pool, monitor)?;
+    let Extent { trace, largest } = rows.extent(weights, monitor)?;
     let unit = trace / weights.iter().sum::<f64>();
     if unit <= 0.0 || unit.is_nan() {
         // No feature varies.

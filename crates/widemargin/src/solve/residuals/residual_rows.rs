@@ -6,7 +6,6 @@ use super::factor::Factor;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::Monitor;
-use crate::par::Pool;
 
 /// Power iterations for the largest eigenvalue, which need not be exact.
 const ITERATIONS: usize = 10;
@@ -22,37 +21,27 @@ pub(crate) trait ResidualRows {
     fn n_features(&self) -> usize;
 
     /// The product of every row with `weights`.
-    fn times(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
-
-    /// The sum of the rows, each times its number.
-    fn transposed_times(&self, numbers: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
+    fn times(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Vec<f64>>;
 
     /// Changes sums over some rows.
-    fn add_products(&self, change: Change<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<()>;
+    fn add_products(&self, change: Change<'_>, monitor: &Monitor<'_>) -> Result<()>;
 
-    /// The sum of the rows, each times its number, and the change: a single pass where rows are not in memory.
+    /// The sum of the rows, each times its number, and the change, in a single pass.
     fn transposed_times_and_products(
         &self,
         numbers: &[f64],
         change: Change<'_>,
-        pool: &Pool,
         monitor: &Monitor<'_>,
-    ) -> Result<Vec<f64>> {
-        self.add_products(change, pool, monitor)?;
-        self.transposed_times(numbers, pool, monitor)
-    }
+    ) -> Result<Vec<f64>>;
 
     /// How large Σ v φφᵀ is.
-    fn extent(&self, weights: &[f64], pool: &Pool, monitor: &Monitor<'_>) -> Result<Extent>;
+    fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Extent>;
 
     /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
-    fn leverages(&self, factor: &Factor, rows: &[usize], pool: &Pool, monitor: &Monitor<'_>) -> Result<Vec<f64>>;
+    fn leverages(&self, factor: &Factor, rows: &[usize], monitor: &Monitor<'_>) -> Result<Vec<f64>>;
 
-    /// The weights of the original features, and the contribution of centering to the intercept.
-    fn original(&self, weights: &[f64]) -> Result<(Vec<f64>, f64)>;
-
-    /// The same rows, for use by several threads at once; none if they are not in memory and each answer is a pass.
-    fn in_memory(&self) -> Option<&(dyn ResidualRows + Sync)>;
+    /// The contribution of centering to the intercept.
+    fn shift(&self, weights: &[f64]) -> f64;
 }
 
 /// Sums over rows.

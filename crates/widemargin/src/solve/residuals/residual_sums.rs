@@ -11,8 +11,7 @@ use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::{self, Columns, add_gram};
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, part_query};
-use crate::solve::linear_dual;
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows, Values};
 
 /// The queries to all rows. Features are centered only for products with each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,7 +63,7 @@ impl Found {
 
 /// Some of the rows, with features as they are.
 struct PlainRows<'p> {
-    values: &'p [f32],
+    values: Values<'p>,
     width: usize,
     /// Among all rows.
     numbers: Range<usize>,
@@ -78,8 +77,8 @@ impl<'p> PlainRows<'p> {
         Ok(PlainRows { values, width: part.width, numbers: first..first + part.weights.len() })
     }
 
-    fn row(&self, number: usize) -> &[f32] {
-        &self.values[(number - self.numbers.start) * self.width..][..self.width]
+    fn row(&self, number: usize) -> Values<'p> {
+        self.values.row(number - self.numbers.start, self.width)
     }
 
     /// Which of the places of `rows` are of these rows.
@@ -88,18 +87,12 @@ impl<'p> PlainRows<'p> {
         before(self.numbers.start)..before(self.numbers.end)
     }
 
-    /// Writes a row, less the center.
-    fn centered(&self, number: usize, center: &[f64], out: &mut [f64]) {
-        let features = self.row(number).iter().zip(center);
-        out.iter_mut().zip(features).for_each(|(out, (x, center))| *out = f64::from(*x) - center);
-    }
-
     fn answer(&self, wanted: &Wanted, monitor: &Monitor<'_>) -> Result<Found> {
         monitor.go_on("solve")?;
         match wanted {
             Wanted::Times(weights) => {
                 self.check(weights.len(), self.width)?;
-                let products = self.numbers.clone().map(|row| linear_dual::dot(self.row(row), weights)).collect();
+                let products = self.numbers.clone().map(|row| self.row(row).dot(weights)).collect();
                 Ok(Found::Runs(vec![(self.numbers.start, products)]))
             }
             Wanted::TransposedTimes(numbers) => {
@@ -107,7 +100,7 @@ impl<'p> PlainRows<'p> {
                 self.check(own.len(), self.numbers.len())?;
                 let mut sum = vec![0.0; self.width];
                 for (row, number) in self.numbers.clone().zip(own).filter(|(_, number)| **number != 0.0) {
-                    linear_dual::add(self.row(row), *number, &mut sum);
+                    self.row(row).add_to(&mut sum, *number);
                 }
                 Ok(Found::Sum(sum))
             }
@@ -124,7 +117,9 @@ impl<'p> PlainRows<'p> {
                 for rows in rows[own.clone()].chunks(ROWS) {
                     monitor.go_on("leave-one-out")?;
                     let mut columns = Matrix::zeros(self.width, rows.len());
-                    rows.iter().enumerate().for_each(|(to, &row)| self.centered(row, center, columns.col_mut(to)));
+                    rows.iter()
+                        .enumerate()
+                        .for_each(|(to, &row)| self.row(row).centered(center, 1.0, columns.col_mut(to)));
                     leverages.extend(factor.leverages(columns));
                 }
                 Ok(Found::Runs(vec![(own.start, leverages)]))
@@ -151,7 +146,7 @@ impl<'p> PlainRows<'p> {
                 monitor.go_on("solve")?;
                 let mut block = vec![0.0; some.len() * d];
                 for (out, &at) in block.chunks_mut(d.max(1)).zip(some) {
-                    self.centered(rows[at], center, out);
+                    self.row(rows[at]).centered(center, 1.0, out);
                     add_scaled(&mut sums.column, coefficients[at], out);
                     let root = coefficients[at].abs().sqrt();
                     out.iter_mut().for_each(|x| *x *= root);

@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 
-use super::feature_rows::FeatureRows;
 use super::fit::{Choice, Fit, Samples, fit};
 use super::folds::Folds;
 use super::leave_one_out::leave_one_out;
 use super::loss::Rounded;
+use super::memory_rows::MemoryRows;
 use super::newton::{State, Task};
+use super::parted_rows::PartedRows;
 use super::path::N_FOLDS;
 use super::residual_rows::ResidualRows;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
@@ -14,7 +15,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::Loss;
 use crate::solve::Status;
-use crate::solve::ridge::{FeatureRidge, Fitted};
+use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
 
 const N: usize = 31;
 
@@ -67,13 +68,29 @@ fn solved(
     weights: &[f64],
     (loss, c, has_intercept): (Loss, f64, bool),
 ) -> (Vec<f64>, f64, super::newton::Solved) {
-    let (rows, pool) = (FeatureRows::new(phi, weights, has_intercept).unwrap(), Pool::new(2).unwrap());
-    let task = Task { rows: &rows, targets, weights, has_intercept, pool: &pool, monitor: &Monitor::none() };
-    let mut state = State::new(&rows);
-    let tol = if !loss.is_smooth() { 1e-7 } else { 1e-10 };
-    let solved = task.solve(loss, c, &mut state, tol).unwrap();
-    let (own, shift) = rows.original(&state.point.weights).unwrap();
-    (own, state.point.intercept + shift, solved)
+    with_rows(phi, weights, has_intercept, |rows, memory| {
+        let task = Task { rows, targets, weights, has_intercept, monitor: &Monitor::none() };
+        let mut state = State::new(rows);
+        let tol = if !loss.is_smooth() { 1e-7 } else { 1e-10 };
+        let solved = task.solve(loss, c, &mut state, tol).unwrap();
+        let shift = rows.shift(&state.point.weights);
+        (memory.original(&state.point.weights).unwrap(), state.point.intercept + shift, solved)
+    })
+}
+
+/// Calls `work` with the rows of features in memory.
+fn with_rows<T>(
+    phi: &Vectors,
+    weights: &[f64],
+    has_intercept: bool,
+    work: impl FnOnce(&dyn ResidualRows, &MemoryRows<'_>) -> T,
+) -> T {
+    let (zeros, pool) = (vec![0.0; weights.len()], Pool::new(2).unwrap());
+    let memory = MemoryRows::new(phi, weights.len()).unwrap();
+    let targets = RowTargets { values: &zeros, n_outputs: 1, weights, units: weights };
+    let mut chunks = memory.with_targets(targets, has_intercept, &pool);
+    let rows = PartedRows::new(&mut chunks, weights, 1, usize::MAX, &Monitor::none()).unwrap();
+    work(&rows, &memory)
 }
 
 /// ½‖w‖² + C Σ v loss.
@@ -129,7 +146,7 @@ fn without_a_corner_it_is_ridge_regression() {
 #[test]
 fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
     let (phi, targets) = case(N, 5, false);
-    let (weights, pool, monitor) = (weights(N), Pool::new(1).unwrap(), Monitor::none());
+    let (weights, monitor) = (weights(N), Monitor::none());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
     for loss in [
         Loss::Huber { epsilon: Some(0.5) },
@@ -137,50 +154,37 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
         Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) },
     ] {
         for c in [0.5, 20.0] {
-            let rows = FeatureRows::new(&phi, &weights, true).unwrap();
-            let of = |weights: &[f64], state: &mut State| {
-                let task = Task {
-                    rows: &rows,
-                    targets: &targets,
-                    weights,
-                    has_intercept: true,
-                    pool: &pool,
-                    monitor: &monitor,
+            with_rows(&phi, &weights, true, |rows, _| {
+                let of = |weights: &[f64], state: &mut State| {
+                    let task = Task { rows, targets: &targets, weights, has_intercept: true, monitor: &monitor };
+                    task.solve(loss, c, state, 1e-12).unwrap();
+                    task.residuals(&state.point)
                 };
-                task.solve(loss, c, state, 1e-12).unwrap();
-                task.residuals(&state.point)
-            };
-            let mut state = State::new(&rows);
-            let whole = of(&weights, &mut state);
-            let task = Task {
-                rows: &rows,
-                targets: &targets,
-                weights: &weights,
-                has_intercept: true,
-                pool: &pool,
-                monitor: &monitor,
-            };
-            let rounded = Rounded { loss, width: 0.0 };
-            let loo = leave_one_out(&task, rounded, c, &units, &mut state).unwrap();
-            let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
-            for row in 0..N {
-                let mut fewer = weights.clone();
-                fewer[row] -= units[row];
-                let refit = of(&fewer, &mut State::new(&rows));
-                let curves = |residual: f64| rounded.at(residual, 0.0).curvature > 0.0;
-                let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
-                if same {
-                    n_exact += 1;
-                    assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
+                let mut state = State::new(rows);
+                let whole = of(&weights, &mut state);
+                let task = Task { rows, targets: &targets, weights: &weights, has_intercept: true, monitor: &monitor };
+                let rounded = Rounded { loss, width: 0.0 };
+                let loo = leave_one_out(&task, rounded, c, &units, &mut state).unwrap();
+                let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
+                for row in 0..N {
+                    let mut fewer = weights.clone();
+                    fewer[row] -= units[row];
+                    let refit = of(&fewer, &mut State::new(rows));
+                    let curves = |residual: f64| rounded.at(residual, 0.0).curvature > 0.0;
+                    let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
+                    if same {
+                        n_exact += 1;
+                        assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
+                    }
+                    mean += weights[row] * loss.value(loo[row], 0.0);
+                    truth += weights[row] * loss.value(refit[row], 0.0);
                 }
-                mean += weights[row] * loss.value(loo[row], 0.0);
-                truth += weights[row] * loss.value(refit[row], 0.0);
-            }
-            assert!(
-                n_exact > 0 && (loss != Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) } || n_exact == N),
-                "{loss:?} {c}: {n_exact}"
-            );
-            assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
+                assert!(
+                    n_exact > 0 && (loss != Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) } || n_exact == N),
+                    "{loss:?} {c}: {n_exact}"
+                );
+                assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
+            });
         }
     }
 }
@@ -188,47 +192,49 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
 #[test]
 fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     let (phi, targets) = case(N, 5, false);
-    let (weights, pool, loss) = (weights(N), Pool::new(2).unwrap(), Loss::Quantile { quantile: 0.7 });
-    let rows = FeatureRows::new(&phi, &weights, true).unwrap();
+    let (weights, loss) = (weights(N), Loss::Quantile { quantile: 0.7 });
     let monitor = Monitor::none();
-    let task =
-        Task { rows: &rows, targets: &targets, weights: &weights, has_intercept: true, pool: &pool, monitor: &monitor };
-    let mut folds = Folds::new(&weights, 3).unwrap().unwrap();
-    let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS, 3).unwrap();
-    let dense = phi.dense().unwrap();
-    for c in [0.1, 1.0, 30.0] {
-        let [found, _] = folds.loss(&task, loss, c).unwrap();
-        let mut truth = 0.0;
-        for fold in 0..N_FOLDS {
-            let others: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
-            let values = others.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
-            let part = Vectors::Dense(DenseMatrix { values, n_rows: others.len(), n_cols: 5 });
-            let y: Vec<f64> = others.iter().map(|&row| targets[row]).collect();
-            let v: Vec<f64> = others.iter().map(|&row| weights[row]).collect();
-            let (w, b, _) = solved(&part, &y, &v, (loss, c, true));
-            for row in (0..N).filter(|&row| of[row] == fold) {
-                let value: f64 = dense.values[row * 5..][..5].iter().zip(&w).map(|(x, w)| f64::from(*x) * w).sum();
-                truth += weights[row] * loss.value(targets[row] - value - b, 0.0);
+    with_rows(&phi, &weights, true, |rows, _| {
+        let task = Task { rows, targets: &targets, weights: &weights, has_intercept: true, monitor: &monitor };
+        let mut folds = Folds::new(&weights, 3).unwrap().unwrap();
+        let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS, 3).unwrap();
+        let dense = phi.dense().unwrap();
+        for c in [0.1, 1.0, 30.0] {
+            let [found, _] = folds.loss(&task, loss, c).unwrap();
+            let mut truth = 0.0;
+            for fold in 0..N_FOLDS {
+                let others: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
+                let values = others.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
+                let part = Vectors::Dense(DenseMatrix { values, n_rows: others.len(), n_cols: 5 });
+                let y: Vec<f64> = others.iter().map(|&row| targets[row]).collect();
+                let v: Vec<f64> = others.iter().map(|&row| weights[row]).collect();
+                let (w, b, _) = solved(&part, &y, &v, (loss, c, true));
+                for row in (0..N).filter(|&row| of[row] == fold) {
+                    let value: f64 = dense.values[row * 5..][..5].iter().zip(&w).map(|(x, w)| f64::from(*x) * w).sum();
+                    truth += weights[row] * loss.value(targets[row] - value - b, 0.0);
+                }
             }
+            truth /= weights.iter().sum::<f64>();
+            assert!((found / truth - 1.0).abs() < 0.01, "{c}: {found} {truth}");
         }
-        truth /= weights.iter().sum::<f64>();
-        assert!((found / truth - 1.0).abs() < 0.01, "{c}: {found} {truth}");
-    }
+    });
 }
 
 fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: Loss, threads: usize) -> Fit {
-    let (rows, n) = (FeatureRows::new(phi, weights, true).unwrap(), weights.len());
+    let (n, pool) = (weights.len(), Pool::new(threads).unwrap());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
+    let memory = MemoryRows::new(phi, n).unwrap();
+    let of_rows = RowTargets { values: targets, n_outputs: 1, weights, units: &units };
+    let mut chunks = memory.with_targets(of_rows, true, &pool);
     let samples = Samples {
-        rows: &rows,
+        rows: &PartedRows::new(&mut chunks, weights, 1, usize::MAX, &Monitor::none()).unwrap(),
         targets: &Matrix::from_columns(targets.to_vec(), n, 1),
         scales: &[1.0],
         weights,
         units: &units,
         has_intercept: true,
     };
-    let pool = Pool::new(threads).unwrap();
-    fit(samples, Choice { loss, c: None, seed: 0 }, &pool, &Monitor::none()).unwrap()
+    fit(samples, Choice { loss, c: None, seed: 0 }, &Monitor::none()).unwrap()
 }
 
 #[test]

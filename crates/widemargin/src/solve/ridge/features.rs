@@ -39,7 +39,7 @@ fn in_memory<'a>(
     let d = phi.n_cols;
     let with = move |rows: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
         let (first, values) = (rows.start, &phi.values[rows.start * d..rows.end * d]);
-        work(RidgeFeatures::Plain { values, has_intercept, first }, d)
+        work(RidgeFeatures::Plain { values: values.into(), has_intercept, first }, d)
     };
     ChunkedRows { targets, pool, with }
 }

@@ -21,7 +21,7 @@ use std::ops::Range;
 pub(crate) use chunks::{ChunkedRows, RowTargets};
 pub(crate) use features::FeatureRidge;
 pub(super) use features::{each_non_zero, products};
-pub use part::{RidgeFeatures, RidgePart, RidgeRows};
+pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, MAX_FEATURES, PartedRidge, center_of};
 pub(super) use spectrum::first_significant;

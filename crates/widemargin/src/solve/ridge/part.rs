@@ -1,10 +1,72 @@
 //! Some of the rows of a regression.
 
+use crate::linalg::factor;
 use crate::partition::Kind;
+use crate::solve::linear_dual;
 
 /// Rows of features with the targets of a regression.
 #[derive(Clone, Copy, Debug)]
 pub struct RidgeRows;
+
+/// Numbers of rows.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'p> {
+    /// In single precision.
+    Single(&'p [f32]),
+    /// In double precision.
+    Double(&'p [f64]),
+}
+
+impl<'p> Values<'p> {
+    /// How many there are.
+    pub(in crate::solve) fn len(self) -> usize {
+        match self {
+            Values::Single(values) => values.len(),
+            Values::Double(values) => values.len(),
+        }
+    }
+
+    /// Those of one row, of this number of features.
+    pub(in crate::solve) fn row(self, row: usize, width: usize) -> Values<'p> {
+        match self {
+            Values::Single(values) => Values::Single(&values[row * width..][..width]),
+            Values::Double(values) => Values::Double(&values[row * width..][..width]),
+        }
+    }
+
+    /// Their product with weights.
+    pub(in crate::solve) fn dot(self, weights: &[f64]) -> f64 {
+        match self {
+            Values::Single(values) => linear_dual::dot(values, weights),
+            Values::Double(values) => factor::dot(values, weights),
+        }
+    }
+
+    /// Adds a multiple of them.
+    pub(in crate::solve) fn add_to(self, sums: &mut [f64], times: f64) {
+        match self {
+            Values::Single(values) => linear_dual::add(values, times, sums),
+            Values::Double(values) => factor::add_scaled(sums, times, values),
+        }
+    }
+
+    /// Writes a multiple of them less a center.
+    pub(in crate::solve) fn centered(self, center: &[f64], times: f64, out: &mut [f64]) {
+        let out = out.iter_mut().zip(center);
+        match self {
+            Values::Single(values) => {
+                out.zip(values).for_each(|((out, mean), x)| *out = times * (f64::from(*x) - mean));
+            }
+            Values::Double(values) => out.zip(values).for_each(|((out, mean), x)| *out = times * (x - mean)),
+        }
+    }
+}
+
+impl<'p> From<&'p [f32]> for Values<'p> {
+    fn from(values: &'p [f32]) -> Self {
+        Values::Single(values)
+    }
+}
 
 /// The features of some rows, row-major.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +74,7 @@ pub enum RidgeFeatures<'p> {
     /// As they are; nothing else is unpenalized but an intercept, if there is one.
     Plain {
         /// Rows × features.
-        values: &'p [f32],
+        values: Values<'p>,
         /// Whether there is an intercept.
         has_intercept: bool,
         /// The number of the first row among all rows.

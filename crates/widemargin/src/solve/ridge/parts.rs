@@ -83,8 +83,7 @@ impl RidgePart<'_> {
             RidgeFeatures::Plain { values, has_intercept, .. } => {
                 let (mut sums, mut along) = (vec![0.0; width], vec![0.0; k * usize::from(has_intercept)]);
                 for (row, weight) in self.weights.iter().enumerate().filter(|_| has_intercept) {
-                    let features = &values[row * width..][..width];
-                    sums.iter_mut().zip(features).for_each(|(sum, x)| *sum += weight * f64::from(*x));
+                    values.row(row, width).add_to(&mut sums, *weight);
                     let targets = &self.targets[row * k..][..k];
                     along.iter_mut().zip(targets).for_each(|(sum, y)| *sum += weight / total.sqrt() * y);
                 }
@@ -106,13 +105,15 @@ impl RidgePart<'_> {
 
     /// Some rows: centered features times the roots of the weights, and the rows of Q.
     fn block(&self, rows: Range<usize>, free: &Free) -> (Vec<f64>, Vec<f64>) {
-        let (mut block, mut unpenalized) = (Vec::with_capacity(rows.len() * free.n_features), Vec::new());
+        let (mut block, mut unpenalized): (Vec<f64>, Vec<f64>) =
+            (Vec::with_capacity(rows.len() * free.n_features), Vec::new());
         for row in rows {
             let root = self.weights[row].sqrt();
             match self.features {
                 RidgeFeatures::Plain { values, has_intercept, .. } => {
-                    let features = values[row * free.n_features..][..free.n_features].iter().zip(&free.center);
-                    block.extend(features.map(|(x, mean)| root * (f64::from(*x) - mean)));
+                    let first = block.len();
+                    block.resize(first + free.n_features, 0.0);
+                    values.row(row, free.n_features).centered(&free.center, root, &mut block[first..]);
                     unpenalized.extend(has_intercept.then(|| root / free.total.sqrt()));
                 }
                 RidgeFeatures::Lifted { values, n_penalized } => {

@@ -1,0 +1,85 @@
+//! Features of samples in memory, never more than there are samples.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::data::{DenseMatrix, Vectors};
+use crate::error::{Error, Result};
+use crate::linalg::eigen;
+use crate::linalg::factor::Matrix;
+use crate::memory;
+use crate::par::Pool;
+use crate::solve::ridge::{ChunkedRows, RidgeFeatures, RowTargets, Values, each_non_zero, first_significant, products};
+
+/// Rows of features.
+pub(crate) enum MemoryRows<'a> {
+    /// Sparse features are written out.
+    Dense(Cow<'a, DenseMatrix<f32>>),
+    /// Of more features than samples: with ΦΦᵀ = U S Uᵀ, the rows of U √S, and U / √S, by which weights of these become
+    /// weights of the features.
+    Rotated { rows: Vec<f64>, back: Matrix, phi: &'a Vectors },
+}
+
+impl<'a> MemoryRows<'a> {
+    /// Of the features of n samples.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features that do not fit in memory if they are written out,
+    /// or products of samples that do not.
+    pub fn new(phi: &'a Vectors, n: usize) -> Result<Self> {
+        if n > phi.n_cols() {
+            return Ok(MemoryRows::Dense(phi.dense()?));
+        }
+        let what = || format!("the products of {n} samples of {} features with each other", phi.n_cols());
+        memory::check(memory::product(&[n, n, 8 * 4]), what, memory::FEWER_COLUMNS)?;
+        let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
+        let mut gram = products(phi)?;
+        gram.mirror_lower();
+        let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
+        let first = first_significant(&decomposed.values, 0.0);
+        let mut rows = Matrix::zeros(n, n - first);
+        let mut back = Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first);
+        for (at, value) in decomposed.values[first..].iter().enumerate() {
+            let root = value.sqrt();
+            rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
+            back.col_mut(at).iter_mut().for_each(|u| *u /= root);
+        }
+        Ok(MemoryRows::Rotated { rows: rows.transposed().into_values(), back, phi })
+    }
+
+    /// The rows with their targets, to be asked a chunk at a time.
+    pub fn with_targets<'s>(
+        &'s self,
+        targets: RowTargets<'s>,
+        has_intercept: bool,
+        pool: &'s Pool,
+    ) -> ChunkedRows<
+        's,
+        impl Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync,
+    > {
+        let with = move |rows: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
+            let (values, width) = match self {
+                MemoryRows::Dense(phi) => {
+                    (Values::Single(&phi.values[rows.start * phi.n_cols..rows.end * phi.n_cols]), phi.n_cols)
+                }
+                MemoryRows::Rotated { rows: all, back, .. } => {
+                    let width = back.n_cols();
+                    (Values::Double(&all[rows.start * width..rows.end * width]), width)
+                }
+            };
+            work(RidgeFeatures::Plain { values, has_intercept, first: rows.start }, width)
+        };
+        ChunkedRows { targets, pool, with }
+    }
+
+    /// The weights of the original features.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for inconsistent sparse features.
+    pub fn original(&self, weights: &[f64]) -> Result<Vec<f64>> {
+        let MemoryRows::Rotated { back, phi, .. } = self else { return Ok(weights.to_vec()) };
+        let (alphas, mut original) = (back.times(weights), vec![0.0; phi.n_cols()]);
+        each_non_zero(phi, |row, feature, value| original[feature] += alphas[row] * value)?;
+        Ok(original)
+    }
+}

@@ -48,36 +48,44 @@ pub(crate) const FEWER_COLUMNS: &str =
 
 /// Bytes available without swapping, if the system reports it.
 pub fn free() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    return procfs::Current::current().ok().and_then(|memory: procfs::Meminfo| memory.mem_available);
-    #[cfg(not(target_os = "linux"))]
-    None
+    kilobytes("/proc/meminfo", "MemAvailable:")
 }
 
 /// Resident memory of this process in bytes, if the system reports it.
 pub fn resident() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    return procfs::process::Process::myself().ok()?.status().ok()?.vmrss.map(|kilobytes| kilobytes * 1024);
-    #[cfg(not(target_os = "linux"))]
-    None
+    kilobytes("/proc/self/status", "VmRSS:")
 }
 
 /// Bytes of address space that the process may still use, if it has a limit (`ulimit -v`).
 pub fn addresses_left() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    {
-        use procfs::process::{LimitValue, Process};
-        let process = Process::myself().ok()?;
-        let LimitValue::Value(limit) = process.limits().ok()?.max_address_space.soft_limit else { return None };
-        Some(limit.saturating_sub(process.status().ok()?.vmsize? * 1024))
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
+    let soft_limit = number("/proc/self/limits", "Max address space")?;
+    Some(soft_limit.saturating_sub(kilobytes("/proc/self/status", "VmSize:")?))
+}
+
+/// A number that a file of Linux states in kB, in bytes.
+fn kilobytes(file: &str, key: &str) -> Option<u64> {
+    number(file, key)?.checked_mul(1024)
+}
+
+/// The first word after `key` in one of Linux's files, if it is a number. Other systems have no such file.
+fn number(file: &str, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn reads_what_linux_reports() {
+        let (free, resident) = (free().unwrap(), resident().unwrap());
+        assert!(free.is_multiple_of(1024) && free > 1 << 20, "{free}");
+        assert!(resident.is_multiple_of(1024) && resident > 1 << 16, "{resident}");
+        assert_eq!(number("/proc/self/limits", "Max no such thing"), None);
+        assert_eq!(number("/proc/no-such-file", "VmRSS:"), None);
+    }
 
     #[test]
     fn what_no_machine_has_is_refused_with_its_figure() {

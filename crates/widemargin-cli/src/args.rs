@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions, TextColumn};
+use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions};
 
 use crate::report::Failure;
 use crate::takes::Takes;
@@ -97,7 +97,7 @@ pub struct Input {
 #[derive(Clone, Debug)]
 pub struct InputFormat {
     pub format: Format,
-    pub text: TextColumn,
+    pub text: LabelColumn,
 }
 
 impl FromStr for InputFormat {
@@ -106,7 +106,7 @@ impl FromStr for InputFormat {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (format, text) = match text.strip_prefix("strings:") {
             Some(column) => ("strings", column.parse().unwrap_or_else(|never: Infallible| match never {})),
-            None => (text, TextColumn::Auto),
+            None => (text, LabelColumn::Auto),
         };
         Ok(InputFormat { format: format.parse()?, text })
     }

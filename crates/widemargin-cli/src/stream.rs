@@ -8,7 +8,7 @@ use std::thread;
 use indicatif::HumanCount;
 use widemargin::data::SamplesView;
 use widemargin::monitor::{Monitor, Progress};
-use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
+use widemargin_io::{Block, Blocks, IoError, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -83,7 +83,7 @@ fn for_each_block(
     let pool = context.pool().clone();
     if pool.current_num_threads() == 1 {
         let mut block = Block::default();
-        while pool.install(|| blocks.read_into(&mut block)).map_err(misread)? {
+        while pool.install(|| blocks.read_into(&mut block)).map_err(Failure::from)? {
             context.go_on()?;
             work(&mut block)?;
         }
@@ -105,20 +105,11 @@ fn for_each_block(
     });
     let reader = reader.map_err(|error| Failure::work(format!("cannot start a thread: {error}")))?;
     for block in &filled {
-        let mut block = block.map_err(misread)?;
+        let mut block = block.map_err(Failure::from)?;
         context.go_on()?;
         work(&mut block)?;
         // Refused where the reader has come to the end.
         drop(empty.send(block));
     }
     reader.join().map_err(|_| Failure::work(format!("{}: the reader broke down", shown(file))))
-}
-
-fn misread(error: IoError) -> Failure {
-    let beyond = matches!(&error, IoError::Libsvm { problem: LibsvmProblem::IndexTooLarge { .. }, .. });
-    let failure = Failure::from(error);
-    if beyond {
-        return failure.help("the model was trained without that feature, and cannot use it: leave it out");
-    }
-    failure
 }

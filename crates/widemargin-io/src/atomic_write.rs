@@ -1,6 +1,5 @@
 //! Atomic writing of files, with this crate's errors.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -44,17 +43,7 @@ impl Write for AtomicFile {
 
 fn io_error(error: Error) -> IoError {
     match error {
-        Error::Io { path, action, source } => refused(&path, action, source),
+        Error::Io { path, action, source } => IoError::writing(&path, action, source),
         other => IoError::Library(other),
     }
-}
-
-/// The error of a failed write, stating what happened to the file.
-pub(crate) fn refused(path: &Path, action: &'static str, source: io::Error) -> IoError {
-    let outcome = match fs::metadata(path) {
-        Ok(old) if old.is_file() => "the old file is as it was",
-        Ok(_) => "nothing was replaced",
-        Err(_) => "nothing was written",
-    };
-    IoError::Write { file: path.to_owned(), action, source, outcome }
 }

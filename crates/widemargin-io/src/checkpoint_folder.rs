@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use widemargin::data::Checkpoint;
+use widemargin::output::OutputFile;
 use widemargin::{Error, Result};
-
-use crate::{AtomicFile, IoError};
 
 /// A folder with one file per name, each written atomically.
 #[derive(Clone, Debug)]
@@ -55,16 +54,15 @@ impl Checkpoint for CheckpointFolder {
 
     fn save(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path(name)?;
-        let write = || -> Result<(), IoError> {
-            let mut file = AtomicFile::create(&path)?;
-            file.write_all(bytes).map_err(|source| crate::atomic_write::refused(&path, "cannot write", source))?;
+        let failed = |source| Error::Io { path: path.clone(), action: "cannot write the checkpoint", source };
+        let write = || {
+            let mut file = OutputFile::create(&path)?;
+            file.write_all(bytes).map_err(failed)?;
             file.commit()
         };
-        let failed = |source| Error::Io { path: path.clone(), action: "cannot write the checkpoint", source };
         write().map_err(|error| match error {
-            IoError::Write { source, .. } => failed(source),
-            IoError::Library(error) => error,
-            other => failed(io::Error::other(other.to_string())),
+            Error::Io { source, .. } => failed(source),
+            other => other,
         })
     }
 }

@@ -1,18 +1,18 @@
 //! The error type of this crate.
 
+use std::fmt;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
-use crate::sample_problem::{ImageProblem, SeriesProblem};
+use crate::problem::Problem;
 
 /// `Result` with the crate's [`IoError`].
 pub type Result<T, E = IoError> = std::result::Result<T, E>;
 
 /// Everything that can go wrong between a file and a table.
 ///
-/// Every variant names the file; where applicable also line or row, and column. [`IoError::help`] suggests a remedy, if
-/// there is one.
+/// [`IoError::help`] suggests a remedy, if there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoError {
@@ -38,310 +38,34 @@ pub enum IoError {
         /// What happened to the file.
         outcome: &'static str,
     },
+    /// A problem of the content of a file, or of an option that does not fit it.
+    #[error("{}: {}{problem}", .file.display(), .place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
+    Input {
+        /// The file.
+        file: PathBuf,
+        /// The line or row, the column or the array, if one is meant.
+        place: Option<String>,
+        /// What is wrong.
+        problem: Problem,
+    },
     /// An unknown format name.
     #[error("unknown format '{name}': expected {}", crate::Format::names())]
     UnknownFormat {
         /// The unknown name.
         name: String,
     },
-    /// The format cannot be determined from the file name.
-    #[error("{}: cannot tell the format from the name: known endings are {}", .file.display(), crate::Format::endings())]
-    UnknownEnding {
-        /// The file.
-        file: PathBuf,
-    },
-    /// An error in LIBSVM text.
-    #[error("{}: line {line}, column {column}: {problem}", .file.display())]
-    Libsvm {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The byte in the line, from 1.
-        column: usize,
-        /// What is wrong.
-        problem: LibsvmProblem,
-    },
-    /// An error in CSV or TSV.
-    #[error("{}: line {line}{}: {problem}", .file.display(), .column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default())]
-    Csv {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The column's number, from 1, or its name in quotes; `None` if the whole line is meant.
-        column: Option<String>,
-        /// What is wrong.
-        problem: CsvProblem,
-    },
-    /// An error in an NPY array, alone or inside an NPZ archive.
-    #[error("{}: {}{problem}", .file.display(), .array.as_ref().map(|a| format!("array '{a}': ")).unwrap_or_default())]
-    Array {
-        /// The file.
-        file: PathBuf,
-        /// The name of the array in the archive.
-        array: Option<String>,
-        /// What is wrong.
-        problem: ArrayProblem,
-    },
-    /// An error of an NPZ archive as a whole.
-    #[error("{}: {problem}", .file.display())]
-    Archive {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-        /// What is expected.
-        help: Option<&'static str>,
-    },
-    /// An error in a Parquet file.
-    #[error("{}: {}{}{problem}", .file.display(),
-        .row.map(|row| format!("row {row} (from 0){}", if column.is_some() { ", " } else { ": " })).unwrap_or_default(),
-        .column.as_ref().map(|column| format!("column '{}': ", crate::problem::excerpt(column))).unwrap_or_default())]
-    Parquet {
-        /// The file.
-        file: PathBuf,
-        /// The row in the file, from 0, if a row is meant.
-        row: Option<usize>,
-        /// The column's name, if a column is meant.
-        column: Option<String>,
-        /// What is wrong.
-        problem: ParquetProblem,
-    },
-    /// A format that this build does not support.
-    #[error("{}: this build does not read {format}", .file.display())]
-    NotBuilt {
-        /// The file.
-        file: PathBuf,
-        /// Its format.
-        format: crate::Format,
-    },
-    /// An error in a line of time series.
-    #[error("{}: line {line}: {problem}", .file.display())]
-    Series {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: SeriesProblem,
-    },
-    /// An error in a file of the samples' groups.
-    #[error("{}: line {line}: {problem}", .file.display())]
-    Group {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: &'static str,
-    },
-    /// An error in an image, or in a file or folder of images.
-    #[error("{}: {problem}", .file.display())]
-    Images {
-        /// The file or folder.
-        file: PathBuf,
-        /// What is wrong.
-        problem: ImageProblem,
-    },
-    /// Files of a folder that cannot be read as one input.
-    #[error("{}: {found}, but {} {expected}", .file.display(), .first.display())]
-    Shards {
-        /// The file that does not match the first.
-        file: PathBuf,
-        /// What it contains.
-        found: String,
-        /// The first file of the input.
-        first: PathBuf,
-        /// What the first file contains.
-        expected: String,
-    },
-    /// A value that is not finite in single precision, in which samples larger than memory are stored.
-    #[error("{}: {place}, column {column}: {value:?} is not a finite number in single precision", .file.display())]
-    TooLarge {
-        /// The file, or the folder of shards.
-        file: PathBuf,
-        /// The location of the row: its shard, and its line or number.
-        place: String,
-        /// The feature's number, from 1, or its name in quotes.
-        column: String,
-        /// The value found.
-        value: f64,
-    },
     /// An error of the library about the samples read.
     #[error(transparent)]
     Library(#[from] widemargin::Error),
-    /// There is nothing to read.
-    #[error("{}: {what}", .file.display())]
-    Empty {
-        /// The file.
-        file: PathBuf,
-        /// What is missing.
-        what: &'static str,
-    },
-    /// The requested label column does not exist, or the format has none.
-    #[error("{}: no label column {column}: {reason}", .file.display())]
-    LabelColumn {
-        /// The file.
-        file: PathBuf,
-        /// The requested column.
-        column: String,
-        /// The reason.
-        reason: String,
-    },
-    /// One column more than the features of the model: any of them may be the label.
-    #[error("{}: {found} columns, the model has {expected} features: the label column cannot be determined", .file.display())]
-    UnclearLabel {
-        /// The file.
-        file: PathBuf,
-        /// The number of columns that may be features.
-        found: usize,
-        /// The number of features.
-        expected: usize,
-    },
-    /// Labels of another number than the samples.
-    #[error("{}: {labels} labels for {relation}{} samples", .file.display(), .samples)]
-    LabelCount {
-        /// The file of the labels.
-        file: PathBuf,
-        /// How many there are.
-        labels: usize,
-        /// The number of samples, or how many were read when the labels ended.
-        samples: usize,
-        /// Which of the two it is: "at least " or nothing.
-        relation: &'static str,
-    },
-    /// Multilabel samples where one label per sample is needed.
-    #[error("{}: multilabel samples, where one label per sample is needed: train on them in memory, with a named method", .file.display())]
-    Multilabel {
-        /// The file with the labels.
-        file: PathBuf,
-    },
-    /// A column of a CSV or TSV file as a whole.
-    #[error("{}: column {column}: {problem}", .file.display())]
-    Column {
-        /// The file.
-        file: PathBuf,
-        /// The column's name in quotes, or its number from 1.
-        column: String,
-        /// What is wrong with it.
-        problem: CsvProblem,
-    },
-    /// The requested column of names, weights or groups does not exist, is another's, or the format has none.
-    #[error("{}: {flag} {column}: {reason}", .file.display())]
-    OtherColumn {
-        /// The file.
-        file: PathBuf,
-        /// The flag of the command line that names it.
-        flag: &'static str,
-        /// The requested column.
-        column: String,
-        /// The reason.
-        reason: String,
-    },
-    /// An option of tables for a file of another format.
-    #[error("{}: {flag} is for CSV and TSV files, and this is {format}", .file.display())]
-    NotATable {
-        /// The file.
-        file: PathBuf,
-        /// The flag of the command line.
-        flag: &'static str,
-        /// The format of the file.
-        format: crate::Format,
-    },
-    /// The requested text column does not exist, or is the label column.
-    #[error("{}: no text column {column}: {reason}", .file.display())]
-    TextColumn {
-        /// The file.
-        file: PathBuf,
-        /// The requested column.
-        column: String,
-        /// The reason.
-        reason: String,
-    },
-    /// Several columns qualify, and the caller must choose.
-    #[error("{}: several columns may hold the {what}: {}", .file.display(), .candidates.join(", "))]
-    WhichColumn {
-        /// The file.
-        file: PathBuf,
-        /// What the column should contain: strings or labels.
-        what: &'static str,
-        /// The qualifying columns, by name in quotes or by number from 1.
-        candidates: Vec<String>,
-    },
-    /// The samples have no labels, but the task needs them.
-    #[error("{}: no labels", .file.display())]
-    NoLabels {
-        /// The file.
-        file: PathBuf,
-        /// The names of its columns, if it has some.
-        columns: Option<Vec<String>>,
-    },
-    /// The table cannot be written in the requested format.
-    #[error("{}: cannot be written as {format}: {reason}", .file.display())]
-    NotInFormat {
-        /// The file to be written.
-        file: PathBuf,
-        /// The requested format.
-        format: crate::Format,
-        /// What the format cannot represent.
-        reason: String,
-        /// What to do about it.
-        help: &'static str,
-    },
 }
 
 impl IoError {
     /// A suggested remedy, if there is one: one sentence for a separate line.
     pub fn help(&self) -> Option<String> {
-        let text = match self {
-            IoError::Libsvm { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::Csv { problem, .. } | IoError::Column { problem, .. } => return problem.help(),
-            IoError::Array { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::Parquet { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::NotBuilt { format, .. } => {
-                return Some(format!(
-                    "build it with the cargo feature '{format}' (--features {format}), or write the samples as .npy or .csv"
-                ));
-            }
-            IoError::Series { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::LabelCount { .. } => {
-                "the file has the label of one sample on each line, in the order of the samples and without a header"
-            }
-            IoError::Group { .. } => "the file has the group of one sample on each line",
-            IoError::Images { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::Archive { help, .. } => return help.map(str::to_owned),
-            IoError::NotInFormat { help, .. } => help,
-            IoError::UnknownEnding { .. } => {
-                return Some(format!("name the format with --format {}", crate::Format::names()));
-            }
-            IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
-            IoError::UnclearLabel { .. } => "name it with --label COLUMN: 1 is the first column, -1 the last",
-            IoError::OtherColumn { .. } => "it takes a name or a number: 1 is the first column, -1 the last",
-            IoError::NotATable { .. } => "if it is a table, add --format csv",
-            IoError::TextColumn { .. } => {
-                "--format strings:COLUMN takes a name or a number: 1 is the first column, -1 the last"
-            }
-            IoError::WhichColumn { what: "labels", .. } => {
-                "name the label column with --label; --label none if there is none"
-            }
-            IoError::WhichColumn { .. } => "name the column of strings with --format strings:COLUMN",
-            IoError::Shards { .. } => {
-                "the files of a folder are read as one input, but for those whose names begin with . or _"
-            }
-            IoError::TooLarge { .. } => "rescale the column, or remove the row",
-            IoError::NoLabels { columns: Some(columns), .. } => {
-                return Some(format!("name the label column with --label: {}", crate::problem::list(columns)));
-            }
-            IoError::NoLabels { .. } => "name the label column with --label, or use a format that has them",
-            IoError::Multilabel { .. } => "name one column with --label, or train a model on all of them",
-            IoError::Read { .. }
-            | IoError::Write { .. }
-            | IoError::UnknownFormat { .. }
-            | IoError::Library(_)
-            | IoError::Empty { .. } => return None,
-        };
-        Some(text.to_owned())
+        match self {
+            IoError::Input { problem, .. } => problem.help.as_ref().map(ToString::to_string),
+            _ => None,
+        }
     }
 
     /// True if the cause is the caller's input (a path, a file's contents, an option), false if it is the system (a
@@ -360,14 +84,98 @@ impl IoError {
         }
     }
 
-    /// LIBSVM text without features.
-    pub(crate) fn no_pairs(file: &Path) -> IoError {
-        let what = "no index:value pair in the file; if this is another format, name it with --format";
-        IoError::Empty { file: file.to_owned(), what }
-    }
-
     pub(crate) fn reading(file: &Path) -> impl FnOnce(io::Error) -> IoError {
         let file = file.to_owned();
         move |source| IoError::Read { file, action: "cannot read", source }
+    }
+
+    /// The error of a failed write, stating what happened to the file.
+    pub(crate) fn writing(path: &Path, action: &'static str, source: io::Error) -> IoError {
+        let outcome = match fs::metadata(path) {
+            Ok(old) if old.is_file() => "the old file is as it was",
+            Ok(_) => "nothing was replaced",
+            Err(_) => "nothing was written",
+        };
+        IoError::Write { file: path.to_owned(), action, source, outcome }
+    }
+
+    /// The error of a file without samples.
+    pub(crate) fn no_samples(file: &Path) -> IoError {
+        Problem::new("no samples in the file").of(file)
+    }
+
+    /// The error of LIBSVM text without features.
+    pub(crate) fn no_pairs(file: &Path) -> IoError {
+        Problem::new("no index:value pair in the file; if this is another format, name it with --format").of(file)
+    }
+
+    /// The error of a file that cannot be read as one input with the first.
+    pub(crate) fn misfit(file: &Path, found: &str, first: &Path, expected: &str) -> IoError {
+        let help = "the files of a folder are read as one input, but for those whose names begin with . or _";
+        Problem::new(format!("{found}, but {} {expected}", first.display())).help(help).of(file)
+    }
+
+    /// The error of multilabel samples where one label per sample is needed.
+    pub(crate) fn multilabel(file: &Path) -> IoError {
+        let what = "multilabel samples, where one label per sample is needed";
+        Problem::new(format!("{what}: train on them in memory, with a named method"))
+            .help("name one column with --label, or train a model on all of them")
+            .of(file)
+    }
+}
+
+impl Problem {
+    /// The error of a file as a whole.
+    pub(crate) fn of(self, file: &Path) -> IoError {
+        IoError::Input { file: file.to_owned(), place: None, problem: self }
+    }
+
+    /// The error at a place in a file.
+    pub(crate) fn at(self, file: &Path, place: impl fmt::Display) -> IoError {
+        IoError::Input { file: file.to_owned(), place: Some(place.to_string()), problem: self }
+    }
+}
+
+/// Why something was not read or not written, before the file is known.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    System(io::Error),
+    Problem(Problem),
+}
+
+impl Failure {
+    /// The error of a file that was read.
+    pub fn reading(self, file: &Path) -> IoError {
+        match self {
+            Failure::System(source) => IoError::reading(file)(source),
+            Failure::Problem(problem) => problem.of(file),
+        }
+    }
+
+    /// The error of a file that was written.
+    pub fn writing(self, file: &Path) -> IoError {
+        match self {
+            Failure::System(source) => IoError::writing(file, "cannot write", source),
+            Failure::Problem(problem) => problem.of(file),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::System(error)
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Failure::Problem(problem)
+    }
+}
+
+impl From<widemargin::Error> for Failure {
+    fn from(error: widemargin::Error) -> Self {
+        // Only a manually constructed table can be inconsistent; this is reported like invalid input data.
+        Failure::System(io::Error::new(io::ErrorKind::InvalidInput, error))
     }
 }

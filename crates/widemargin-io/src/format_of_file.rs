@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::{IoError, Result};
 use crate::format::{ALL, Format};
 use crate::input::is_stdin;
+use crate::problem::Problem;
 use crate::shards;
 
 impl Format {
@@ -13,7 +14,7 @@ impl Format {
     /// folder has the vector format common to all its files; otherwise its format is images.
     ///
     /// # Errors
-    /// [`IoError::UnknownEnding`], [`IoError::Shards`].
+    /// [`IoError::Input`] for an unknown ending, and for files of several formats in a folder.
     pub fn from_path(path: &Path) -> Result<Format> {
         if is_stdin(path) {
             return Ok(Format::Libsvm);
@@ -21,7 +22,10 @@ impl Format {
         if path.is_dir() {
             return Ok(shards::format_of(path)?.unwrap_or(Format::Images));
         }
-        Format::from_ending(path).ok_or_else(|| IoError::UnknownEnding { file: path.to_owned() })
+        Format::from_ending(path).ok_or_else(|| {
+            let text = format!("cannot tell the format from the name: known endings are {}", Format::endings());
+            Problem::new(text).help(format!("name the format with --format {}", Format::names())).of(path)
+        })
     }
 }
 

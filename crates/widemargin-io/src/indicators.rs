@@ -6,9 +6,9 @@ use std::path::Path;
 use widemargin::data::{Label, Labels, as_boolean};
 
 use crate::csv::{Header, Numbers, Records, is_missing, text_of};
-use crate::error::{IoError, Result};
-use crate::npy::{self, Failure};
-use crate::problem::{ArrayProblem, CsvProblem, shown};
+use crate::error::{Failure, Result};
+use crate::npy::{Array, Values};
+use crate::problem::{Problem, shown};
 
 /// The labels of multilabel samples.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,55 +47,50 @@ impl Indicators {
 }
 
 /// The number of a cell: of 1 and 0, true and false, yes and no, and of missing values.
-pub(crate) fn indicator(cell: &[u8], numbers: Numbers) -> Result<f64, CsvProblem> {
+pub(crate) fn indicator(cell: &[u8], numbers: Numbers) -> Result<f64, Problem> {
     if is_missing(cell) {
         return Ok(f64::NAN);
     }
     let is_set = text_of(cell)?.and_then(as_boolean);
     let value = is_set.map(|is_set| f64::from(u8::from(is_set))).or_else(|| numbers.number(cell));
-    value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| CsvProblem::Indicator(shown(cell)))
+    let expected = "is not an indicator: 1 if the sample has the label, 0 if not, empty if unknown";
+    value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| format!("'{}' {expected}", shown(cell)).into())
 }
 
 /// The columns of a CSV or TSV file with a header that names the labels.
 pub(crate) fn of_table(mut records: Records) -> Result<Indicators> {
-    let cells: Vec<Vec<u8>> = records.first().0.iter().map(|cell| cell.trim_ascii().to_vec()).collect();
-    let name = |cell: &Vec<u8>| String::from_utf8(cell.clone());
-    let names = cells.iter().map(name).collect::<Result<Vec<_>, _>>();
-    let names = names.map_err(|_| records.first_problem(CsvProblem::NotText))?;
-    let (header, numbers) = (Header { names: Some(names.clone()), n: records.n }, records.numbers);
-    if let Some(column) = cells.iter().position(|cell| indicator(cell, numbers).is_ok()) {
-        let problem = CsvProblem::NoHeader(shown(&cells[column]));
-        return Err(IoError::Column { file: records.file.clone(), column: (column + 1).to_string(), problem });
+    let (header, numbers) = (Header { names: Some(records.names()?), n: records.n }, records.numbers);
+    let names = header.names.as_deref().unwrap_or_default();
+    if let Some(column) = names.iter().position(|name| indicator(name.as_bytes(), numbers).is_ok()) {
+        let name = shown(names[column].as_bytes());
+        let text = format!("'{name}' in the first line is not a name: a header with the names of the labels is needed");
+        return Err(Problem::new(text).at(&records.file, format!("column {}", column + 1)));
     }
     records.skip_header();
-    let mut found =
-        Indicators { names: names.into_iter().map(Label::Text).collect(), values: Vec::new(), are_listed: false };
-    while let Some(line) = records.next()? {
-        if records.record.len() != records.n {
-            return Err(records.ragged(line));
-        }
+    let mut values = Vec::new();
+    while let Some(line) = records.next_row()? {
         for column in 0..records.n {
-            let value = indicator(records.record[column].trim_ascii(), numbers);
-            found.values.push(value.map_err(|p| records.problem(line, Some(header.called(column)), p))?);
+            let value = indicator(records.cell(column), numbers);
+            values.push(value.map_err(|p| records.problem(line, Some(header.called(column)), p))?);
         }
     }
-    Ok(found)
+    let names = names.iter().cloned().map(Label::Text).collect();
+    Ok(Indicators { names, values, are_listed: false })
 }
 
 /// A `.npy` matrix, samples × labels, whose labels are called by their numbers from 0.
-pub(crate) fn of_array(input: &mut dyn Read, header: &npy::Header) -> Result<Indicators, Failure> {
-    let (n, k) = header.matrix()?;
-    if k == 0 {
-        return Err(header.wrong_shape("a column for each of at least one label").into());
-    }
-    let values: Vec<f64> = match npy::read_values(input, &header.dtype, n * k)? {
-        npy::Values::F32(values) => values.into_iter().map(f64::from).collect(),
-        npy::Values::F64(values) => values,
+pub(crate) fn of_array(array: &mut Array<impl Read>) -> Result<Indicators, Failure> {
+    let (n, k) = array.header.matrix()?;
+    let values: Vec<f64> = match array.all_values()? {
+        Values::F32(values) => values.into_iter().map(f64::from).collect(),
+        Values::F64(values) => values,
     };
-    let values = if header.fortran { (0..n * k).map(|at| values[(at % k) * n + at / k]).collect() } else { values };
+    let is_fortran = array.header.fortran;
+    let values = if is_fortran { (0..n * k).map(|at| values[(at % k) * n + at / k]).collect() } else { values };
     if let Some(at) = values.iter().position(|value| !(value.is_nan() || [0.0, 1.0].contains(value))) {
         let (row, column, value) = (at / k, at % k, values[at]);
-        return Err(ArrayProblem::Indicator { row, column, value }.into());
+        let expected = "expected 1 for a label that the sample has, 0 or NaN";
+        return Err(Problem::new(format!("row {row}, column {column} (from 0): {value}, {expected}")).into());
     }
     Ok(Indicators { names: (0..k as i64).map(Label::Integer).collect(), values, are_listed: false })
 }

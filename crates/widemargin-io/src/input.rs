@@ -1,15 +1,15 @@
 //! Input sources: a file, or standard input.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Stdin};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{IoError, Result};
+use crate::problem::Problem;
 
 /// An opened input.
-#[derive(Debug)]
 pub(crate) struct Input {
     /// Its name in messages.
     pub file: PathBuf,
@@ -18,12 +18,10 @@ pub(crate) struct Input {
     source: Source,
 }
 
-#[derive(Debug)]
 enum Source {
     File(File),
-    /// Compressed by gzip, whatever its name.
-    Gzip(Box<MultiGzDecoder<BufReader<File>>>),
-    Stdin(Stdin),
+    /// Standard input, or a file compressed by gzip, whatever its name.
+    Stream(Box<dyn Read + Send>),
 }
 
 /// The name of the input at a path in messages.
@@ -40,7 +38,7 @@ impl Input {
     /// Opens the file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Input> {
         if is_stdin(path) {
-            return Ok(Input { file: shown(path), length: None, source: Source::Stdin(io::stdin()) });
+            return Ok(Input { file: shown(path), length: None, source: Source::Stream(Box::new(io::stdin())) });
         }
         let refused = |source| IoError::Read { file: path.to_owned(), action: "cannot open", source };
         let file = File::open(path).map_err(refused)?;
@@ -50,14 +48,15 @@ impl Input {
         }
         // Pipes and devices report a meaningless length of 0.
         let length = metadata.is_file().then_some(metadata.len());
-        let file = match length {
-            Some(2..) => match ungzipped(file).map_err(refused)? {
-                Ok(file) => file,
-                Err(source) => return Ok(Input { file: path.to_owned(), length: None, source }),
-            },
-            _ => file,
+        let has_header = length >= Some(2) && has_gzip_header(&file).map_err(refused)?;
+        let (length, source) = match has_header {
+            true => {
+                let decoder = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file));
+                (None, Source::Stream(Box::new(decoder)))
+            }
+            false => (length, Source::File(file)),
         };
-        Ok(Input { file: path.to_owned(), length, source: Source::File(file) })
+        Ok(Input { file: path.to_owned(), length, source })
     }
 
     /// The file itself, if it is regular and not compressed.
@@ -72,45 +71,34 @@ impl Input {
     /// The input as a seekable stream; anything but a regular file is read into memory.
     pub fn seekable(mut self) -> Result<Box<dyn ReadSeek>> {
         match self.source {
-            Source::File(file) if self.length.is_some() => Ok(Box::new(io::BufReader::new(file))),
+            Source::File(file) if self.length.is_some() => Ok(Box::new(BufReader::new(file))),
             _ => {
                 let mut bytes = Vec::new();
-                self.source.read_to_end(&mut bytes).map_err(IoError::reading(&self.file))?;
+                self.read_to_end(&mut bytes).map_err(IoError::reading(&self.file.clone()))?;
                 Ok(Box::new(Cursor::new(bytes)))
             }
         }
     }
 }
 
-/// The file unchanged, or a decompressing reader if it has a gzip header.
-fn ungzipped(mut file: File) -> io::Result<Result<File, Source>> {
+/// Whether a file begins as gzip files do.
+fn has_gzip_header(mut file: &File) -> io::Result<bool> {
     let mut start = [0; 2];
     file.read_exact(&mut start)?;
-    file.seek(SeekFrom::Start(0))?;
-    if start != [0x1F, 0x8B] {
-        return Ok(Ok(file));
-    }
-    let decoder = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file));
-    Ok(Err(Source::Gzip(Box::new(decoder))))
+    file.rewind()?;
+    Ok(start == [0x1F, 0x8B])
 }
 
 /// The requirements of a zip archive.
 pub(crate) trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
-impl Read for Source {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Source::File(file) => file.read(buffer),
-            Source::Gzip(decoder) => decoder.read(buffer),
-            Source::Stdin(stdin) => stdin.lock().read(buffer),
-        }
-    }
-}
-
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.source.read(buffer)
+        match &mut self.source {
+            Source::File(file) => file.read(buffer),
+            Source::Stream(stream) => stream.read(buffer),
+        }
     }
 }
 
@@ -118,7 +106,7 @@ impl Read for Input {
 pub(crate) fn open(path: &Path) -> Result<Input> {
     let input = Input::open(path)?;
     if input.length == Some(0) {
-        return Err(IoError::Empty { file: input.file, what: "the file is empty" });
+        return Err(Problem::new("the file is empty").of(&input.file));
     }
     Ok(input)
 }

@@ -1,17 +1,19 @@
 //! Labels in a separate file: text, one label per line, or a NumPy vector; of multilabel samples a table with one column
-//! per label, or a NumPy matrix.
+//! per label, or a NumPy matrix. Groups of samples: text, one name per line.
 
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use widemargin::data::{Label, Labels};
 
 use crate::csv::{Records, is_missing, label as label_of};
-use crate::error::{IoError, Result};
+use crate::error::{Failure, IoError, Result};
 use crate::indicators::{self, Indicators, delimiter_of, of_table};
 use crate::input::{Input, open};
-use crate::npy::{self, Failure, Header};
+use crate::npy::Array;
 use crate::options::ReadOptions;
+use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::Table;
@@ -25,46 +27,81 @@ enum FileLabels {
 }
 
 impl FileLabels {
+    /// The labels of a file: of a `.npy` file a vector of integers or text, or a matrix of indicators; of a `.csv` or
+    /// `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per line in the
+    /// order of the samples and no header.
+    fn read(path: &Path) -> Result<FileLabels> {
+        if let Some(delimiter) = delimiter_of(path) {
+            let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;
+            return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
+        }
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
+            return of_array(open(path)?).map_err(|failure| failure.reading(path));
+        }
+        let label = |text: &str| match is_missing(text.as_bytes()) && !text.eq_ignore_ascii_case("none") {
+            true => Err("the label is missing"),
+            false => Ok(Label::parse(text)),
+        };
+        read_names(path, "no labels in the file", "the file has the label of one sample on each line", label)
+            .map(FileLabels::Classes)
+    }
+
     fn len(&self) -> usize {
         match self {
             FileLabels::Classes(labels) => labels.len(),
             FileLabels::Indicators(indicators) => indicators.n_samples(),
         }
     }
+
+    /// Puts the labels of some samples into their table.
+    fn put(&self, rows: Range<usize>, table: &mut Table) {
+        match self {
+            FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
+            FileLabels::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
+        }
+    }
+
+    /// The error of another number of samples.
+    fn wrong_number(&self, file: &Path, relation: &str, samples: usize) -> IoError {
+        Problem::new(format!("{} labels for {relation}{samples} samples", self.len()))
+            .help("the file has the label of one sample on each line, in the order of the samples and without a header")
+            .of(file)
+    }
 }
 
-/// The labels of a file: of a `.npy` file a vector of integers or text, or a matrix of indicators; of a `.csv` or `.tsv` file
-/// the columns of indicators, or one column of classes; otherwise text with one label per line in the order of the samples and no header.
-fn read_labels(path: &Path) -> Result<FileLabels> {
-    if let Some(delimiter) = delimiter_of(path) {
-        let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;
-        return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
-    }
-    let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
-    if is_array {
-        return of_array(&mut open(path)?).map_err(|failure| match failure {
-            Failure::System(source) => IoError::reading(path)(source),
-            Failure::Problem(problem) => IoError::Array { file: path.to_owned(), array: None, problem },
-        });
-    }
+/// Reads the group of each sample, as text: `1` and `01` are two groups. Blanks around a name do not count.
+///
+/// # Errors
+/// [`IoError::Read`]; [`IoError::Input`] for a file without groups, an empty line before the last, and text that is not
+/// UTF-8.
+pub fn read_groups(path: &Path) -> Result<Labels> {
+    let help = "the file has the group of one sample on each line";
+    let groups = read_names(path, "no groups in the file", help, |text| Ok(Label::Text(text.to_owned())))?;
+    Ok(Labels::new(groups))
+}
+
+/// Text with one name on each line.
+fn read_names(
+    path: &Path,
+    empty: &str,
+    help: &'static str,
+    name: impl Fn(&str) -> Result<Label, &'static str>,
+) -> Result<Vec<Label>> {
     let mut bytes = Vec::new();
     open_text(path)?.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
     let bytes = bytes.trim_ascii_end();
     if bytes.is_empty() {
-        return Err(IoError::Empty { file: path.to_owned(), what: "no labels in the file" });
+        return Err(Problem::new(empty).of(path));
     }
-    let one = |(number, line): (usize, &[u8])| match std::str::from_utf8(line).map(str::trim) {
-        Ok("") => Err((number, "the line is empty")),
-        Ok(label) if is_missing(label.as_bytes()) && !label.eq_ignore_ascii_case("none") => {
-            Err((number, "the label is missing"))
-        }
-        Ok(label) => Ok(Label::parse(label)),
-        Err(_) => Err((number, "the text is not UTF-8")),
+    let read = |(number, line): (usize, &[u8])| {
+        let found = match std::str::from_utf8(line).map(str::trim) {
+            Ok("") => Err("the line is empty"),
+            Ok(text) => name(text),
+            Err(_) => Err("the text is not UTF-8"),
+        };
+        found.map_err(|problem| Problem::new(problem).help(help).at(path, format!("line {}", number + 1)))
     };
-    let labels = bytes.split(|&byte| byte == b'\n').enumerate().map(one).collect::<Result<Vec<_>, _>>();
-    let labels =
-        labels.map_err(|(number, problem)| IoError::Group { file: path.to_owned(), line: number + 1, problem });
-    labels.map(FileLabels::Classes)
+    bytes.split(|&byte| byte == b'\n').enumerate().map(read).collect()
 }
 
 /// The classes of a table of one column, with or without a header.
@@ -80,20 +117,16 @@ fn of_column(mut records: Records) -> Result<FileLabels> {
     Ok(FileLabels::Classes(labels))
 }
 
-fn of_array(input: &mut Input) -> Result<FileLabels, Failure> {
-    let header = Header::read(input)?;
-    let n = match header.shape[..] {
-        [n] => n,
-        [_, _] => return Ok(FileLabels::Indicators(indicators::of_array(input, &header)?)),
-        _ => {
-            return Err(header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into());
-        }
-    };
-    Ok(FileLabels::Classes(npy::read_labels(input, &header.dtype, n)?))
+fn of_array(input: Input) -> Result<FileLabels, Failure> {
+    let mut array = Array::open(input)?;
+    match array.header.shape.len() {
+        1 => Ok(FileLabels::Classes(array.labels()?)),
+        2 => Ok(FileLabels::Indicators(indicators::of_array(&mut array)?)),
+        _ => Err(array.header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into()),
+    }
 }
 
 /// Samples of one file with the labels of another.
-#[derive(Debug)]
 pub(crate) struct WithLabels {
     samples: Box<dyn SampleReader>,
     labels: FileLabels,
@@ -103,41 +136,30 @@ pub(crate) struct WithLabels {
 
 impl WithLabels {
     pub fn new(samples: Box<dyn SampleReader>, file: &Path) -> Result<Self> {
-        Ok(WithLabels { samples, labels: read_labels(file)?, file: file.to_owned(), next: 0 })
+        Ok(WithLabels { samples, labels: FileLabels::read(file)?, file: file.to_owned(), next: 0 })
     }
 
     /// The labels of the next samples.
     fn label(&mut self, table: &mut Table) -> Result<()> {
-        let n = table.samples.n_rows();
-        let rows = self.next..self.next + n;
+        let rows = self.next..self.next + table.samples.n_rows();
         if rows.end > self.labels.len() {
-            return Err(self.wrong_number("at least ", rows.end));
+            return Err(self.labels.wrong_number(&self.file, "at least ", rows.end));
         }
-        match &self.labels {
-            FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
-            FileLabels::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
-        }
-        self.next += n;
+        self.next = rows.end;
+        self.labels.put(rows, table);
         Ok(())
-    }
-
-    fn wrong_number(&self, relation: &'static str, samples: usize) -> IoError {
-        IoError::LabelCount { file: self.file.clone(), labels: self.labels.len(), samples, relation }
-    }
-
-    fn check_end(&self) -> Result<()> {
-        if self.next == self.labels.len() { Ok(()) } else { Err(self.wrong_number("", self.next)) }
     }
 }
 
 impl SampleReader for WithLabels {
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
-        if !self.samples.next_into(bytes, table)? {
-            self.check_end()?;
-            return Ok(false);
+        let any = self.samples.next_into(bytes, table)?;
+        match any {
+            true => self.label(table)?,
+            false if self.next == self.labels.len() => {}
+            false => return Err(self.labels.wrong_number(&self.file, "", self.next)),
         }
-        self.label(table)?;
-        Ok(true)
+        Ok(any)
     }
 
     fn layout(&self) -> Layout {
@@ -146,28 +168,50 @@ impl SampleReader for WithLabels {
 
     fn read_all(&mut self) -> Result<Option<Table>> {
         let Some(mut table) = self.samples.read_all()? else { return Ok(None) };
-        self.label(&mut table)?;
-        self.check_end()?;
+        let n = table.samples.n_rows();
+        if n != self.labels.len() {
+            return Err(self.labels.wrong_number(&self.file, "", n));
+        }
+        self.labels.put(0..n, &mut table);
         Ok(Some(table))
     }
 }
 
-/// Adds the labels of a file to a table with the same number of samples.
-pub(crate) fn label(table: &mut Table, path: &Path) -> Result<()> {
-    let n = table.samples.n_rows();
-    label_rows(table, path, n)
+/// Adds the labels of a file to a table of `n` samples, which need not be in it.
+pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()> {
+    let labels = FileLabels::read(path)?;
+    if labels.len() != n {
+        return Err(labels.wrong_number(path, "", n));
+    }
+    labels.put(0..n, table);
+    Ok(())
 }
 
-/// The same for `n` samples that are not in the table.
-pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()> {
-    let labels = read_labels(path)?;
-    if labels.len() != n {
-        let (file, relation) = (path.to_owned(), "");
-        return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Labels> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("groups");
+        std::fs::write(&path, bytes).unwrap();
+        read_groups(&path)
     }
-    match labels {
-        FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels)),
-        FileLabels::Indicators(indicators) => table.indicators = Some(indicators),
+
+    #[test]
+    fn a_line_is_a_group() {
+        let groups = read(b"\xEF\xBB\xBF01\r\n 1 \r\nthe third\r\n01\r\n\r\n").unwrap();
+        let names: Vec<String> = (0..groups.len()).map(|row| groups.get(row).to_string()).collect();
+        assert_eq!(names, ["01", "1", "the third", "01"]);
+        assert_eq!(read(b"a\nb").unwrap().len(), 2);
     }
-    Ok(())
+
+    #[test]
+    fn errors_name_the_line() {
+        assert!(read(b"a\n\nb\n").unwrap_err().to_string().ends_with("line 2: the line is empty"));
+        assert!(read(b"a\nb\nc\xFF\n").unwrap_err().to_string().ends_with("line 3: the text is not UTF-8"));
+        for empty in [&b""[..], b"\n \n"] {
+            assert!(read(empty).unwrap_err().to_string().contains(" in the file") || empty.is_empty());
+        }
+    }
 }

@@ -13,7 +13,7 @@
 //! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
 //! | NPZ (`.npz`) | SciPy's sparse layout, or the array `X`: vectors, series or images | the array `labels` or `y` |
 //! | Parquet (`.parquet`), with the feature `parquet` | dense, `f32` where it holds all values | a column, see [`LabelColumn`] |
-//! | strings (`--format strings`) | text, see [`TextColumn`] | a column, see [`LabelColumn`] |
+//! | strings (`--format strings`) | text, see [`ReadOptions::text`] | a column, see [`LabelColumn`] |
 //! | UCR lines (`--format ucr`) | series of one channel | first on each line |
 //! | sktime's series (`.ts`) | series of any channels | last on each line |
 //! | a folder of images | images of one size | the folder in it that an image is in |
@@ -27,18 +27,17 @@
 #![deny(missing_docs)]
 
 mod atomic_write;
-mod blocks;
 mod checkpoint_folder;
 mod csv;
 mod error;
 mod format;
 mod format_of_file;
-mod groups;
 mod images;
 mod indicators;
 mod input;
 mod label_file;
 mod libsvm;
+mod list_folder;
 mod npy;
 mod npz;
 mod open_file;
@@ -49,7 +48,6 @@ mod positioned;
 mod problem;
 mod read;
 mod reader;
-mod sample_problem;
 mod scratch_file;
 mod series;
 mod shards;
@@ -61,18 +59,16 @@ mod write;
 mod write_rows;
 
 pub use atomic_write::AtomicFile;
-pub use blocks::{Block, Blocks};
 pub use checkpoint_folder::CheckpointFolder;
 pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub use error::{IoError, Result};
 pub use format::Format;
-pub use groups::read_groups;
 pub use indicators::Indicators;
-pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TextColumn, TrainedTable};
-pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
-pub use read::read;
-pub use sample_problem::{ImageProblem, SeriesProblem};
+pub use label_file::read_groups;
+pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TrainedTable};
+pub use problem::{Problem, ProblemKind};
+pub use read::{Block, Blocks, read};
 pub use scratch_file::ScratchFile;
 pub use store::{MEMORY_MARGIN, Store};
-pub use table::{RowLines, RowShards, Samples, Table};
+pub use table::{RowLines, RowPlaces, RowShards, Samples, Table};
 pub use write::{write, write_to};

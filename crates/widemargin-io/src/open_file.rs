@@ -20,10 +20,15 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(crate::parquet::Reader::new(open(path)?, options)?),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => return Err(crate::IoError::NotBuilt { file: open(path)?.file, format }),
+        Format::Parquet => {
+            let help =
+                "build it with the cargo feature 'parquet' (--features parquet), or write the samples as .npy or .csv";
+            return Err(crate::problem::Problem::new("this build does not read parquet")
+                .help(help)
+                .of(&open(path)?.file));
+        }
         Format::Strings => Box::new(strings::Reader::new(open_text(path)?, options)?),
-        Format::Ucr => Box::new(series::UcrReader::new(open_text(path)?, options)?),
-        Format::Ts => Box::new(series::TsReader::new(open_text(path)?, options)?),
-        Format::Images => Box::new(images::folder::Reader::new(path, options)?),
+        Format::Ucr | Format::Ts => Box::new(series::Reader::new(open_text(path)?, format, options)?),
+        Format::Images => Box::new(images::Reader::new(path, options)?),
     })
 }

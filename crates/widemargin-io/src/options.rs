@@ -10,6 +10,7 @@ use widemargin::data::{ColumnRoles, TableColumns};
 use crate::Format;
 use crate::error::{IoError, Result};
 use crate::input::shown;
+use crate::problem::{Problem, ProblemKind};
 
 /// How to read a file. The defaults suit self-describing files.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +22,10 @@ pub struct ReadOptions {
     /// A file with the label of each sample: text, one per line, or a `.npy` vector; for multilabel samples a CSV or
     /// TSV file with a header and one column per label, or a `.npy` matrix. The file of the samples then has no labels.
     pub label_file: Option<PathBuf>,
-    /// Which column of a file of strings holds the strings.
-    pub text: TextColumn,
+    /// Which column of a file of strings holds the strings; automatic is the only suitable column: the one called `text`,
+    /// `string`, `sequence`, `smiles`, `sentence` or `message`, otherwise the one called `word` or `name`, otherwise the
+    /// only one that is neither the label nor numeric. Of two columns without a header, the last that is not the label.
+    pub text: LabelColumn,
     /// Whether a CSV or TSV file has a header; by default determined from its first lines.
     pub header: Option<bool>,
     /// What separates the cells of a CSV or TSV file: an ASCII character. By default determined from the text: a comma, or
@@ -56,57 +59,48 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// Refuses options that do not apply to a format.
     pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
-        let columns = [("--id", &self.id), ("--weight-column", &self.weight), ("--group", &self.group)];
-        let columns = columns.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
-        for (flag, column) in columns.chain(self.lists()) {
-            let reason = match format {
-                Format::Csv | Format::Tsv if flag == "--categorical" && !file.is_file() => {
+        let (file, is_table) = (&shown(file), matches!(format, Format::Csv | Format::Tsv));
+        let is_folder = file.is_dir();
+        for (flag, column) in self.other_columns() {
+            let reason = match is_table {
+                true if flag == "--categorical" && !file.is_file() => {
                     "categories are learned from one file, which is read twice"
                 }
-                Format::Csv | Format::Tsv if !file.is_dir() || flag == "--drop" => continue,
-                Format::Csv | Format::Tsv => "several files are read as one, whose columns hold samples alone",
-                _ => "it is for the columns of a CSV or TSV file",
+                true if !is_folder || flag == "--drop" => continue,
+                true => "several files are read as one, whose columns hold samples alone",
+                false => "it is for the columns of a CSV or TSV file",
             };
-            return Err(IoError::OtherColumn {
-                file: shown(file),
-                flag,
-                column: column.to_string(),
-                reason: reason.to_owned(),
-            });
+            return Err(column.refused_as(flag, file, reason));
         }
-        self.check_table(file, format)?;
-        if let LabelColumn::Indicators(_) = &self.label
-            && (file.is_dir() || !matches!(format, Format::Csv | Format::Tsv))
-        {
-            let reason = "indicator columns are for CSV and TSV files; pass the labels of other multilabel samples in a separate file (--label-file)";
-            return Err(self.label.refused(&shown(file), reason));
+        let strings = format == Format::Strings;
+        for (flag, is_set, applies) in [
+            ("--header", self.header.is_some(), is_table || strings),
+            ("--delimiter", self.delimiter.is_some(), is_table || strings),
+            ("--decimal", self.decimal.is_some(), is_table),
+        ] {
+            if is_set && !applies {
+                let problem = Problem::new(format!("{flag} is for CSV and TSV files, and this is {format}"));
+                return Err(problem.help("if it is a table, add --format csv").of(file));
+            }
         }
-        if self.text == TextColumn::Auto || format == Format::Strings {
+        if matches!(&self.label, LabelColumn::Indicators(_)) && (is_folder || !is_table) {
+            let reason = "indicator columns are for CSV and TSV files; pass the labels of other multilabel samples in a \
+                          separate file (--label-file)";
+            return Err(self.label.refused(file, reason));
+        }
+        if self.text == LabelColumn::Auto || strings {
             return Ok(());
         }
-        let reason = format!("the samples of {format} are {}, not strings", format.kind());
-        Err(IoError::TextColumn { file: shown(file), column: self.text.to_string(), reason })
+        Err(self.text.refused_as_text(file, &format!("the samples of {format} are {}, not strings", format.kind())))
     }
 
-    /// The options that name several columns, and each of these.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = (&'static str, &LabelColumn)> {
-        let drop = self.drop.iter().map(|column| ("--drop", column));
-        drop.chain(self.categorical.iter().map(|column| ("--categorical", column)))
-    }
-
-    /// Refuses options of tables for other formats.
-    fn check_table(&self, file: &Path, format: Format) -> Result<()> {
-        let flags = [
-            ("--header", self.header.is_some()),
-            ("--delimiter", self.delimiter.is_some()),
-            ("--decimal", self.decimal.is_some()),
-        ];
-        let Some((flag, _)) = flags.into_iter().find(|(_, is_set)| *is_set) else { return Ok(()) };
-        let is_of_strings = format == Format::Strings && flag != "--decimal";
-        if matches!(format, Format::Csv | Format::Tsv) || is_of_strings {
-            return Ok(());
-        }
-        Err(IoError::NotATable { file: shown(file), flag, format })
+    /// The columns other than the label's that the options name, with the flags of the command line that name them.
+    pub(crate) fn other_columns(&self) -> impl Iterator<Item = (&'static str, &LabelColumn)> {
+        let named = [("--id", &self.id), ("--weight-column", &self.weight), ("--group", &self.group)];
+        let named = named.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
+        let dropped = self.drop.iter().map(|column| ("--drop", column));
+        let categorical = self.categorical.iter().map(|column| ("--categorical", column));
+        named.chain(dropped).chain(categorical)
     }
 
     pub(crate) fn block_bytes(&self) -> usize {
@@ -139,6 +133,14 @@ impl Decimal {
         match self {
             Decimal::Point => '.',
             Decimal::Comma => ',',
+        }
+    }
+
+    /// The name of the mark in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Decimal::Point => "point",
+            Decimal::Comma => "comma",
         }
     }
 
@@ -212,8 +214,22 @@ pub enum LabelColumn {
 
 impl LabelColumn {
     /// The error of a label column that does not exist.
-    pub(crate) fn refused(&self, file: &Path, reason: impl Into<String>) -> IoError {
-        IoError::LabelColumn { file: file.to_owned(), column: self.to_string(), reason: reason.into() }
+    pub(crate) fn refused(&self, file: &Path, reason: &str) -> IoError {
+        let problem = Problem::new(format!("no label column {self}: {reason}"));
+        let kind = ProblemKind::NoLabelColumn(reason.to_owned());
+        problem.help("--label takes a name or a number: 1 is the first column, -1 the last").kind(kind).of(file)
+    }
+
+    /// The error of a column of strings that does not exist.
+    pub(crate) fn refused_as_text(&self, file: &Path, reason: &str) -> IoError {
+        let help = "--format strings:COLUMN takes a name or a number: 1 is the first column, -1 the last";
+        Problem::new(format!("no text column {self}: {reason}")).help(help).of(file)
+    }
+
+    /// The error of another column, which the flag of the command line names.
+    pub(crate) fn refused_as(&self, flag: &str, file: &Path, reason: &str) -> IoError {
+        let problem = Problem::new(format!("{flag} {self}: {reason}"));
+        problem.help("it takes a name or a number: 1 is the first column, -1 the last").of(file)
     }
 
     /// Position, from 0, of column `number` (from 1, or from the end if negative) among `n_columns`.
@@ -229,17 +245,11 @@ impl FromStr for LabelColumn {
 
     /// `none`, a number, a name, or several of these with commas between.
     fn from_str(text: &str) -> std::result::Result<LabelColumn, Self::Err> {
-        let one = |text: &str| match text.parse() {
-            Ok(number) => LabelColumn::Number(number),
-            Err(_) => LabelColumn::Name(text.to_owned()),
-        };
-        if text.contains(',') {
-            return Ok(LabelColumn::Indicators(text.split(',').map(|text| one(text.trim())).collect()));
-        }
-        Ok(match text.parse::<i64>() {
-            Ok(number) => LabelColumn::Number(number),
-            Err(_) if text == "none" => LabelColumn::None,
-            Err(_) => LabelColumn::Name(text.to_owned()),
+        let one = |text: &str| text.parse().map_or_else(|_| LabelColumn::Name(text.to_owned()), LabelColumn::Number);
+        Ok(match text {
+            "none" => LabelColumn::None,
+            _ if text.contains(',') => LabelColumn::Indicators(text.split(',').map(|text| one(text.trim())).collect()),
+            _ => one(text),
         })
     }
 }
@@ -255,39 +265,6 @@ impl fmt::Display for LabelColumn {
                 let all: Vec<String> = columns.iter().map(ToString::to_string).collect();
                 f.write_str(&all.join(", "))
             }
-        }
-    }
-}
-
-/// Which column of a file of strings holds the strings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum TextColumn {
-    /// The only suitable column: the one called `text`, `string`, `sequence`, `smiles`, `sentence` or `message`,
-    /// otherwise the one called `word` or `name`, otherwise the only one that is neither the label nor numeric. Of two
-    /// columns without a header, the last that is not the label.
-    #[default]
-    Auto,
-    /// The column with this name in the header.
-    Name(String),
-    /// The column with this number: 1 is the first, -1 the last.
-    Number(i64),
-}
-
-impl FromStr for TextColumn {
-    type Err = std::convert::Infallible;
-
-    /// A number, or a name.
-    fn from_str(text: &str) -> std::result::Result<TextColumn, Self::Err> {
-        Ok(text.parse().map_or_else(|_| TextColumn::Name(text.to_owned()), TextColumn::Number))
-    }
-}
-
-impl fmt::Display for TextColumn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TextColumn::Auto => f.write_str("auto"),
-            TextColumn::Name(name) => write!(f, "'{name}'"),
-            TextColumn::Number(number) => write!(f, "{number}"),
         }
     }
 }

@@ -1,6 +1,4 @@
-//! The common interface of the readers of all formats.
-
-use std::fmt::Debug;
+//! What the reader of every format implements.
 
 use crate::error::Result;
 use crate::options::BLOCK_BYTES;
@@ -8,7 +6,7 @@ use crate::shards::{Gathered, Layout};
 use crate::table::Table;
 
 /// Reads samples in pieces.
-pub(crate) trait SampleReader: Debug + Send {
+pub(crate) trait SampleReader: Send {
     /// Reads the next samples, at least one, into `table`, reusing its memory: about `bytes` of the file (for folders of
     /// images, of pixels; of LIBSVM text a block of the size requested when it was opened). False at the end.
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool>;

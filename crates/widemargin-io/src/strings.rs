@@ -1,6 +1,6 @@
 //! Labeled strings, one per line.
 //!
-//! If there is a header, columns are identified by name: [`TextColumn`] selects the strings, and [`LabelColumn`] the
+//! If there is a header, columns are identified by name: [`ReadOptions::text`] selects the strings, and [`LabelColumn`] the
 //! labels. If several columns qualify, the caller must choose. A file of one column has no labels. By default, the
 //! first line is a header if it contains a name of a label or string column, or a name from the options.
 //!
@@ -12,8 +12,8 @@ use widemargin::data::{AnySamples, Label, Labels};
 
 use crate::csv::{Header, LABEL_NAMES, Numbers, Records, is_one_of, label};
 use crate::error::{IoError, Result};
-use crate::options::{LabelColumn, ReadOptions, TextColumn};
-use crate::problem::CsvProblem;
+use crate::options::{LabelColumn, ReadOptions};
+use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::table::{RowLines, Samples, Table};
 use crate::text_input::TextInput;
@@ -25,7 +25,6 @@ const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "senten
 const WEAK_NAMES: [&str; 2] = ["word", "name"];
 
 /// Reads consecutive lines.
-#[derive(Debug)]
 pub(crate) struct Reader {
     records: Records,
     quoted: bool,
@@ -48,7 +47,7 @@ impl Reader {
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
         let is_cell = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
         let has_known_name = matches!(&options.label, LabelColumn::Name(name) if is_cell(name))
-            || matches!(&options.text, TextColumn::Name(name) if is_cell(name));
+            || matches!(&options.text, LabelColumn::Name(name) if is_cell(name));
         let has_header = options
             .header
             .unwrap_or_else(|| has_known_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
@@ -69,7 +68,7 @@ impl Reader {
         Ok(Reader { records, quoted, label_called, label, string })
     }
 
-    fn problem(&self, line: usize, column: usize, problem: CsvProblem) -> IoError {
+    fn problem(&self, line: usize, column: usize, problem: Problem) -> IoError {
         self.records.problem(line, Some((column + 1).to_string()), problem)
     }
 
@@ -81,7 +80,7 @@ impl Reader {
         } else {
             self.records.record.get(column).unwrap_or_default().to_vec()
         };
-        let text = String::from_utf8(bytes).map_err(|_| self.problem(line, column, CsvProblem::NotText))?;
+        let text = String::from_utf8(bytes).map_err(|_| self.problem(line, column, Problem::not_text()))?;
         // A CRLF line end leaves a carriage return in the last cell.
         Ok(text.strip_suffix('\r').map(str::to_owned).unwrap_or(text))
     }
@@ -102,7 +101,7 @@ impl SampleReader for Reader {
                 labels.push(label(text.trim().as_bytes()).map_err(|p| self.problem(line, column, p))?);
             }
             strings.push(self.cell(self.string, line)?);
-            lines.push(line);
+            lines.push((), line, 1);
         }
         if strings.is_empty() {
             return Ok(false);
@@ -129,13 +128,14 @@ impl Guess<'_> {
         let specified = self.header.label(self.file, &options.label)?;
         let label =
             specified.or_else(|| self.header.last_of(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
-        let string = match self.text(&options.text)? {
-            Some(string) if specified == Some(string) => {
-                return Err(self.no_text(&options.text, "it is the column of the labels".into()));
-            }
-            Some(string) => string,
-            None => self.guess_text(label, options)?,
+        let refused = |reason: &str| options.text.refused_as_text(self.file, reason);
+        let string = match &options.text {
+            LabelColumn::Auto => self.guess_text(label, options)?,
+            text => self.header.find(text).map_err(|reason| refused(&reason))?,
         };
+        if specified == Some(string) {
+            return Err(refused("it is the column of the labels"));
+        }
         // A column with the name of a label may be requested as the string column.
         let label = label.filter(|label| *label != string);
         let label = if options.label == LabelColumn::Auto && label.is_none() {
@@ -149,16 +149,6 @@ impl Guess<'_> {
             label
         };
         Ok((label, string))
-    }
-
-    /// The string column, if the caller specified it.
-    fn text(&self, wanted: &TextColumn) -> Result<Option<usize>> {
-        let found = match wanted {
-            TextColumn::Auto => return Ok(None),
-            TextColumn::Number(number) => self.header.numbered(*number),
-            TextColumn::Name(name) => self.header.named(name),
-        };
-        found.map(Some).map_err(|reason| self.no_text(wanted, reason))
     }
 
     /// The only column that can contain the strings.
@@ -191,12 +181,13 @@ impl Guess<'_> {
         }
     }
 
-    fn no_text(&self, column: &TextColumn, reason: String) -> IoError {
-        IoError::TextColumn { file: self.file.to_owned(), column: column.to_string(), reason }
-    }
-
-    fn ambiguous(&self, what: &'static str, candidates: &[usize]) -> IoError {
-        let candidates = candidates.iter().map(|column| self.header.called(*column)).collect();
-        IoError::WhichColumn { file: self.file.to_owned(), what, candidates }
+    fn ambiguous(&self, what: &str, candidates: &[usize]) -> IoError {
+        let candidates: Vec<String> = candidates.iter().map(|column| self.header.called(*column)).collect();
+        let help = match what {
+            "labels" => "name the label column with --label; --label none if there is none",
+            _ => "name the column of strings with --format strings:COLUMN",
+        };
+        let text = format!("several columns may hold the {what}: {}", candidates.join(", "));
+        Problem::new(text).help(help).of(self.file)
     }
 }

@@ -10,6 +10,7 @@ use widemargin::data::{
 
 use crate::error::{IoError, Result};
 use crate::indicators::Indicators;
+use crate::problem::{Problem, list};
 
 /// Samples and the metadata of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +67,7 @@ impl Table {
     /// The labels to train with: one per sample, or multilabel.
     ///
     /// # Errors
-    /// [`IoError::NoLabels`]; [`widemargin::Error::Parameter`] for a repeated name of a label.
+    /// [`IoError::Input`] for no labels; [`widemargin::Error::Parameter`] for a repeated name of a label.
     pub fn any_labels(&self, file: &Path) -> Result<Cow<'_, Labels>> {
         match &self.indicators {
             Some(indicators) => Ok(Cow::Owned(indicators.labels()?)),
@@ -76,12 +77,12 @@ impl Table {
 
     /// The line number, from 1, of row `row`, from 0.
     pub fn line(&self, row: usize) -> Option<usize> {
-        self.lines.as_ref()?.line(row)
+        Some(self.lines.as_ref()?.get(row)?.1)
     }
 
     /// The name of sample `row`, from 0, in messages: its line, its file, or its number, preceded by its shard.
     pub fn place(&self, row: usize) -> String {
-        let shard = self.shards.as_ref().and_then(|shards| shards.shard(row));
+        let shard = self.shards.as_ref().and_then(|shards| shards.get(row));
         let line = self.line(row).map(|line| format!("line {line}"));
         let file = || self.files.as_ref().and_then(|files| files.get(row)).cloned();
         let number = || format!("sample {}", shard.map_or(row, |(_, row)| row) + 1);
@@ -95,16 +96,22 @@ impl Table {
     /// The labels, for tasks that need them; `file` is named in the error.
     ///
     /// # Errors
-    /// [`IoError::NoLabels`]; [`IoError::Multilabel`].
+    /// [`IoError::Input`] for no labels, and for multilabel samples.
     pub fn require_labels(&self, file: &Path) -> Result<&Labels> {
         if self.indicators.is_some() {
-            return Err(IoError::Multilabel { file: file.to_owned() });
+            return Err(IoError::multilabel(file));
         }
-        let names = || match &self.columns {
-            Some(columns) => columns.names(),
-            None => self.feature_names.clone(),
-        };
-        self.labels.as_ref().ok_or_else(|| IoError::NoLabels { file: file.to_owned(), columns: names() })
+        self.labels.as_ref().ok_or_else(|| {
+            let names = match &self.columns {
+                Some(columns) => columns.names(),
+                None => self.feature_names.clone(),
+            };
+            let help = match names {
+                Some(names) => format!("name the label column with --label: {}", list(&names)),
+                None => "name the label column with --label, or use a format that has them".to_owned(),
+            };
+            Problem::new("no labels").help(help).of(file)
+        })
     }
 }
 
@@ -146,10 +153,8 @@ impl Samples {
                 return None;
             }
             let mut values = vec![T::default(); n_rows * n_cols];
-            for (row, ends) in matrix.indptr.windows(2).enumerate() {
-                for at in ends[0]..ends[1] {
-                    values[row * n_cols + matrix.indices[at] as usize] = matrix.values[at];
-                }
+            for (row, ends) in values.chunks_exact_mut(n_cols).zip(matrix.indptr.windows(2)) {
+                (ends[0]..ends[1]).for_each(|at| row[matrix.indices[at] as usize] = matrix.values[at]);
             }
             Some(DenseMatrix { values, n_rows, n_cols })
         }
@@ -269,84 +274,58 @@ macro_rules! from_matrix {
 from_matrix!(CsrMatrix<f32> => SparseF32, CsrMatrix<f64> => SparseF64);
 from_matrix!(DenseMatrix<f32> => DenseF32, DenseMatrix<f64> => DenseF64);
 
-/// The line of each row, run-length encoded: consecutive lines take a single entry.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowLines {
-    /// (row, its line) for each row that is not on the line after the previous row's.
-    runs: Vec<(usize, usize)>,
+/// Where each row comes from, run-length encoded: rows that follow each other take a single entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowPlaces<K> {
+    /// (row, its file, its number there) for each row that does not follow the previous one.
+    runs: Vec<(usize, K, usize)>,
     n_rows: usize,
 }
 
-impl RowLines {
-    /// The line, from 1, of row `row`, from 0.
-    pub fn line(&self, row: usize) -> Option<usize> {
+/// The line of each row, from 1.
+pub type RowLines = RowPlaces<()>;
+
+/// The file of each row, if several are read as one, and the number of the row in it, from 0.
+pub type RowShards = RowPlaces<PathBuf>;
+
+impl<K> Default for RowPlaces<K> {
+    fn default() -> Self {
+        RowPlaces { runs: Vec::new(), n_rows: 0 }
+    }
+}
+
+impl<K: Clone + PartialEq> RowPlaces<K> {
+    /// The file of row `row`, from 0, and its number there.
+    pub fn get(&self, row: usize) -> Option<(&K, usize)> {
         if row >= self.n_rows {
             return None;
         }
-        let run = self.runs.partition_point(|(start, _)| *start <= row).checked_sub(1)?;
-        let (start, line) = self.runs[run];
-        Some(line + (row - start))
+        let run = self.runs.partition_point(|(start, ..)| *start <= row).checked_sub(1)?;
+        let (start, file, number) = &self.runs[run];
+        Some((file, number + (row - start)))
     }
 
-    pub(crate) fn push(&mut self, line: usize) {
-        let follows = self.runs.last().is_some_and(|(start, first)| first + (self.n_rows - start) == line);
-        if !follows {
-            self.runs.push((self.n_rows, line));
+    /// Appends consecutive rows of one file, of which the first has this number.
+    pub(crate) fn push(&mut self, file: K, number: usize, n_rows: usize) {
+        let follows =
+            |(start, last, first): &(usize, K, usize)| *last == file && first + (self.n_rows - start) == number;
+        if !self.runs.last().is_some_and(follows) {
+            self.runs.push((self.n_rows, file, number));
         }
-        self.n_rows += 1;
+        self.n_rows += n_rows;
     }
 
-    /// Appends the rows of a later piece of the file, whose lines continue after `lines_before`.
-    pub(crate) fn append(&mut self, piece: &RowLines, lines_before: usize) {
-        for (index, &(start, line)) in piece.runs.iter().enumerate() {
+    /// Appends the rows of a later piece, whose numbers continue after `before`.
+    pub(crate) fn append(&mut self, piece: &RowPlaces<K>, before: usize) {
+        for (index, (start, file, number)) in piece.runs.iter().enumerate() {
             let end = piece.runs.get(index + 1).map_or(piece.n_rows, |next| next.0);
-            self.push(line + lines_before);
-            self.n_rows += end - start - 1;
+            self.push(file.clone(), number + before, end - start);
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
         self.n_rows = 0;
-    }
-}
-
-/// The file of each row, if several are read as one; one entry per file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowShards {
-    /// (row, its file, its number in the file) for each row that does not follow the previous one in the same file.
-    runs: Vec<(usize, PathBuf, usize)>,
-    n_rows: usize,
-}
-
-impl RowShards {
-    /// The file of row `row`, and the row's number in that file, both from 0.
-    pub fn shard(&self, row: usize) -> Option<(&Path, usize)> {
-        if row >= self.n_rows {
-            return None;
-        }
-        let run = self.runs.partition_point(|(start, ..)| *start <= row).checked_sub(1)?;
-        let (start, file, before) = &self.runs[run];
-        Some((file, before + (row - start)))
-    }
-
-    /// Consecutive rows of one file, after `before` earlier ones.
-    pub(crate) fn one(file: &Path, before: usize, n_rows: usize) -> RowShards {
-        RowShards { runs: vec![(0, file.to_owned(), before)], n_rows }
-    }
-
-    /// Appends the subsequent rows.
-    pub(crate) fn append(&mut self, piece: &RowShards) {
-        for (start, file, before) in &piece.runs {
-            let follows = self
-                .runs
-                .last()
-                .is_some_and(|(first, last, number)| last == file && number + (self.n_rows + start - first) == *before);
-            if !follows {
-                self.runs.push((self.n_rows + start, file.clone(), *before));
-            }
-        }
-        self.n_rows += piece.n_rows;
     }
 }
 
@@ -382,13 +361,13 @@ mod tests {
         let lines = [1, 2, 3, 7, 8, 20, 22, 23];
         for cut in 0..=lines.len() {
             let (mut whole, mut piece) = (RowLines::default(), RowLines::default());
-            lines[..cut].iter().for_each(|line| whole.push(*line));
-            lines[cut..].iter().for_each(|line| piece.push(*line - 1));
+            lines[..cut].iter().for_each(|line| whole.push((), *line, 1));
+            lines[cut..].iter().for_each(|line| piece.push((), *line - 1, 1));
             whole.append(&piece, 1);
             for (row, line) in lines.iter().enumerate() {
-                assert_eq!(whole.line(row), Some(*line), "cut {cut}");
+                assert_eq!(whole.get(row), Some((&(), *line)), "cut {cut}");
             }
-            assert_eq!(whole.line(lines.len()), None);
+            assert_eq!(whole.get(lines.len()), None);
             assert_eq!(whole.runs.len(), 4);
         }
     }

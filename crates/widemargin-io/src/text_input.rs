@@ -1,9 +1,9 @@
 //! Text files as UTF-8 with line feeds, whatever their encoding and line ends.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::error::{IoError, Result};
 use crate::input::{Input, open};
@@ -16,34 +16,15 @@ const SAMPLE: usize = 256;
 
 /// The text of a file. Byte-order marks are skipped, UTF-16 is decoded, and where the start of the text has carriage
 /// returns and no line feeds, carriage returns end lines.
-#[derive(Debug)]
 pub(crate) struct TextInput {
     /// Its name in messages.
     pub file: PathBuf,
-    /// The number of bytes, if known in advance.
-    pub length: Option<u64>,
-    input: Input,
-    decoder: Option<Box<Utf16>>,
-    has_old_line_ends: bool,
-    /// Text that has been read, and how much of it has been returned.
-    ahead: Vec<u8>,
-    at: usize,
+    /// The start of the text, whether it is the whole text, and how much of it has been returned.
+    start: Vec<u8>,
     is_whole: bool,
-}
-
-/// The state of decoding UTF-16.
-struct Utf16 {
-    decoder: Decoder,
-    raw: Vec<u8>,
-    /// Whether the input has ended, and whether all of it is decoded, after which the decoder must not be used.
-    has_ended: bool,
-    is_finished: bool,
-}
-
-impl std::fmt::Debug for Utf16 {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.decoder.encoding().name())
-    }
+    at: usize,
+    rest: Box<dyn Read + Send>,
+    has_old_line_ends: bool,
 }
 
 /// Opens a text file, and reports an empty one as such.
@@ -52,44 +33,34 @@ pub(crate) fn open_text(path: &Path) -> Result<TextInput> {
 }
 
 impl TextInput {
-    pub fn new(mut input: Input) -> Result<TextInput> {
-        let (file, mut length) = (input.file.clone(), input.length);
+    fn new(mut input: Input) -> Result<TextInput> {
+        let file = input.file.clone();
         let mut start = Vec::with_capacity(AHEAD);
         fill(&mut start, &mut input).map_err(IoError::reading(&file))?;
-        let mut is_whole = start.len() < AHEAD;
-        let decoder = match encoding(&start) {
+        let mut rest: Box<dyn Read + Send> = match encoding(&start) {
             (encoding, skipped) if encoding == UTF_8 => {
                 start.drain(..skipped);
-                None
+                Box::new(input)
             }
             (encoding, _) => {
-                length = None;
+                let input = Cursor::new(std::mem::take(&mut start)).chain(input);
                 let decoder = encoding.new_decoder_with_bom_removal();
-                let raw = std::mem::take(&mut start);
-                Some(Box::new(Utf16 { decoder, raw, has_ended: false, is_finished: false }))
+                Box::new(Utf16 { input, decoder, text: Cursor::default(), has_ended: false })
             }
         };
-        let mut text =
-            TextInput { file, length, input, decoder, has_old_line_ends: false, ahead: start, at: 0, is_whole };
-        if text.decoder.is_some() {
-            let mut decoded = Vec::with_capacity(AHEAD);
-            fill(&mut decoded, &mut text).map_err(IoError::reading(&text.file))?;
-            // A character at the end may have been decoded in part.
-            decoded.extend_from_slice(&text.ahead[text.at..]);
-            is_whole = decoded.len() < AHEAD;
-            (text.ahead, text.at, text.is_whole) = (decoded, 0, is_whole);
+        fill(&mut start, &mut rest).map_err(IoError::reading(&file))?;
+        let has = |byte| memchr::memchr(byte, &start).is_some();
+        let has_old_line_ends = has(b'\r') && !has(b'\n');
+        if has_old_line_ends {
+            end_lines(&mut start);
         }
-        let has = |byte| memchr::memchr(byte, &text.ahead).is_some();
-        if has(b'\r') && !has(b'\n') {
-            text.has_old_line_ends = true;
-            end_lines(&mut text.ahead);
-        }
-        Ok(text)
+        let is_whole = start.len() < AHEAD;
+        Ok(TextInput { file, start, is_whole, at: 0, rest, has_old_line_ends })
     }
 
     /// The start of the text that is still to be read: whole lines, unless the first line is longer.
     pub fn start(&self) -> &[u8] {
-        let start = &self.ahead[self.at..];
+        let start = &self.start[self.at..];
         match memchr::memrchr(b'\n', start) {
             Some(end) if !self.is_whole => &start[..=end],
             _ => start,
@@ -104,29 +75,12 @@ impl TextInput {
 
 impl Read for TextInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at < self.ahead.len() {
-            let n = buffer.len().min(self.ahead.len() - self.at);
-            buffer[..n].copy_from_slice(&self.ahead[self.at..self.at + n]);
+        if self.at < self.start.len() {
+            let n = (&self.start[self.at..]).read(buffer)?;
             self.at += n;
             return Ok(n);
         }
-        let n = match &mut self.decoder {
-            None => self.input.read(buffer)?,
-            Some(utf16) => {
-                // A character takes up to three bytes.
-                if buffer.len() < 4 && !buffer.is_empty() {
-                    self.ahead.resize(64, 0);
-                    self.at = 0;
-                    let n = utf16.read(&mut self.input, &mut self.ahead)?;
-                    self.ahead.truncate(n);
-                    if self.has_old_line_ends {
-                        end_lines(&mut self.ahead);
-                    }
-                    return if n == 0 { Ok(0) } else { self.read(buffer) };
-                }
-                utf16.read(&mut self.input, buffer)?
-            }
-        };
+        let n = self.rest.read(buffer)?;
         if self.has_old_line_ends {
             end_lines(&mut buffer[..n]);
         }
@@ -134,27 +88,32 @@ impl Read for TextInput {
     }
 }
 
-impl Utf16 {
-    /// Decodes the next text into a buffer of at least four bytes; 0 at the end.
-    fn read(&mut self, input: &mut Input, buffer: &mut [u8]) -> io::Result<usize> {
-        while !self.is_finished {
-            if self.raw.is_empty() && !self.has_ended {
-                self.raw.resize(AHEAD, 0);
-                let n = input.read(&mut self.raw)?;
-                self.raw.truncate(n);
-                self.has_ended = n == 0;
+/// UTF-16 as UTF-8.
+struct Utf16<R> {
+    input: R,
+    decoder: Decoder,
+    /// Text that is decoded.
+    text: Cursor<Vec<u8>>,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for Utf16<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.text.read(buffer)?;
+            if n > 0 || buffer.is_empty() || self.has_ended {
+                return Ok(n);
             }
-            let (result, read, written, has_errors) = self.decoder.decode_to_utf8(&self.raw, buffer, self.has_ended);
-            self.raw.drain(..read);
-            self.is_finished = self.has_ended && result == CoderResult::InputEmpty;
+            let mut raw = vec![0; AHEAD];
+            let n = self.input.read(&mut raw)?;
+            self.has_ended = n == 0;
+            let mut text = String::with_capacity(self.decoder.max_utf8_buffer_length(n).unwrap_or(0));
+            let (_, _, has_errors) = self.decoder.decode_to_string(&raw[..n], &mut text, self.has_ended);
             if has_errors {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-16 throughout"));
             }
-            if written > 0 || buffer.is_empty() {
-                return Ok(written);
-            }
+            self.text = Cursor::new(text.into_bytes());
         }
-        Ok(0)
     }
 }
 

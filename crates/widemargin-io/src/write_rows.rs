@@ -1,44 +1,32 @@
 //! Common parts of the writers of all formats.
 
 use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+
+use widemargin::data::Rows as _;
 
 use crate::Format;
-use crate::error::IoError;
+use crate::error::Failure;
+use crate::problem::Problem;
+use crate::table::Samples;
 
-/// Why a table was not written.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    System(io::Error),
-    NotInFormat { format: Format, reason: String, help: &'static str },
+/// The failure of a table that a format cannot hold.
+pub(crate) fn not_in(format: Format, reason: impl fmt::Display, help: &'static str) -> Failure {
+    Problem::new(format!("cannot be written as {format}: {reason}")).help(help).into()
 }
 
-impl Failure {
-    pub fn not_in(format: Format, reason: impl Into<String>, help: &'static str) -> Failure {
-        Failure::NotInFormat { format, reason: reason.into(), help }
+/// Passes on the rows of vectors, with their zeros.
+pub(crate) fn for_each_row(
+    samples: &Samples,
+    mut each: impl FnMut(usize, &[f64]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let view = samples.view()?.rows("the format")?;
+    let mut values = vec![0.0; view.n_cols()];
+    for row in 0..view.n_rows() {
+        values.fill(0.0);
+        view.for_each_nonzero(row, |column, value| values[column] = value);
+        each(row, &values)?;
     }
-
-    pub fn in_file(self, file: &Path) -> IoError {
-        let file: PathBuf = file.to_owned();
-        match self {
-            Failure::System(source) => crate::atomic_write::refused(&file, "cannot write", source),
-            Failure::NotInFormat { format, reason, help } => IoError::NotInFormat { file, format, reason, help },
-        }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::System(error)
-    }
-}
-
-impl From<widemargin::Error> for Failure {
-    fn from(error: widemargin::Error) -> Self {
-        // Only a manually constructed table can be inconsistent; this is reported like invalid input data.
-        Failure::System(io::Error::new(io::ErrorKind::InvalidInput, error))
-    }
+    Ok(())
 }
 
 /// A number as text: as short as it can be and still be read back exactly, and plain where it is whole.

@@ -21,22 +21,18 @@ pub fn comparison(
     basis: Option<(Shown<'_>, usize)>,
     sample: Option<(Shown<'_>, usize)>,
 ) -> Markup {
+    let both = basis.zip(sample);
     let drawn = match &comparison.pieces {
         Pieces::Columns { columns, shares } => columns_table(columns, shares, basis, sample),
         Pieces::Terms { terms, shares } => terms_chips(terms, shares),
         Pieces::Cells { grid, cells } => cells_pictures(*grid, cells, basis, sample),
-        Pieces::TimeSteps { path } => match (basis, sample) {
-            (Some((x, i)), Some((y, j))) => match (as_series(x.samples), as_series(y.samples)) {
-                (Some(x), Some(y)) => path_svg(path, (&x, i), (&y, j)),
-                _ => html! {},
-            },
-            _ => html! {},
-        },
-        Pieces::Characters { path } => match (basis, sample) {
-            (Some((x, i)), Some((y, j))) => match (x.samples, y.samples) {
-                (AnySamples::Strings(x), AnySamples::Strings(y)) => alignment(path, &x[i], &y[j]),
-                _ => html! {},
-            },
+        Pieces::TimeSteps { path } => {
+            let series =
+                both.and_then(|((x, i), (y, j))| Some(((as_series(x.samples)?, i), (as_series(y.samples)?, j))));
+            series.map_or_else(|| html! {}, |((x, i), (y, j))| path_svg(path, (&x, i), (&y, j)))
+        }
+        Pieces::Characters { path } => match both.map(|((x, i), (y, j))| (x.samples, i, y.samples, j)) {
+            Some((AnySamples::Strings(x), i, AnySamples::Strings(y), j)) => alignment(path, &x[i], &y[j]),
             _ => html! {},
         },
         Pieces::Bits { both, basis, sample } => html! {

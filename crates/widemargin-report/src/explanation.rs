@@ -1,7 +1,8 @@
 //! An explanation as a fragment of HTML.
 
 use maud::{Markup, html};
-use widemargin::data::AnySamples;
+use widemargin::Result;
+use widemargin::data::{AnySamples, SamplesView, Source};
 use widemargin::model::{Explanation, Term, TermSource};
 
 use crate::STYLE;
@@ -34,13 +35,35 @@ pub fn explanation_html(
 /// Terms of the explanation of a sample on a page.
 pub const MAX_TERMS: usize = 6;
 
-/// A sample on a page with its explanation.
-pub fn case(title: &Markup, explanation: &Explanation, bases: Option<Shown<'_>>, sample: Shown<'_>) -> Markup {
-    html! {
-        article class="wm-case" {
-            h3 { (title) }
-            (explained(explanation, bases, Some((sample, 0)), MAX_TERMS, 1))
-        }
+/// Samples of a report, of which some are explained, with the bases of its model.
+pub struct Cases<'a> {
+    pub samples: &'a SamplesView<'a>,
+    /// The names of columns.
+    pub names: Option<&'a [String]>,
+    pub bases: Option<Shown<'a>>,
+}
+
+impl Cases<'_> {
+    /// A section of samples with their explanations, each under its title.
+    pub fn section(&self, heading: &str, about: &Markup, cases: &[(usize, Markup, Explanation)]) -> Result<Markup> {
+        let case = |(row, title, explanation): &(usize, Markup, Explanation)| -> Result<Markup> {
+            let sample = self.samples.chunk(*row..row + 1)?;
+            let shown = Shown { samples: &sample, names: self.names };
+            Ok(html! {
+                article class="wm-case" {
+                    h3 { "Sample " (row) ": " (title) }
+                    (explained(explanation, self.bases, Some((shown, 0)), MAX_TERMS, 1))
+                }
+            })
+        };
+        let cases = cases.iter().map(case).collect::<Result<Vec<_>>>()?;
+        Ok(html! {
+            section id="mistakes" {
+                h2 { (heading) }
+                p { (about) }
+                @for case in cases { (case) }
+            }
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use widemargin::data::{AnySamples, Labels, SamplesView, Source};
+use widemargin::data::{AnySamples, Labels, SamplesView};
 use widemargin::model::{BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::AnySimilarity;
@@ -15,8 +15,8 @@ use widemargin::{Error, Result};
 use crate::STYLE;
 use crate::charts;
 use crate::comparison::bar;
-use crate::explanation::{MAX_TERMS, case};
-use crate::measured::Measured;
+use crate::explanation::{Cases, MAX_TERMS};
+use crate::measured::{Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
 use crate::samples::{Shown, number, vectors};
 use crate::tiles::{percent, tile};
@@ -125,50 +125,41 @@ impl Report<'_> {
         measured: &Scores,
         bases: Option<Shown<'_>>,
     ) -> Result<Markup> {
-        let (model, names) = (self.model, self.model.feature_names());
-        let (mistakes, of_all) = match measured {
+        let model = self.model;
+        let (mistakes, of_all, right) = match measured {
             Scores::Classes(measured) => (
                 &measured.mistakes,
-                format!("of {} samples are predicted wrongly; these are the ones", measured.evaluation.n_samples()),
+                format!("of {} samples are predicted wrongly", measured.evaluation.n_samples()),
+                "right class",
             ),
             Scores::Labels(measured) => (
                 &measured.mistakes,
-                format!("labels of {} samples are predicted wrongly; these are the ones", measured.n_samples),
+                format!("labels of {} samples are predicted wrongly", measured.n_samples),
+                "right prediction",
             ),
         };
-        let mut cases = Vec::new();
-        for mistake in mistakes.iter().take(MAX_MISTAKES) {
-            let sample = samples.chunk(mistake.row..mistake.row + 1)?;
+        let case = |mistake: &Mistake| {
             let explanation = model.explain(samples, mistake.row, Some(mistake.class), MAX_TERMS)?;
-            let shown = Shown { samples: &sample, names };
             let class = &model.classes()[mistake.class];
-            let (prediction, right) = match (measured, explanation.decision_value(mistake.class) > 0.0) {
-                (Scores::Classes(_), _) => (format!("{}, predicted {class}", labels.get(mistake.row)), "right class"),
-                (Scores::Labels(_), true) => {
-                    (format!("predicted to have {class}, which it does not have"), "right prediction")
-                }
-                (Scores::Labels(_), false) => {
-                    (format!("predicted not to have {class}, which it has"), "right prediction")
-                }
+            let prediction = match (measured, explanation.decision_value(mistake.class) > 0.0) {
+                (Scores::Classes(_), _) => format!("{}, predicted {class}", labels.get(mistake.row)),
+                (Scores::Labels(_), true) => format!("predicted to have {class}, which it does not have"),
+                (Scores::Labels(_), false) => format!("predicted not to have {class}, which it has"),
             };
             let title = html! {
-                "Sample " (mistake.row) ": " (prediction)
+                (prediction)
                 @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
             };
-            cases.push(case(&title, &explanation, bases, shown));
-        }
-        Ok(html! {
-            section id="mistakes" {
-                h2 { "Worst mistakes" }
-                @if cases.is_empty() {
-                    p { "No sample is predicted wrongly." }
-                } @else {
-                    p { (mistakes.len()) " " (of_all)
-                        " that the model was most confident about, and why; samples are numbered from 0." }
-                }
-                @for case in cases { (case) }
+            Ok((mistake.row, title, explanation))
+        };
+        let cases = mistakes.iter().take(MAX_MISTAKES).map(case).collect::<Result<Vec<_>>>()?;
+        let about = html! {
+            @if cases.is_empty() { "No sample is predicted wrongly." } @else {
+                (mistakes.len()) " " (of_all)
+                "; these are the ones that the model was most confident about, and why; samples are numbered from 0."
             }
-        })
+        };
+        Cases { samples, names: model.feature_names(), bases }.section("Worst mistakes", &about, &cases)
     }
 }
 

@@ -30,8 +30,6 @@ impl Shown<'_> {
             AnySamples::Images(images) => picture(images, at),
             AnySamples::Series(series) => series_svg(series, at),
             AnySamples::Strings(strings) => html! { div class="wm-text" { (beginning(&strings[at], MAX_CHARACTERS)) } },
-            AnySamples::Vectors(vectors) => self.row(&values(vectors, at)),
-            AnySamples::Far(vectors) => self.row(&non_zeros(vectors, at)),
             AnySamples::BitSets(sets) => {
                 let n: u32 = sets.set(at).iter().map(|word| word.count_ones()).sum();
                 html! { span class="wm-small" { (n) " elements" } }
@@ -39,7 +37,7 @@ impl Shown<'_> {
             AnySamples::Grids(grids) => {
                 html! { span class="wm-small" { (grids.rows()) " × " (grids.cols()) " cells" } }
             }
-            _ => html! {},
+            _ => self.non_zeros(at).map_or_else(|| html! {}, |values| self.row(&values)),
         }
     }
 
@@ -53,20 +51,26 @@ impl Shown<'_> {
 
     /// The value of a column, where samples are vectors.
     pub fn value(&self, at: usize, column: usize) -> Option<f64> {
+        let row = self.non_zeros(at)?;
+        Some(row.iter().find(|(known, _)| *known == column).map_or(0.0, |(_, value)| *value))
+    }
+
+    /// The columns of a row that are not 0, where samples are vectors.
+    fn non_zeros(&self, at: usize) -> Option<Vec<(usize, f64)>> {
+        fn of(rows: &impl Rows, at: usize) -> Vec<(usize, f64)> {
+            let mut all = Vec::new();
+            rows.for_each_nonzero(at, |column, value| all.push((column, value)));
+            all
+        }
         match self.samples {
-            AnySamples::Vectors(vectors) => {
-                let row = values(vectors, at);
-                Some(row.iter().find(|(known, _)| *known == column).map_or(0.0, |(_, value)| *value))
-            }
-            AnySamples::Far(vectors) => {
-                let row = non_zeros(vectors, at);
-                Some(row.iter().find(|(known, _)| *known == column).map_or(0.0, |(_, value)| *value))
-            }
+            AnySamples::Vectors(Vectors::Dense(matrix)) => Some(of(&matrix.view().ok()?, at)),
+            AnySamples::Vectors(Vectors::Sparse(matrix)) => Some(of(&matrix.view().ok()?, at)),
+            AnySamples::Far(vectors) => Some(of(vectors, at)),
             _ => None,
         }
     }
 
-    /// The columns of a row that are not 0, the first few.
+    /// The first few columns of a row.
     fn row(&self, values: &[(usize, f64)]) -> Markup {
         html! {
             div class="wm-small" {
@@ -77,20 +81,6 @@ impl Shown<'_> {
             }
         }
     }
-}
-
-/// What is not 0 in a row.
-fn values(vectors: &Vectors, at: usize) -> Vec<(usize, f64)> {
-    match vectors {
-        Vectors::Dense(matrix) => matrix.view().map_or_else(|_| Vec::new(), |view| non_zeros(&view, at)),
-        Vectors::Sparse(matrix) => matrix.view().map_or_else(|_| Vec::new(), |view| non_zeros(&view, at)),
-    }
-}
-
-fn non_zeros(rows: &impl Rows, at: usize) -> Vec<(usize, f64)> {
-    let mut all = Vec::new();
-    rows.for_each_nonzero(at, |column, value| all.push((column, value)));
-    all
 }
 
 /// Rows of numbers as samples.

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 use widemargin::Result;
-use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Source, Targets};
+use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Targets};
 use widemargin::model::{OneClass, Regressor, ThinPlateRegressor};
 use widemargin::monitor::Monitor;
 use widemargin::select::RegressionScoring;
 
 use crate::charts;
-use crate::explanation::{MAX_TERMS, case};
+use crate::explanation::{Cases, MAX_TERMS};
 use crate::page::{About, cards_of_bases, model_table, notes_of, page, training};
 use crate::samples::{Shown, number, vectors};
 use crate::tiles::{percent, tile};
@@ -139,23 +139,15 @@ impl RegressionReport<'_> {
         let error = |at: usize| (targets.values()[at] - predicted.values[at]).abs();
         let mut order: Vec<usize> = (0..predicted.values.len()).collect();
         order.sort_by(|a, b| error(*b).total_cmp(&error(*a)));
-        let mut cases = Vec::new();
-        for &at in order.iter().take(MAX_CASES) {
-            let (row, output) = (at / k, at % k);
-            let sample = samples.chunk(row..row + 1)?;
-            let explanation = self.model.explain(samples, row, Some(output), MAX_TERMS)?;
-            let shown = Shown { samples: &sample, names: self.model.feature_names() };
+        let case = |&at: &usize| {
             let (target, value) = (number(targets.values()[at]), number(predicted.values[at]));
-            let title = html! { "Sample " (row) ": " (target) ", predicted " (value) };
-            cases.push(case(&title, &explanation, bases, shown));
-        }
-        Ok(html! {
-            section id="mistakes" {
-                h2 { "Largest errors" }
-                p { "The samples whose prediction is farthest from the target, and why; samples are numbered from 0." }
-                @for case in cases { (case) }
-            }
-        })
+            let explanation = self.model.explain(samples, at / k, Some(at % k), MAX_TERMS)?;
+            Ok((at / k, html! { (target) ", predicted " (value) }, explanation))
+        };
+        let cases = order.iter().take(MAX_CASES).map(case).collect::<Result<Vec<_>>>()?;
+        let about = "The samples whose prediction is farthest from the target, and why; samples are numbered from 0.";
+        let names = self.model.feature_names();
+        Cases { samples, names, bases }.section("Largest errors", &html! { (about) }, &cases)
     }
 }
 
@@ -221,14 +213,15 @@ impl OneClassReport<'_> {
         let n_outliers = values.iter().filter(|value| **value < 0.0).count();
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-        let mut cases = Vec::new();
-        for &row in order.iter().take(MAX_CASES) {
-            let sample = samples.chunk(row..row + 1)?;
-            let explanation = self.model.explain(samples, row, MAX_TERMS)?;
-            let shown = Shown { samples: &sample, names: self.model.feature_names() };
-            let title = html! { "Sample " (row) ": " @if values[row] < 0.0 { "an outlier" } @else { "no outlier" } };
-            cases.push(case(&title, &explanation, bases, shown));
-        }
+        let case = |&row: &usize| {
+            let title = if values[row] < 0.0 { "an outlier" } else { "no outlier" };
+            Ok((row, html! { (title) }, self.model.explain(samples, row, MAX_TERMS)?))
+        };
+        let cases = order.iter().take(MAX_CASES).map(case).collect::<Result<Vec<_>>>()?;
+        let about = "The samples with the smallest scores, and why; samples are numbered from 0.";
+        let heading = "Samples that are least like the training ones";
+        let names = self.model.feature_names();
+        let cases = Cases { samples, names, bases }.section(heading, &html! { (about) }, &cases)?;
         Ok(html! {
             section id="scores" {
                 h2 { "Outliers" }
@@ -238,11 +231,7 @@ impl OneClassReport<'_> {
                     (tile(percent(n_outliers as f64 / values.len().max(1) as f64), "of the samples"))
                 }
             }
-            section id="mistakes" {
-                h2 { "Samples that are least like the training ones" }
-                p { "The samples with the smallest scores, and why; samples are numbered from 0." }
-                @for case in cases { (case) }
-            }
+            (cases)
         })
     }
 }

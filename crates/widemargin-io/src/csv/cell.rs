@@ -1,6 +1,11 @@
-//! Cells that are missing, and the text of those that are not.
+//! What a cell holds: a missing value, a number, a label or a category; and what is wrong with other cells.
 
-use crate::problem::CsvProblem;
+use std::borrow::Cow;
+
+use widemargin::data::{ColumnKind, Encoded, Label, TableColumn};
+
+use super::number::{Lookalike, Numbers};
+use crate::problem::{IMPUTE, Problem, ProblemKind, excerpt, shown};
 
 /// True for an empty cell and for words that denote missing values.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {
@@ -8,9 +13,108 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 }
 
 /// The text of a cell; none where it is missing.
-pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
+pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, Problem> {
     if is_missing(cell) {
         return Ok(None);
     }
-    std::str::from_utf8(cell).map(Some).map_err(|_| CsvProblem::NotText)
+    std::str::from_utf8(cell).map(Some).map_err(|_| Problem::not_text())
+}
+
+pub(crate) fn label(cell: &[u8]) -> Result<Label, Problem> {
+    let text = std::str::from_utf8(cell).map_err(|_| Problem::not_text())?;
+    // A class may be called 'none'.
+    if !is_missing(cell) || text.eq_ignore_ascii_case("none") {
+        return Ok(Label::parse(text));
+    }
+    if cell.is_empty() {
+        return Err(Problem::new("the label is missing").help("remove the rows without a label"));
+    }
+    let help = "remove the rows without a label; a class of this name needs another one, such as 'none'";
+    Err(Problem::new(format!("the label is missing ('{}')", shown(cell))).help(help))
+}
+
+/// The finite number of a cell in a column of features.
+pub(super) fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_specified: bool) -> Result<f64, Problem> {
+    match numbers.number(cell) {
+        Some(value) if value.is_finite() => Ok(value),
+        _ if is_missing(cell) => Err(Problem::missing().kind(ProblemKind::NotNumeric)),
+        Some(_) => Err(not_finite(cell)),
+        None => {
+            let text = std::str::from_utf8(cell).map_err(|_| Problem::not_text())?;
+            Err(unreadable(text, numbers, column).unwrap_or_else(|| not_a_number(cell, column + 1, is_label_specified)))
+        }
+    }
+}
+
+/// The problem of an infinite number.
+pub(super) fn not_finite(cell: &[u8]) -> Problem {
+    Problem::new(format!("'{}' is not a finite number", shown(cell))).help(IMPUTE)
+}
+
+fn not_a_number(cell: &[u8], number: usize, is_label_specified: bool) -> Problem {
+    let cause = match is_label_specified {
+        true => "features are numbers: leave the column out, or write its values as numbers".to_owned(),
+        false => format!("if this column holds the labels, pass --label {number}"),
+    };
+    Problem::new(format!("'{}' is not a number", shown(cell)))
+        .help(format!("{cause}; if the samples are strings, pass --format strings:{number}"))
+        .kind(ProblemKind::NotNumeric)
+}
+
+/// Appends the features of a cell of a column that is known, and returns the remark on a category that did not occur in
+/// training; `called` is the column in messages.
+pub(super) fn encode(
+    known: &TableColumn,
+    text: Option<&str>,
+    (numbers, column): (Numbers, usize),
+    called: impl Fn() -> String,
+    features: &mut Vec<f64>,
+) -> Result<Option<String>, Problem> {
+    let is_number = matches!(known.kind, ColumnKind::Number { .. });
+    let spelled = text.map(|text| if is_number { plain(text, numbers) } else { text.into() });
+    let cell = || shown(text.unwrap_or_default().as_bytes());
+    let encoded = known.encode(spelled.as_deref(), features).map_err(|expected| {
+        let found = text.filter(|_| is_number).and_then(|text| unreadable(text, numbers, column));
+        let other = || format!("'{}' is not {expected}, as the column was in training", cell()).into();
+        found.unwrap_or_else(other)
+    })?;
+    let remark =
+        || format!("column {}: '{}' did not occur in training and is treated as no category", called(), cell());
+    Ok((encoded == Encoded::UnknownCategory).then(remark))
+}
+
+/// A number as it is spelled without signs; other text as it is.
+fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
+    match numbers.number(text.as_bytes()) {
+        Some(number) if text.parse() != Ok(number) => Cow::Owned(number.to_string()),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// What is wrong with a cell that looks like a number, and is none of the file's.
+pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<Problem> {
+    let (is, help) = match numbers.lookalike(text)? {
+        found @ (Lookalike::Date | Lookalike::Time) => {
+            let kind = if found == Lookalike::Date { "date" } else { "time" };
+            let help = format!(
+                "leave the column out with --drop {}, or replace it by numbers, such as the year, the month or the days \
+                 since a date",
+                column + 1
+            );
+            (format!("is a {kind}, not a number or a category"), help)
+        }
+        Lookalike::OtherDecimal(decimal) => {
+            let [one, other] = [decimal, decimal.other()].map(|decimal| (decimal.mark(), decimal.name()));
+            let help = format!(
+                "write all numbers in one way, or pass --decimal {} if the file has {}s and {}s separate thousands",
+                one.0, one.1, other.1
+            );
+            (format!("has a decimal {}, other numbers of the file a decimal {}", one.1, other.1), help)
+        }
+        Lookalike::Ambiguous => (
+            "may have a comma that separates thousands, or a decimal comma".to_owned(),
+            "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks".to_owned(),
+        ),
+    };
+    Some(Problem::new(format!("'{}' {is}", excerpt(text))).help(help).kind(ProblemKind::NotNumeric))
 }

@@ -9,9 +9,9 @@ use super::header::{Header, LABEL_NAMES};
 use super::number::Numbers;
 use super::records::Records;
 use super::roles::{Roles, in_order, label_column};
-use crate::error::{IoError, Result};
+use crate::error::Result;
 use crate::options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
-use crate::problem::{CsvProblem, shown};
+use crate::problem::{Problem, shown};
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -42,13 +42,7 @@ impl Columns {
         let others: Vec<&ByteRecord> = others.collect();
         let of_columns = known_table(options);
         let trained = options.trained.as_deref().or(of_columns.as_ref());
-        let names = if has_header(records, first, &others, options, trained)? {
-            let name = |cell: &[u8]| String::from_utf8(cell.trim_ascii().to_vec());
-            let names = first.iter().map(name).collect::<Result<Vec<_>, _>>();
-            Some(names.map_err(|_| records.first_problem(CsvProblem::NotText))?)
-        } else {
-            None
-        };
+        let names = if has_header(records, first, &others, options, trained)? { Some(records.names()?) } else { None };
         let header = Header { names, n: records.n };
         let mut roles = Roles::named(&records.file, &header, options)?;
         let is_auto = options.label == LabelColumn::Auto;
@@ -75,9 +69,7 @@ impl Columns {
         if features.is_empty() {
             return Err(match roles.indicators.is_empty() {
                 true => records.one_column(),
-                false => {
-                    IoError::Empty { file: records.file.clone(), what: "no feature columns: all columns are labels" }
-                }
+                false => Problem::new("no feature columns: all columns are labels").of(&records.file),
             });
         }
         if options.columns != ColumnRule::Numbers {
@@ -145,7 +137,10 @@ fn has_header(
         FirstLine::Unclear => {
             let cells: Vec<String> = first.iter().take(4).map(|cell| format!("'{}'", shown(cell))).collect();
             let more = if first.len() > cells.len() { ", …" } else { "" };
-            Err(records.first_problem(CsvProblem::UnclearHeader(cells.join(", ") + more)))
+            let text = format!("{}{more} could be the names of the columns, or a sample", cells.join(", "));
+            let problem =
+                Problem::new(text).help("pass --header yes if they are names, --header no if they are a sample");
+            Err(records.first_problem(problem))
         }
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use widemargin::data::{ColumnKind, DenseMatrix, Encoded, TableColumn, TableColumns};
+use widemargin::data::{ColumnKind, DenseMatrix, TableColumn, TableColumns};
 
-use super::cell::text_of;
-use super::learn::{MAX_CATEGORIES, Statistics, fill};
+use super::cell::{encode, text_of};
 use super::number::Numbers;
-use super::read::{plain, unknown_category, unreadable};
-use crate::problem::{CsvProblem, shown};
+use super::statistics::{MAX_CATEGORIES, Statistics, fill};
+use crate::problem::Problem;
 
 /// A column of a data frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +38,7 @@ pub struct FrameProblem {
     /// The row, if it is about one.
     pub row: Option<usize>,
     /// What is wrong.
-    pub problem: CsvProblem,
+    pub problem: Problem,
 }
 
 impl FrameColumn<'_> {
@@ -50,7 +49,7 @@ impl FrameColumn<'_> {
         }
     }
 
-    fn problem(&self, row: Option<usize>, problem: CsvProblem) -> FrameProblem {
+    fn problem(&self, row: Option<usize>, problem: Problem) -> FrameProblem {
         FrameProblem { column: self.name.clone(), row, problem }
     }
 
@@ -73,21 +72,20 @@ impl FrameColumn<'_> {
         Ok(TableColumn { name: self.name.clone(), kind, has_missing })
     }
 
-    /// Appends the features of a cell.
+    /// Appends the features of a cell, and returns the remark on an unknown category.
     fn encode(
         &self,
         known: &TableColumn,
         (row, at): (usize, usize),
         features: &mut Vec<f64>,
-        unknown: &mut BTreeSet<String>,
-    ) -> Result<(), FrameProblem> {
+    ) -> Result<Option<String>, FrameProblem> {
         let is_number = matches!(known.kind, ColumnKind::Number { .. });
         let number;
         let cell = match &self.cells {
             FrameCells::Numbers(numbers) if is_number && numbers[row].is_finite() => {
                 features.push(numbers[row]);
                 features.extend(known.has_missing.then_some(0.0));
-                return Ok(());
+                return Ok(None);
             }
             FrameCells::Numbers(numbers) if numbers[row].is_nan() => None,
             FrameCells::Numbers(numbers) => {
@@ -96,18 +94,8 @@ impl FrameColumn<'_> {
             }
             FrameCells::Texts(texts) | FrameCells::Categories(texts) => text(&texts[row]),
         };
-        let spelled = cell.map(|cell| if is_number { plain(cell, Numbers::USUAL) } else { cell.into() });
-        let encoded = known.encode(spelled.as_deref(), features).map_err(|expected| {
-            let cell = cell.unwrap_or_default();
-            let found = Some(cell).filter(|_| is_number).and_then(|cell| unreadable(cell, Numbers::USUAL, at));
-            let other = || CsvProblem::OtherKind { cell: shown(cell.as_bytes()), expected };
-            self.problem(Some(row), found.unwrap_or_else(other))
-        })?;
-        if encoded == Encoded::UnknownCategory {
-            let cell = shown(cell.unwrap_or_default().as_bytes());
-            unknown.insert(unknown_category(&format!("'{}'", self.name), &cell));
-        }
-        Ok(())
+        let called = || format!("'{}'", self.name);
+        encode(known, cell, (Numbers::USUAL, at), called, features).map_err(|problem| self.problem(Some(row), problem))
     }
 }
 
@@ -142,7 +130,7 @@ pub fn encode_frame(
     let (mut values, mut unknown) = (Vec::with_capacity(n_rows * n_cols), BTreeSet::new());
     for row in 0..n_rows {
         for (at, (column, known)) in frame.iter().zip(&known.0).enumerate() {
-            column.encode(known, (row, at), &mut values, &mut unknown)?;
+            unknown.extend(column.encode(known, (row, at), &mut values)?);
         }
     }
     Ok((DenseMatrix { values, n_rows, n_cols }, unknown.into_iter().collect()))

@@ -7,7 +7,7 @@ use widemargin::data::Label;
 
 use crate::error::Result;
 use crate::options::LabelColumn;
-use crate::problem::{CsvProblem, excerpt, list};
+use crate::problem::{Problem, excerpt, list};
 
 /// Names of a label column.
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
@@ -21,12 +21,12 @@ pub(crate) struct Header {
 
 impl Header {
     /// The column with a number: 1 is the first, -1 the last; or why there is none.
-    pub fn numbered(&self, number: i64) -> Result<usize, String> {
+    fn numbered(&self, number: i64) -> Result<usize, String> {
         LabelColumn::position(number, self.n).ok_or_else(|| format!("there are {} columns", self.n))
     }
 
     /// The column with a name; or why there is not exactly one.
-    pub fn named(&self, name: &str) -> Result<usize, String> {
+    fn named(&self, name: &str) -> Result<usize, String> {
         let names = self.names.as_ref().ok_or("the file has no header")?;
         let mut found = names.iter().enumerate().filter(|(_, known)| *known == name).map(|(column, _)| column);
         match (found.next(), found.next()) {
@@ -39,26 +39,36 @@ impl Header {
     }
 
     /// Rejects duplicate names among some columns.
-    pub fn check_names(&self, columns: &[usize]) -> Result<(), CsvProblem> {
+    pub fn check_names(&self, columns: &[usize]) -> Result<(), Problem> {
         let Some(names) = &self.names else { return Ok(()) };
         let mut column_of = HashMap::new();
         for &column in columns.iter().filter(|column| !names[**column].is_empty()) {
             if let Some(other) = column_of.insert(&names[column], column) {
                 let name = excerpt(&names[column]);
-                return Err(CsvProblem::SameName { name, columns: (other + 1, column + 1) });
+                let text = format!("columns {} and {} are both called '{name}'", other + 1, column + 1);
+                return Err(Problem::new(text).help("rename one of them: columns are matched by their names"));
             }
         }
         Ok(())
     }
 
-    /// The label column, if the caller specified it.
-    pub fn label(&self, file: &Path, label: &LabelColumn) -> Result<Option<usize>> {
-        let found = match label {
-            LabelColumn::None | LabelColumn::Auto | LabelColumn::Indicators(_) => return Ok(None),
+    /// The column with a name or a number; or why there is none.
+    pub fn find(&self, column: &LabelColumn) -> Result<usize, String> {
+        match column {
             LabelColumn::Number(number) => self.numbered(*number),
             LabelColumn::Name(name) => self.named(name),
-        };
-        found.map(Some).map_err(|reason| label.refused(file, reason))
+            LabelColumn::Auto | LabelColumn::None | LabelColumn::Indicators(_) => {
+                Err("a name or a number is needed".into())
+            }
+        }
+    }
+
+    /// The label column, if the caller specified it.
+    pub fn label(&self, file: &Path, label: &LabelColumn) -> Result<Option<usize>> {
+        match label {
+            LabelColumn::None | LabelColumn::Auto | LabelColumn::Indicators(_) => Ok(None),
+            one => self.find(one).map(Some).map_err(|reason| label.refused(file, &reason)),
+        }
     }
 
     /// The name of a column as a label: its number from 1 if it has none.

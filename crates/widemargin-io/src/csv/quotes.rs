@@ -3,7 +3,6 @@
 use std::io::{self, Read};
 
 /// Text whose quotes are checked: [`Read::read`] fails with a [`BadQuote`] as its inner error.
-#[derive(Debug)]
 pub(super) struct Checked<R> {
     inner: R,
     delimiter: u8,

@@ -1,34 +1,33 @@
 //! Reads a CSV file in blocks.
 
-use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
-use widemargin::data::{ColumnKind, DenseMatrix, Encoded, Label, Labels, TableColumns};
+use widemargin::data::{DenseMatrix, Label, Labels, TableColumn, TableColumns};
 
-use super::cell::{is_missing, text_of};
+use super::cell::{encode, feature, label, not_finite, text_of};
 use super::columns::Columns;
 use super::header::Header;
-use super::number::{Lookalike, Numbers};
 use super::records::Records;
 use super::remarks::of_features;
+use super::statistics::{MAX_CATEGORIES, Statistics, fill};
 use crate::error::{IoError, Result};
 use crate::indicators::{Indicators, indicator};
-use crate::options::{ColumnRule, Decimal, ReadOptions};
-use crate::problem::{CsvProblem, excerpt, shown};
+use crate::options::{ColumnRule, ReadOptions};
+use crate::problem::{Problem, ProblemKind, shown};
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
-use crate::text_input::TextInput;
+use crate::text_input::{TextInput, open_text};
 
 /// Reads tables of successive lines.
-#[derive(Debug)]
 pub(crate) struct Reader {
     pub(super) records: Records,
     pub(super) columns: Columns,
     /// How cells become features, if they are more than numbers.
     pub(super) known: Option<Arc<TableColumns>>,
-    /// Whether a model is trained on the table.
-    is_training: bool,
+    /// The usual delimiter and the options, if a model is trained on the table.
+    training: Option<(u8, ReadOptions)>,
 }
 
 /// The rows read so far.
@@ -60,7 +59,8 @@ impl Reader {
             ColumnRule::Known(columns) => Some(columns.clone()),
             ColumnRule::Numbers | ColumnRule::Learn => None,
         };
-        Ok(Reader { records, columns, known, is_training: options.columns == ColumnRule::Learn })
+        let training = (options.columns == ColumnRule::Learn).then(|| (delimiter, options.clone()));
+        Ok(Reader { records, columns, known, training })
     }
 
     fn table(&self, rows: ReadRows) -> Table {
@@ -90,35 +90,36 @@ impl Reader {
         }
     }
 
-    fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool> {
-        let Some(line) = self.records.next()? else { return Ok(false) };
-        if self.records.record.len() != self.records.n {
-            return Err(self.records.ragged(line));
+    /// All rows.
+    fn read_rows(&mut self) -> Result<ReadRows> {
+        let mut rows = ReadRows::default();
+        while self.read_row(&mut rows)? {}
+        if rows.n == 0 {
+            return Err(Problem::new("a header and no samples").of(&self.records.file));
         }
+        rows.values.shrink_to_fit();
+        if self.training.is_some() {
+            rows.remarks.extend(of_features(&self.columns, self.known.as_deref(), &rows.values, rows.n));
+        }
+        Ok(rows)
+    }
+
+    fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool> {
+        let Some(line) = self.records.next_row()? else { return Ok(false) };
         let (columns, numbers) = (&self.columns, self.records.numbers);
         let problem = |column, p| self.records.problem(line, Some(columns.header.called(column)), p);
-        let cell = |column: usize| self.records.record[column].trim_ascii();
+        let cell = |column: usize| self.records.cell(column);
         for (at, &column) in columns.features.iter().enumerate() {
-            match &self.known {
-                None => {
-                    let value = feature(cell(column), numbers, column, columns.is_label_specified);
-                    rows.values.push(value.map_err(|p| problem(column, p))?);
-                }
-                Some(known) => {
-                    let text = text_of(cell(column)).map_err(|p| problem(column, p))?;
-                    let is_number = matches!(known.0[at].kind, ColumnKind::Number { .. });
-                    let plain = text.map(|text| if is_number { plain(text, numbers) } else { text.into() });
-                    let encoded = known.0[at].encode(plain.as_deref(), &mut rows.values).map_err(|expected| {
-                        let cell = shown(cell(column));
-                        let found = text.filter(|_| is_number).and_then(|text| unreadable(text, numbers, column));
-                        problem(column, found.unwrap_or(CsvProblem::OtherKind { cell, expected }))
-                    })?;
-                    if encoded == Encoded::UnknownCategory && rows.remarks.len() < MAX_REMARKS {
-                        let (name, value) = (columns.header.called(column), shown(cell(column)));
-                        rows.remarks.push(unknown_category(&name, &value));
-                    }
-                }
-            }
+            let Some(known) = &self.known else {
+                let value = feature(cell(column), numbers, column, columns.is_label_specified);
+                rows.values.push(value.map_err(|p| problem(column, p))?);
+                continue;
+            };
+            let called = || columns.header.called(column);
+            let encoded = text_of(cell(column))
+                .and_then(|text| encode(&known.0[at], text, (numbers, column), called, &mut rows.values));
+            let remark = encoded.map_err(|p| problem(column, p))?;
+            rows.remarks.extend(remark.filter(|_| rows.remarks.len() < MAX_REMARKS));
         }
         // One line per category.
         rows.remarks.sort();
@@ -130,21 +131,22 @@ impl Reader {
             rows.indicators.push(indicator(cell(column), numbers).map_err(|p| problem(column, p))?);
         }
         if let Some(column) = columns.id {
-            let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, CsvProblem::NotText))?;
+            let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, Problem::not_text()))?;
             rows.ids.push(id.to_owned());
         }
         if let Some(column) = columns.weight {
             let weight = numbers.number(cell(column)).filter(|weight| weight.is_finite() && *weight >= 0.0);
-            let refused = || problem(column, CsvProblem::Weight(shown(cell(column))));
-            rows.weights.push(weight.ok_or_else(refused)?);
+            let refused =
+                || format!("'{}' is not a weight, which is a number of at least 0", shown(cell(column))).into();
+            rows.weights.push(weight.ok_or_else(|| problem(column, refused()))?);
         }
         if let Some(column) = columns.group {
             // As text: `1` and `01` are two groups.
             let group = text_of(cell(column)).map_err(|p| problem(column, p))?;
-            let group = group.ok_or_else(|| problem(column, CsvProblem::Missing))?;
+            let group = group.ok_or_else(|| problem(column, Problem::missing()))?;
             rows.groups.push(Label::Text(group.to_owned()));
         }
-        rows.lines.push(line);
+        rows.lines.push((), line, 1);
         rows.n += 1;
         Ok(true)
     }
@@ -172,82 +174,70 @@ impl SampleReader for Reader {
     }
 
     fn read_all(&mut self) -> Result<Option<Table>> {
-        let mut rows = ReadRows::default();
-        while self.read_row(&mut rows)? {}
-        if rows.n == 0 {
-            return Err(IoError::Empty { file: self.records.file.clone(), what: "a header and no samples" });
+        let training = self.training.clone().filter(|_| self.known.is_none() && self.records.file.is_file());
+        if let Some((delimiter, options)) = &training
+            && !options.categorical.is_empty()
+        {
+            return learn(&self.records.file, *delimiter, options).map(Some);
         }
-        rows.values.shrink_to_fit();
-        if self.is_training {
-            rows.remarks.extend(of_features(&self.columns, self.known.as_deref(), &rows.values, rows.n));
-        }
-        Ok(Some(self.table(rows)))
-    }
-}
-
-fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_specified: bool) -> Result<f64, CsvProblem> {
-    match numbers.number(cell) {
-        Some(value) if value.is_finite() => Ok(value),
-        _ if is_missing(cell) => Err(CsvProblem::Missing),
-        Some(_) => Err(CsvProblem::NotFinite(shown(cell))),
-        None => {
-            let text = std::str::from_utf8(cell).map_err(|_| CsvProblem::NotText)?;
-            let not_a_number = CsvProblem::NotANumber { cell: shown(cell), column: column + 1, is_label_specified };
-            Err(unreadable(text, numbers, column).unwrap_or(not_a_number))
+        match (self.read_rows(), training) {
+            (Ok(rows), _) => Ok(Some(self.table(rows))),
+            (Err(IoError::Input { problem, .. }), Some((delimiter, options)))
+                if problem.kind == ProblemKind::NotNumeric =>
+            {
+                learn(&self.records.file, delimiter, &options).map(Some)
+            }
+            (Err(error), _) => Err(error),
         }
     }
 }
 
-/// The remark on a category that did not occur in training.
-pub(super) fn unknown_category(column: &str, cell: &str) -> String {
-    format!("column {column}: '{cell}' did not occur in training and is treated as no category")
-}
-
-/// A number as it is spelled without signs; other text as it is.
-pub(super) fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
-    match numbers.number(text.as_bytes()) {
-        Some(number) if text.parse() != Ok(number) => Cow::Owned(number.to_string()),
-        _ => Cow::Borrowed(text),
-    }
-}
-
-/// What is wrong with a cell that looks like a number, and is none of the file's.
-pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<CsvProblem> {
-    let cell = excerpt(text);
-    Some(match numbers.lookalike(text)? {
-        Lookalike::Date => CsvProblem::NoMeasure { cell, kind: "date", column: column + 1 },
-        Lookalike::Time => CsvProblem::NoMeasure { cell, kind: "time", column: column + 1 },
-        Lookalike::OtherDecimal(Decimal::Comma) => CsvProblem::DecimalMark {
-            cell,
-            problem: &[
-                "has a decimal comma, other numbers of the file a decimal point",
-                "write all numbers in one way, or pass --decimal , if the file has commas and points separate thousands",
-            ],
-        },
-        Lookalike::OtherDecimal(Decimal::Point) => CsvProblem::DecimalMark {
-            cell,
-            problem: &[
-                "has a decimal point, other numbers of the file a decimal comma",
-                "write all numbers in one way, or pass --decimal . if the file has points and commas separate thousands",
-            ],
-        },
-        Lookalike::Ambiguous => CsvProblem::DecimalMark {
-            cell,
-            problem: &[
-                "may have a comma that separates thousands, or a decimal comma",
-                "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks",
-            ],
-        },
-    })
-}
-
-pub(crate) fn label(cell: &[u8]) -> Result<Label, CsvProblem> {
-    match std::str::from_utf8(cell) {
-        // A class may be called 'none'.
-        Ok(text) if is_missing(cell) && !text.eq_ignore_ascii_case("none") => {
-            Err(CsvProblem::MissingLabel(shown(cell)))
+/// Reads a file twice: the kinds of its columns, then its rows.
+fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
+    let open = || Reader::new(open_text(path)?, delimiter, options);
+    let mut first = open()?;
+    let features = first.columns.features.clone();
+    let mut statistics: Vec<Statistics> = features.iter().map(|_| Statistics::new()).collect();
+    let numbers = first.records.numbers;
+    while let Some(line) = first.records.next_row()? {
+        for (&column, statistics) in features.iter().zip(&mut statistics) {
+            let cell = first.records.cell(column);
+            let is_category = first.columns.categorical.contains(&column);
+            let text = text_of(cell).and_then(|text| match text.and_then(|text| numbers.number(text.as_bytes())) {
+                Some(number) if !number.is_finite() && !is_category => Err(not_finite(cell)),
+                _ => Ok(text),
+            });
+            let called = || Some(first.columns.header.called(column));
+            let text = text.map_err(|problem| first.records.problem(line, called(), problem))?;
+            match is_category {
+                true => statistics.add_category(text),
+                false => statistics.add(text, line, numbers, column),
+            }
         }
-        Ok(text) => Ok(Label::parse(text)),
-        Err(_) => Err(CsvProblem::NotText),
     }
+    let names = first.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);
+    let (mut columns, mut remarks) = (Vec::with_capacity(features.len()), Vec::new());
+    for ((statistics, name), &column) in statistics.into_iter().zip(names).zip(&features) {
+        let has_missing = statistics.n_missing > 0;
+        let called = first.columns.header.called(column);
+        remarks.extend(statistics.remark(&called, column));
+        let kind = match first.columns.categorical.contains(&column) {
+            true => statistics.categories(column, MAX_CATEGORIES),
+            false => statistics.kind(column, first.columns.is_label_specified),
+        };
+        let kind = kind.map_err(|(line, problem)| match line {
+            Some(line) => first.records.problem(line, Some(called), problem),
+            None => problem.at(path, format!("column {called}")),
+        })?;
+        columns.push(TableColumn { name, kind, has_missing });
+    }
+    let mut second = open()?;
+    second.known = Some(Arc::new(TableColumns(columns.clone())));
+    let mut table = second.read_all()?.ok_or_else(|| IoError::no_samples(path))?;
+    if let Samples::DenseF64(matrix) = &mut table.samples {
+        fill(&mut columns, &mut matrix.values, matrix.n_cols);
+    }
+    table.remarks.extend(remarks);
+    table.columns = Some(TableColumns(columns));
+    Ok(table)
 }

@@ -12,7 +12,7 @@ use super::number::Numbers;
 use super::quotes::{BadQuote, Checked};
 use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
-use crate::problem::CsvProblem;
+use crate::problem::Problem;
 use crate::text_input::TextInput;
 
 /// Lines that are read ahead, to tell what the columns are.
@@ -28,7 +28,6 @@ struct Ahead {
 }
 
 /// Lines, with the first ones read ahead.
-#[derive(Debug)]
 pub(crate) struct Records {
     pub file: PathBuf,
     /// The file followed by a newline, so that every line ends with one.
@@ -113,6 +112,13 @@ impl Records {
         first_line::of(first, &others.collect::<Vec<_>>(), self.numbers) == FirstLine::Names
     }
 
+    /// The names in the first line.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let name = |cell: &[u8]| String::from_utf8(cell.trim_ascii().to_vec());
+        let names = self.first().0.iter().map(name).collect::<Result<Vec<_>, _>>();
+        names.map_err(|_| self.first_problem(Problem::not_text()))
+    }
+
     /// Skips the first line, which is a header.
     pub fn skip_header(&mut self) {
         self.ahead.pop_front();
@@ -121,6 +127,20 @@ impl Records {
     /// Bytes of the file read so far.
     pub fn bytes(&self) -> u64 {
         self.end
+    }
+
+    /// A cell of the current line.
+    pub fn cell(&self, column: usize) -> &[u8] {
+        self.record[column].trim_ascii()
+    }
+
+    /// Advances to the next line, which must have as many cells as the first.
+    pub fn next_row(&mut self) -> Result<Option<usize>> {
+        let line = self.next()?;
+        match line {
+            Some(line) if self.record.len() != self.n => Err(self.ragged(line)),
+            line => Ok(line),
+        }
     }
 
     /// Advances to the next line and returns its number; `None` at the end.
@@ -143,26 +163,41 @@ impl Records {
     }
 
     /// An error in a line, or in a cell of it.
-    pub fn problem(&self, line: usize, column: Option<String>, problem: CsvProblem) -> IoError {
-        IoError::Csv { file: self.file.clone(), line, column, problem }
+    pub fn problem(&self, line: usize, column: Option<String>, problem: Problem) -> IoError {
+        let column = column.map(|column| format!(", column {column}")).unwrap_or_default();
+        problem.at(&self.file, format!("line {line}{column}"))
     }
 
     /// The error of a number of cells that is not that of the first line.
     pub fn ragged(&self, line: usize) -> IoError {
         let (found, expected) = (self.record.len(), self.n);
-        let (as_in_line, delimiter) = (self.first_line, char::from(self.delimiter));
-        self.problem(line, None, CsvProblem::Ragged { found, expected, as_in_line, delimiter })
+        let problem = Problem::new(format!("{found} cells, expected {expected} as in line {}", self.first_line));
+        let help = match expected {
+            1 => "if the first line is a title, remove it; name what separates cells with --delimiter".into(),
+            _ => format!(
+                "complete the line, put cells that contain {} in quotes, or name another separator with --delimiter",
+                named(self.delimiter)
+            ),
+        };
+        self.problem(line, None, problem.help(help))
     }
 
     /// An error in the first line.
-    pub fn first_problem(&self, problem: CsvProblem) -> IoError {
+    pub fn first_problem(&self, problem: Problem) -> IoError {
         self.problem(self.first_line, None, problem)
     }
 
     /// The error of a file of one column that needs more.
     pub fn one_column(&self) -> IoError {
-        let [delimiter, other] = [Some(self.delimiter), self.other_delimiter].map(|one| one.map(char::from));
-        self.first_problem(CsvProblem::OneColumn { delimiter: delimiter.unwrap_or(','), other })
+        let help = match self.other_delimiter {
+            Some(b'\t') => "if tabs separate the cells, pass --delimiter tab".to_owned(),
+            Some(b' ') => "if blanks separate the cells, pass --delimiter space".to_owned(),
+            Some(other) => format!("if {0} separates the cells, pass --delimiter {0}", named(other)),
+            None => "name what separates the cells with --delimiter".to_owned(),
+        };
+        let text =
+            format!("no feature columns: the lines have one cell where {} separates cells", named(self.delimiter));
+        self.first_problem(Problem::new(text).help(help))
     }
 
     /// Reads the first lines, without comments before the table.
@@ -182,7 +217,7 @@ impl Records {
             });
         }
         let Some(first) = self.ahead.front() else {
-            return Err(IoError::Empty { file: self.file.clone(), what: "no samples in the file" });
+            return Err(IoError::no_samples(&self.file));
         };
         (self.n, self.first_line) = (first.record.len(), first.line);
         if self.is_table {
@@ -247,10 +282,22 @@ fn unreadable(file: &Path, error: csv::Error) -> IoError {
         other => std::io::Error::other(format!("{other:?}")),
     };
     match error.get_ref().and_then(|inner| inner.downcast_ref::<BadQuote>()) {
-        Some(&BadQuote { line }) => {
-            IoError::Csv { file: file.to_owned(), line, column: None, problem: CsvProblem::UnclosedQuote }
-        }
+        Some(BadQuote { line }) => Problem::new("a quote begins a cell and is not closed")
+            .help(
+                "close the quote, or double it (\"\") if it is part of the text: otherwise the lines behind it would be \
+                 read as one cell",
+            )
+            .at(file, format!("line {line}")),
         None => IoError::reading(file)(error),
+    }
+}
+
+/// A delimiter in messages.
+fn named(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => "tabs".into(),
+        b' ' => "blanks".into(),
+        other => format!("'{}'", char::from(other)),
     }
 }
 

@@ -6,8 +6,9 @@ use widemargin::Error;
 use widemargin::data::{ColumnRoles, RoleColumn, column_order};
 
 use super::header::{Header, LABEL_NAMES};
-use crate::error::{IoError, Result};
+use crate::error::Result;
 use crate::options::{LabelColumn, ReadOptions, TrainedTable};
+use crate::problem::Problem;
 
 /// The positions of columns that are not features.
 #[derive(Debug, Default)]
@@ -29,23 +30,10 @@ impl Roles {
     pub fn named(file: &Path, header: &Header, options: &ReadOptions) -> Result<Roles> {
         let indicators = indicators(file, header, &options.label)?;
         let mut roles = Roles { label: header.label(file, &options.label)?, indicators, ..Roles::default() };
-        let flags = [("--id", &options.id), ("--weight-column", &options.weight), ("--group", &options.group)];
-        let flags = flags.into_iter().filter_map(|(flag, column)| Some((flag, column.as_ref()?)));
-        for (flag, column) in flags.chain(options.lists()) {
-            let found = match column {
-                LabelColumn::Number(number) => header.numbered(*number),
-                LabelColumn::Name(name) => header.named(name),
-                LabelColumn::Auto | LabelColumn::None | LabelColumn::Indicators(_) => {
-                    Err("a name or a number is needed".into())
-                }
-            };
-            let found = found.and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.conflict(at)) });
-            let at = found.map_err(|reason| IoError::OtherColumn {
-                file: file.to_owned(),
-                flag,
-                column: column.to_string(),
-                reason,
-            })?;
+        for (flag, column) in options.other_columns() {
+            let found =
+                header.find(column).and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.conflict(at)) });
+            let at = found.map_err(|reason| column.refused_as(flag, file, &reason))?;
             match flag {
                 "--id" => roles.id = Some(at),
                 "--weight-column" => roles.weight = Some(at),
@@ -136,7 +124,7 @@ fn position(roles: &ColumnRoles, header: &Header, column: &RoleColumn) -> Option
 /// column of text.
 ///
 /// # Errors
-/// [`IoError::UnclearLabel`] if there is one column more than the model has features, and it is not clear which is the label.
+/// If there is one column more than the model has features, and it is not clear which is the label.
 pub(super) fn label_column(
     file: &Path,
     trained: &TrainedTable,
@@ -159,7 +147,9 @@ pub(super) fn label_column(
     if clear.is_some() || header.names.is_some() || found != expected + 1 {
         return Ok(clear);
     }
-    Err(IoError::UnclearLabel { file: file.to_owned(), found, expected })
+    let text = "the label column cannot be determined";
+    let problem = Problem::new(format!("{found} columns, the model has {expected} features: {text}"));
+    Err(problem.help("name it with --label COLUMN: 1 is the first column, -1 the last").of(file))
 }
 
 /// The columns of features in the order of training, by their names if both have names.

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use widemargin::data::Rows;
-
+use crate::error::Failure;
 use crate::table::Table;
-use crate::write_rows::{Failure, Number};
+use crate::write_rows::{Number, for_each_row};
 
 /// Writes a header and one sample per line, with one column per feature and the label last.
 ///
@@ -13,8 +12,7 @@ use crate::write_rows::{Failure, Number};
 /// absence.
 pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Result<(), Failure> {
     let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-    let n_cols = table.samples.n_cols();
-    for column in 0..n_cols {
+    for column in 0..table.samples.n_cols() {
         match &table.feature_names {
             Some(names) => csv.write_field(&names[column]),
             None => csv.write_field(format!("x{}", column + 1)),
@@ -25,16 +23,9 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
         csv.write_field("label").map_err(broken)?;
     }
     csv.write_record(None::<&[u8]>).map_err(broken)?;
-    let single = table.samples.is_single();
-    let mut cell = Vec::new();
-    let view = table.samples.view()?.rows("the format")?;
-    let mut nonzeros = Vec::new();
-    for row in 0..view.n_rows() {
-        nonzeros.clear();
-        view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
-        let mut left = nonzeros.iter().peekable();
-        for column in 0..n_cols {
-            let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
+    let (single, mut cell) = (table.samples.is_single(), Vec::new());
+    for_each_row(&table.samples, |row, values| {
+        for &value in values {
             cell.clear();
             write!(cell, "{}", Number { value, single })?;
             csv.write_field(&cell).map_err(broken)?;
@@ -42,8 +33,8 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
         if let Some(labels) = &table.labels {
             csv.write_field(labels.get(row).to_string()).map_err(broken)?;
         }
-        csv.write_record(None::<&[u8]>).map_err(broken)?;
-    }
+        csv.write_record(None::<&[u8]>).map_err(broken)
+    })?;
     Ok(csv.flush()?)
 }
 

@@ -4,7 +4,7 @@ use memchr::memchr;
 use widemargin::data::{CsrMatrix, Label};
 
 use super::number::{is_blank, short_pair};
-use crate::problem::{LibsvmProblem, shown};
+use crate::problem::{IMPUTE, Problem, shown};
 use crate::table::RowLines;
 
 /// What the caller expects of the text.
@@ -36,7 +36,7 @@ pub(crate) struct ParsedRows {
 pub(crate) struct Misfit {
     pub line: usize,
     pub column: usize,
-    pub problem: LibsvmProblem,
+    pub problem: Problem,
 }
 
 impl Default for ParsedRows {
@@ -82,7 +82,7 @@ impl ParsedRows {
     }
 
     /// Parses the line that starts at `start`; returns the start of the next one.
-    fn parse_line(&mut self, text: &[u8], start: usize, rules: Rules) -> Result<usize, (usize, LibsvmProblem)> {
+    fn parse_line(&mut self, text: &[u8], start: usize, rules: Rules) -> Result<usize, (usize, Problem)> {
         let mut at = skip_blanks(text, start);
         if let Some(next) = line_end(text, at) {
             return Ok(next);
@@ -93,10 +93,10 @@ impl ParsedRows {
             if is_pair && rules.multilabel {
                 self.labels.push(Label::Text(String::new()));
             } else if is_pair {
-                return Err((at, LibsvmProblem::LabelMissing(shown(label))));
+                return Err((at, label_missing(label)));
             }
             if !is_pair {
-                let label = std::str::from_utf8(label).map_err(|_| (at, LibsvmProblem::LabelNotText))?;
+                let label = std::str::from_utf8(label).map_err(|_| (at, "the label is not UTF-8 text".into()))?;
                 self.labels.push(if rules.multilabel { Label::Text(label.to_owned()) } else { Label::parse(label) });
             }
         }
@@ -125,13 +125,17 @@ impl ParsedRows {
             }
             at += length;
             if let Some(n_features) = rules.n_features.filter(|n| column as usize >= *n) {
-                return Err((at - length, LibsvmProblem::IndexTooLarge { index, n_features }));
+                let problem = Problem::new(format!("index {index}: there are only {n_features} features"));
+                return Err((
+                    at - length,
+                    problem.help("the model was trained without that feature, and cannot use it: leave it out"),
+                ));
             }
         };
         // A stored zero counts here: it shows that the feature exists.
         self.matrix.n_cols = self.matrix.n_cols.max((next_index - u64::from(rules.first)) as usize);
         self.matrix.indptr.push(self.matrix.values.len());
-        self.lines.push(self.n_lines);
+        self.lines.push((), self.n_lines, 1);
         Ok(next)
     }
 }
@@ -162,27 +166,46 @@ fn word(text: &[u8], at: usize) -> &[u8] {
 }
 
 /// A pair in any notation. Errors include the byte offset within the word.
-fn any_pair(word: &[u8]) -> Result<(u32, f32, usize), (usize, LibsvmProblem)> {
+fn any_pair(word: &[u8]) -> Result<(u32, f32, usize), (usize, Problem)> {
     let Some(colon) = memchr(b':', word) else {
-        return Err((0, LibsvmProblem::NotAPair(shown(word))));
+        let problem = Problem::new(format!("'{}' is not an index:value pair", shown(word)));
+        return Err((0, problem.help("if this is another format, name it with --format")));
     };
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     let Some(index) = std::str::from_utf8(index).ok().and_then(|text| text.parse().ok()) else {
-        let problem = if index == b"qid" { LibsvmProblem::RankingGroup } else { LibsvmProblem::BadIndex };
-        return Err((0, problem(shown(if index == b"qid" { word } else { index }))));
+        if index == b"qid" {
+            let problem = Problem::new(format!("'{}': ranking groups are not read", shown(word)));
+            return Err((0, problem.help("remove the qid entries")));
+        }
+        return Err((0, format!("index '{}' is not a whole number from 1 to {}", shown(index), u32::MAX).into()));
     };
     match std::str::from_utf8(value).ok().and_then(|text| text.parse::<f32>().ok()) {
         Some(number) if number.is_finite() => Ok((index, number, word.len())),
-        Some(_) => Err((colon + 1, LibsvmProblem::NotFinite(shown(value)))),
-        None => Err((colon + 1, LibsvmProblem::BadValue(shown(value)))),
+        Some(_) => {
+            let problem = Problem::new(format!("value '{}' is not a finite single-precision number", shown(value)));
+            Err((colon + 1, problem.help(IMPUTE)))
+        }
+        None => Err((colon + 1, format!("value '{}' is not a number", shown(value)).into())),
     }
 }
 
 #[cold]
-fn index_problem(index: u32, previous: u32) -> LibsvmProblem {
-    match index {
-        0 => LibsvmProblem::IndexZero,
-        _ if index == previous => LibsvmProblem::DuplicateIndex(index),
-        _ => LibsvmProblem::OutOfOrder { index, previous },
+fn label_missing(word: &[u8]) -> Problem {
+    Problem::new(format!("label missing: the line starts with '{}'", shown(word)))
+        .help("begin each line with a label, or pass --label none if the samples have none")
+}
+
+#[cold]
+fn index_problem(index: u32, previous: u32) -> Problem {
+    if index == 0 {
+        return Problem::new("index 0: the indices of this file start at 1").help(
+            "indices count from 1 here, and from 0 only where the first lines have index 0: write the file with \
+             dump_svmlight_file(…, zero_based=False), or add 1 to every index",
+        );
     }
+    let text = match index == previous {
+        true => format!("index {index} occurs twice"),
+        false => format!("index {index} after {previous}: indices must ascend"),
+    };
+    Problem::new(text).help("sort the pairs of each line by index and sum those that share one")
 }

@@ -1,17 +1,18 @@
 //! Reads a LIBSVM file in blocks, each parsed in parallel.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use widemargin::data::{CsrMatrix, Label, Labels};
 
-use super::parse::{ParsedRows, Rules};
+use super::parse::{Misfit, ParsedRows, Rules};
 use super::start::Start;
 use super::text::{TextBlocks, split_lines};
 use crate::error::{IoError, Result};
 use crate::indicators::Indicators;
 use crate::options::ReadOptions;
-use crate::problem::LibsvmProblem;
+use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
@@ -21,14 +22,10 @@ use crate::text_input::TextInput;
 const MIN_PIECE: usize = 128 << 10;
 
 /// Reads tables of successive lines.
-#[derive(Debug)]
 pub(crate) struct Reader {
-    file: std::path::PathBuf,
+    file: PathBuf,
     text: TextBlocks<TextInput>,
     rules: Rules,
-    /// Size of the file in bytes, if known, and number of bytes parsed.
-    length: Option<u64>,
-    bytes_parsed: u64,
     lines_before: usize,
     /// Whether there were rows so far, and an index:value pair in one.
     has_rows: bool,
@@ -42,8 +39,10 @@ impl Reader {
         let labels = options.wants_labels(&input.file, "in LIBSVM text the label is the first word of each line")?;
         let start = Start::of(input.start());
         if let Some(line) = start.precomputed() {
-            let problem = LibsvmProblem::PrecomputedKernel;
-            return Err(IoError::Libsvm { file: input.file.clone(), line, column: 1, problem });
+            let text = "the values of index 0 number the rows, as in LIBSVM's files of precomputed kernels";
+            let help = "remove the pairs 0:1, 0:2, … and pass --similarity precomputed: the other columns are the \
+                        similarities to the training samples";
+            return Err(Problem::new(text).help(help).at(&input.file, format!("line {line}, column 1")));
         }
         // If the number of features is specified, rows without pairs are samples; those of a table are not.
         if start.is_table() {
@@ -52,13 +51,11 @@ impl Reader {
         let (multilabel, first) = (labels && start.is_multilabel(), start.first_index());
         Ok(Reader {
             file: input.file.clone(),
-            length: input.length,
             text: TextBlocks::new(input, options.block_bytes()),
             rules: Rules { labels, n_features: options.n_features, first, multilabel },
             lines_before: 0,
             has_rows: false,
             has_pairs: false,
-            bytes_parsed: 0,
             pieces: Vec::new(),
         })
     }
@@ -68,7 +65,6 @@ impl Reader {
         let Some(text) = self.text.next().map_err(IoError::reading(&self.file))? else {
             return Ok(false);
         };
-        self.bytes_parsed += text.len() as u64;
         let n_pieces = (text.len() / MIN_PIECE).clamp(1, 2 * rayon::current_num_threads());
         let rules = self.rules;
         let parsed = if n_pieces == 1 || rayon::current_num_threads() == 1 {
@@ -89,14 +85,8 @@ impl Reader {
             })
         };
         self.lines_before = rows.n_lines;
-        let file = &self.file;
-        parsed.map_err(|m| IoError::Libsvm {
-            file: file.clone(),
-            line: m.line,
-            column: m.column,
-            problem: m.problem,
-        })?;
-        Ok(true)
+        let located = |m: Misfit| m.problem.at(&self.file, format!("line {}, column {}", m.line, m.column));
+        parsed.map_err(located).map(|()| true)
     }
 
     fn table(&self, mut rows: ParsedRows) -> Table {
@@ -153,14 +143,6 @@ impl SampleReader for Reader {
 
     fn read_all(&mut self) -> Result<Option<Table>> {
         let mut rows = ParsedRows::default();
-        if self.parse_block(&mut rows)? {
-            // The rest is assumed to be like the start, which avoids copies as the vectors grow.
-            let parsed = self.bytes_parsed.max(1) as f64;
-            let more = self.length.map_or(0.0, |length| (length as f64 / parsed - 1.0).max(0.0));
-            let n_more = (rows.matrix.values.len() as f64 * more) as usize;
-            rows.matrix.indices.reserve(n_more);
-            rows.matrix.values.reserve(n_more);
-        }
         while self.parse_block(&mut rows)? {}
         if rows.matrix.indptr.len() == 1 {
             return Ok(None);

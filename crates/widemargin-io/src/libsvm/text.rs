@@ -8,7 +8,6 @@ use memchr::memrchr;
 const MAX_LINE: usize = 1 << 30;
 
 /// Splits the input into blocks that end at line ends.
-#[derive(Debug)]
 pub(crate) struct TextBlocks<R> {
     reader: R,
     buffer: Vec<u8>,

@@ -5,8 +5,10 @@ use std::io::Write;
 use widemargin::data::{Label, Rows};
 
 use crate::Format;
+use crate::error::Failure;
+use crate::problem::excerpt;
 use crate::table::Table;
-use crate::write_rows::{Failure, Number};
+use crate::write_rows::{Number, not_in};
 
 /// Writes `label index:value …` for each sample. Zeros are omitted, except for one in the first line if no sample has a
 /// value in the last column, so that the number of columns is preserved.
@@ -14,7 +16,7 @@ use crate::write_rows::{Failure, Number};
 /// The output can be read back: values beyond single precision, in which this format is read, are refused.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     let Some(labels) = &table.labels else {
-        return Err(Failure::not_in(
+        return Err(not_in(
             Format::Libsvm,
             "each line starts with a label, and the samples have none",
             "write .csv, .npy or .npz, which can do without",
@@ -24,16 +26,16 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
         if let Label::Text(text) = label
             && (text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control() || ":#".contains(c)))
         {
-            return Err(Failure::not_in(
+            return Err(not_in(
                 Format::Libsvm,
-                format!("the label '{}' would not be read back", crate::problem::excerpt(text)),
+                format!("the label '{}' would not be read back", excerpt(text)),
                 "rename the class, or write .csv or .npz",
             ));
         }
     }
     let n_cols = table.samples.n_cols();
     if n_cols == 0 {
-        return Err(Failure::not_in(Format::Libsvm, "the samples have no features", "write .csv or .npz"));
+        return Err(not_in(Format::Libsvm, "the samples have no features", "write .csv or .npz"));
     }
     let single = table.samples.is_single();
     let mut line = Vec::new();
@@ -48,7 +50,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             }
         });
         if let Some((column, value)) = beyond {
-            return Err(Failure::not_in(
+            return Err(not_in(
                 Format::Libsvm,
                 format!("row {row}, column {column} (from 0): {value:?} is beyond the single precision it is read in"),
                 "rescale the column, or write .csv or .npz",

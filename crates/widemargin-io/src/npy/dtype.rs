@@ -1,6 +1,6 @@
 //! Element types of NumPy arrays.
 
-use crate::problem::ArrayProblem;
+use crate::problem::Problem;
 
 /// An element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Dtype {
     }
 
     /// The error for this type where others are expected.
-    pub fn unexpected(&self, expected: &'static str) -> ArrayProblem {
+    pub fn unexpected(&self, expected: &'static str) -> Problem {
         let name = match self.spelling.trim_start_matches(['<', '>', '|', '=']) {
             "f2" => "float16",
             "f12" | "f16" => "longdouble",
@@ -86,9 +86,65 @@ impl Dtype {
         };
         let spelling = crate::problem::excerpt(&self.spelling);
         let found = if name.is_empty() { format!("'{spelling}'") } else { format!("'{spelling}' ({name})") };
-        ArrayProblem::Dtype { found, expected }
+        let problem = Problem::new(format!("dtype {found} is not read, expected {expected}"));
+        problem.help("convert the array with .astype() before saving it")
+    }
+
+    /// Whether double precision represents all numbers of the type exactly.
+    pub fn is_exact_in_double(&self) -> bool {
+        self.is_float() || (self.is_integer() && self.size <= 4)
+    }
+
+    /// Appends the numbers in these bytes, rounded to single precision.
+    pub fn append_singles(&self, bytes: &[u8], out: &mut Vec<f32>) {
+        for_numbers!(self, bytes, numbers => out.extend(numbers.map(|number| number as f32)));
+    }
+
+    /// Appends the numbers in these bytes.
+    pub fn append_doubles(&self, bytes: &[u8], out: &mut Vec<f64>) {
+        for_numbers!(self, bytes, numbers => out.extend(numbers.map(|number| number as f64)));
     }
 }
+
+/// The numbers in some bytes.
+pub(super) fn decoded<const N: usize, T>(
+    bytes: &[u8],
+    big_endian: bool,
+    little: impl Fn([u8; N]) -> T,
+    big: impl Fn([u8; N]) -> T,
+) -> impl Iterator<Item = T> {
+    bytes.as_chunks::<N>().0.iter().map(move |bytes| if big_endian { big(*bytes) } else { little(*bytes) })
+}
+
+/// Evaluates an expression for the iterator of the numbers in some bytes, which may be of any type of numbers.
+macro_rules! for_numbers {
+    ($dtype:expr, $bytes:expr, $numbers:ident => $each:expr) => {{
+        use $crate::npy::dtype::{Kind, decoded};
+        macro_rules! decode {
+            ($t:ty) => {{
+                let $numbers = decoded($bytes, $dtype.big_endian, <$t>::from_le_bytes, <$t>::from_be_bytes);
+                $each
+            }};
+        }
+        match ($dtype.kind, $dtype.size) {
+            (Kind::Float, 4) => decode!(f32),
+            (Kind::Float, _) => decode!(f64),
+            (Kind::Signed, 1) => decode!(i8),
+            (Kind::Signed, 2) => decode!(i16),
+            (Kind::Signed, 4) => decode!(i32),
+            (Kind::Signed, _) => decode!(i64),
+            (Kind::Unsigned, 2) => decode!(u16),
+            (Kind::Unsigned, 4) => decode!(u32),
+            (Kind::Unsigned, 8) => decode!(u64),
+            (Kind::Unsigned, _) => decode!(u8),
+            _ => {
+                let $numbers = $bytes.iter().map(|byte| u8::from(*byte != 0));
+                $each
+            }
+        }
+    }};
+}
+pub(super) use for_numbers;
 
 #[cfg(test)]
 mod tests {

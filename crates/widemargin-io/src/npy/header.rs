@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-use super::Failure;
 use super::dtype::Dtype;
-use crate::problem::ArrayProblem;
+use crate::error::Failure;
+use crate::problem::{Problem, excerpt};
 
 /// The maximum length of a header; NumPy itself stops at 10,000.
 const MAX_HEADER: usize = 1 << 20;
@@ -24,47 +24,49 @@ impl Header {
     /// Reads the header, up to where the data starts.
     pub fn read(reader: &mut impl Read) -> Result<Header, Failure> {
         let mut start = [0; 8];
-        read_or(reader, &mut start, ArrayProblem::NotNpy)?;
+        let not_npy = "not an NPY array (it does not start with \\x93NUMPY)";
+        read_or(reader, &mut start, not_npy)?;
         let [magic @ .., major, _minor] = start;
         if magic != *b"\x93NUMPY" {
-            return Err(ArrayProblem::NotNpy.into());
+            return Err(Problem::new(not_npy).into());
         }
-        let damaged = |what: &str| ArrayProblem::Header(what.to_owned());
+        let damaged = |what: String| Problem::new(format!("damaged NPY header: {what}"));
         let mut length = [0; 4];
         let length_bytes = match major {
             1 => 2,
             2 | 3 => 4,
-            _ => return Err(damaged(&format!("version {major} is not known")).into()),
+            _ => return Err(damaged(format!("version {major} is not known")).into()),
         };
-        read_or(reader, &mut length[..length_bytes], damaged("it ends too early"))?;
+        let too_short = "damaged NPY header: it ends too early";
+        read_or(reader, &mut length[..length_bytes], too_short)?;
         let length = u32::from_le_bytes(length) as usize;
         if length > MAX_HEADER {
-            return Err(damaged(&format!("it claims {length} bytes")).into());
+            return Err(damaged(format!("it claims {length} bytes")).into());
         }
         let mut text = vec![0; length];
-        read_or(reader, &mut text, damaged("it ends too early"))?;
+        read_or(reader, &mut text, too_short)?;
         // Versions 1 and 2 are Latin-1, version 3 is UTF-8; what is parsed is ASCII in all.
         let text = String::from_utf8_lossy(&text);
-        let (dtype, fortran, shape) = Dictionary { rest: &text }.read().ok_or_else(|| {
-            damaged(&format!("'{}' is not a dictionary of descr, fortran_order, shape", crate::problem::excerpt(&text)))
+        let (dtype, fortran, shape) = parse(&text).ok_or_else(|| {
+            damaged(format!("'{}' is not a dictionary of descr, fortran_order, shape", excerpt(&text)))
         })?;
         Ok(Header { dtype, fortran, shape, length: (8 + length_bytes + length) as u64 })
     }
 
     /// The number of elements.
-    pub fn n_elements(&self) -> Result<usize, ArrayProblem> {
+    pub fn n_elements(&self) -> Result<usize, Problem> {
         let n = self.shape.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
         n.ok_or_else(|| self.wrong_shape("one that fits into memory"))
     }
 
     /// The total size of the elements in bytes.
-    pub fn n_bytes(&self) -> Result<u64, ArrayProblem> {
+    pub fn n_bytes(&self) -> Result<u64, Problem> {
         let n = self.n_elements()?.checked_mul(self.dtype.size);
         n.map(|n| n as u64).ok_or_else(|| self.wrong_shape("one that fits into memory"))
     }
 
     /// The dimensions of a matrix.
-    pub fn matrix(&self) -> Result<(usize, usize), ArrayProblem> {
+    pub fn matrix(&self) -> Result<(usize, usize), Problem> {
         match self.shape[..] {
             [0, _] => Err(self.wrong_shape("at least one sample")),
             [_, 0] => Err(self.wrong_shape("at least one feature")),
@@ -73,100 +75,65 @@ impl Header {
         }
     }
 
-    pub fn wrong_shape(&self, expected: impl Into<String>) -> ArrayProblem {
+    pub fn wrong_shape(&self, expected: &str) -> Problem {
         let sizes: Vec<_> = self.shape.iter().take(8).map(usize::to_string).collect();
         let comma = if self.shape.len() == 1 { "," } else { "" };
-        ArrayProblem::Shape { found: format!("({}{comma})", sizes.join(", ")), expected: expected.into() }
+        format!("shape ({}{comma}), expected {expected}", sizes.join(", ")).into()
     }
 }
 
 /// Fills the buffer, or reports `problem` if the file ends before.
-fn read_or(reader: &mut impl Read, buffer: &mut [u8], problem: ArrayProblem) -> Result<(), Failure> {
+fn read_or(reader: &mut impl Read, buffer: &mut [u8], problem: &str) -> Result<(), Failure> {
     reader.read_exact(buffer).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Failure::Problem(problem),
+        io::ErrorKind::UnexpectedEof => Failure::Problem(problem.into()),
         _ => Failure::System(error),
     })
 }
 
-/// The subset of Python syntax used in headers.
-#[derive(Debug)]
-struct Dictionary<'a> {
-    rest: &'a str,
+/// The element type, whether the order is column-major, and the shape in the text of a header; `None` if it is damaged.
+fn parse(text: &str) -> Option<(Dtype, bool, Vec<usize>)> {
+    let (mut dtype, mut fortran, mut shape) = (None, None, None);
+    for (key, value) in entries(text)? {
+        match (key, value) {
+            // The list of a structured type is only shown.
+            ("descr", list) if list.starts_with('[') => dtype = Some(Dtype::parse(list)),
+            ("descr", name) => dtype = Some(Dtype::parse(unquoted(name)?)),
+            ("fortran_order", "True") => fortran = Some(true),
+            ("fortran_order", "False") => fortran = Some(false),
+            ("shape", sizes) => {
+                let sizes = sizes.strip_prefix('(')?.strip_suffix(')')?.trim_end();
+                let sizes = sizes.strip_suffix(',').unwrap_or(sizes).split(',').filter(|_| !sizes.is_empty());
+                shape = Some(sizes.map(|size| size.trim().parse().ok()).collect::<Option<_>>()?);
+            }
+            _ => return None,
+        }
+    }
+    Some((dtype?, fortran?, shape?))
 }
 
-impl<'a> Dictionary<'a> {
-    fn read(mut self) -> Option<(Dtype, bool, Vec<usize>)> {
-        let (mut dtype, mut fortran, mut shape) = (None, None, None);
-        self.expect('{')?;
-        while self.expect('}').is_none() {
-            let key = self.string()?;
-            self.expect(':')?;
-            match key {
-                "descr" => dtype = Some(self.descr()?),
-                "fortran_order" => fortran = Some(self.truth()?),
-                "shape" => shape = Some(self.shape()?),
-                _ => return None,
+/// The entries of a Python dictionary of literals, as text.
+fn entries(text: &str) -> Option<Vec<(&str, &str)>> {
+    let inside = text.trim().strip_prefix('{')?.strip_suffix('}')?;
+    let (mut entries, mut start, mut depth, mut quote) = (Vec::new(), 0, 0usize, None);
+    for (at, c) in inside.char_indices() {
+        match (quote, c) {
+            (Some(open), _) => quote = Some(open).filter(|_| c != open),
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[') => depth += 1,
+            (None, ')' | ']') => depth = depth.checked_sub(1)?,
+            (None, ',') if depth == 0 => {
+                entries.push(&inside[start..at]);
+                start = at + 1;
             }
-            // The comma after the last entry is customary, not required.
-            if self.expect(',').is_none() {
-                self.expect('}')?;
-                break;
-            }
+            _ => {}
         }
-        Some((dtype?, fortran?, shape?))
     }
+    // The comma after the last entry is customary, not required.
+    entries.extend(Some(&inside[start..]).filter(|rest| !rest.trim().is_empty()));
+    entries.into_iter().map(|entry| entry.split_once(':').and_then(|(k, v)| Some((unquoted(k)?, v.trim())))).collect()
+}
 
-    fn expect(&mut self, character: char) -> Option<()> {
-        self.rest = self.rest.trim_start().strip_prefix(character)?;
-        Some(())
-    }
-
-    fn string(&mut self) -> Option<&'a str> {
-        let rest = self.rest.trim_start();
-        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-        let (text, rest) = rest[1..].split_once(quote)?;
-        self.rest = rest;
-        Some(text)
-    }
-
-    /// A type name, or the list of a structured type, as text for the message.
-    fn descr(&mut self) -> Option<Dtype> {
-        if self.rest.trim_start().starts_with('[') {
-            let text = self.rest.trim_start();
-            let mut depth = 0usize;
-            let end = text.find(|c| {
-                depth = match c {
-                    '[' => depth + 1,
-                    ']' => depth.saturating_sub(1),
-                    _ => depth,
-                };
-                depth == 0
-            })?;
-            self.rest = &text[end + 1..];
-            return Some(Dtype::parse(&text[..=end]));
-        }
-        self.string().map(Dtype::parse)
-    }
-
-    fn truth(&mut self) -> Option<bool> {
-        let rest = self.rest.trim_start();
-        let (truth, rest) = match rest.strip_prefix("True") {
-            Some(rest) => (true, rest),
-            None => (false, rest.strip_prefix("False")?),
-        };
-        self.rest = rest;
-        Some(truth)
-    }
-
-    fn shape(&mut self) -> Option<Vec<usize>> {
-        self.expect('(')?;
-        let (sizes, rest) = self.rest.split_once(')')?;
-        self.rest = rest;
-        let sizes = sizes.trim();
-        if sizes.is_empty() {
-            return Some(Vec::new());
-        }
-        let sizes = sizes.strip_suffix(',').unwrap_or(sizes);
-        sizes.split(',').map(|size| size.trim().parse().ok()).collect()
-    }
+/// A string without its quotes.
+fn unquoted(text: &str) -> Option<&str> {
+    ['\'', '"'].into_iter().find_map(|quote| text.trim().strip_prefix(quote)?.strip_suffix(quote))
 }

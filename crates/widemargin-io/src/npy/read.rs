@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use widemargin::data::{DenseMatrix, Element, Label, Labels};
 
-use super::data::{Values, expect_end, read_values};
-use super::{Element as Stored, Failure, Header};
-use crate::error::{IoError, Result};
+use super::Dtype;
+use super::array::{Array, Values, not_finite};
+use crate::error::{Failure, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::ArrayProblem;
+use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
@@ -21,17 +21,15 @@ pub(crate) struct Placed {
     pub n_rows: usize,
     /// Number of columns, including the label's.
     pub n_cols: usize,
-    pub element: Stored,
+    pub dtype: Dtype,
     /// Bytes before the first row.
     pub start: u64,
 }
 
 /// Reads tables of consecutive rows.
-#[derive(Debug)]
 pub(crate) struct Reader {
     file: PathBuf,
-    reader: BufReader<Input>,
-    header: Header,
+    array: Array<BufReader<Input>>,
     /// Size of the file in bytes, if it supports random access.
     length: Option<u64>,
     n_rows: usize,
@@ -43,87 +41,64 @@ pub(crate) struct Reader {
 impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
         let (file, length) = (input.file.clone(), input.length);
-        let mut reader = BufReader::with_capacity(1 << 16, input);
-        let failed = |failure| array_error(&file, failure);
-        let header = Header::read(&mut reader).map_err(failed)?;
-        let (n_rows, n_cols) = header.matrix().map_err(|problem| failed(problem.into()))?;
-        let claimed = header.n_bytes().map_err(|problem| failed(problem.into()))?;
-        if let Some(found) = length.map(|length| length.saturating_sub(header.length)).filter(|found| *found < claimed)
-        {
-            return Err(failed(ArrayProblem::Truncated { claimed, found }.into()));
-        }
+        let open = || {
+            let array = Array::open(BufReader::with_capacity(1 << 16, input))?;
+            let (n_rows, n_cols) = array.header.matrix()?;
+            length.map_or(Ok(()), |length| array.check_size(length))?;
+            Ok((array, n_rows, n_cols))
+        };
+        let (array, n_rows, n_cols) = open().map_err(|failure: Failure| failure.reading(&file))?;
         let label = label_column(&file, &options.label, n_cols)?;
-        Ok(Reader { file, reader, header, length, n_rows, n_cols, label, next_row: 0 })
+        Ok(Reader { file, array, length, n_rows, n_cols, label, next_row: 0 })
     }
 
     /// The location of the rows; `None` unless the file supports random access.
     pub fn placed(&self) -> Result<Option<Placed>> {
-        let (Some(length), Some(element), false) = (self.length, Stored::of(&self.header.dtype), self.header.fortran)
-        else {
+        let header = &self.array.header;
+        let Some(length) = self.length.filter(|_| header.dtype.is_exact_in_double() && !header.fortran) else {
             return Ok(None);
         };
-        let claimed = self.n_bytes();
-        if length > self.header.length + claimed {
-            return Err(array_error(&self.file, ArrayProblem::Trailing { claimed }.into()));
+        if length > header.length + self.array.n_bytes() {
+            return Err(self.array.trailing().of(&self.file));
         }
-        Ok(Some(Placed { n_rows: self.n_rows, n_cols: self.n_cols, element, start: self.header.length }))
+        let dtype = header.dtype.clone();
+        Ok(Some(Placed { n_rows: self.n_rows, n_cols: self.n_cols, dtype, start: header.length }))
     }
 
     /// The bytes that must be in memory at once, if the whole array must be.
     pub fn whole_bytes(&self) -> Option<u64> {
-        self.header.fortran.then(|| self.n_bytes())
-    }
-
-    fn n_bytes(&self) -> u64 {
-        (self.n_rows * self.n_cols * self.header.dtype.size) as u64
+        self.array.header.fortran.then(|| self.array.n_bytes())
     }
 
     fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {
-        let n = n_rows * self.n_cols;
-        let values = read_values(&mut self.reader, &self.header.dtype, n).map_err(|failure| match failure {
-            Failure::Problem(ArrayProblem::Truncated { found, .. }) => {
-                let before = (self.next_row * self.n_cols * self.header.dtype.size) as u64;
-                ArrayProblem::Truncated { claimed: self.n_bytes(), found: before + found }.into()
-            }
-            other => other,
-        })?;
-        let samples = dense(values, n_rows, self.n_cols, self.header.fortran);
-        find_non_finite(&samples).map_err(|problem| match problem {
-            ArrayProblem::NotFinite { row, column, value } => {
-                ArrayProblem::NotFinite { row: self.next_row + row, column, value }
-            }
-            other => other,
-        })?;
+        let values = self.array.values(n_rows * self.n_cols)?;
+        let samples = dense(values, n_rows, self.n_cols, self.array.header.fortran);
+        find_non_finite(&samples, self.next_row)?;
         self.next_row += n_rows;
         if self.next_row == self.n_rows {
-            let claimed = self.n_bytes();
-            expect_end(&mut self.reader, claimed)?;
+            self.array.check_end()?;
         }
-        Ok(match self.label {
-            None => Table::new(samples, None),
-            Some(column) => {
-                let (samples, labels) = match samples {
-                    Samples::DenseF32(matrix) => take_column(matrix, column, Samples::DenseF32),
-                    Samples::DenseF64(matrix) => take_column(matrix, column, Samples::DenseF64),
-                    sparse => (sparse, Vec::new()),
-                };
-                let label_column = Some((column + 1).to_string());
-                Table { label_column, ..Table::new(samples, Some(Labels::new(labels))) }
-            }
-        })
+        let Some(column) = self.label else { return Ok(Table::new(samples, None)) };
+        let (samples, labels) = match samples {
+            Samples::DenseF32(matrix) => take_column(matrix, column),
+            Samples::DenseF64(matrix) => take_column(matrix, column),
+            sparse => (sparse, Vec::new()),
+        };
+        let label_column = Some((column + 1).to_string());
+        Ok(Table { label_column, ..Table::new(samples, Some(Labels::new(labels))) })
     }
 }
 
 impl SampleReader for Reader {
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let left = self.n_rows - self.next_row;
-        let block_rows = (bytes / self.n_cols.saturating_mul(self.header.dtype.size).max(1)).max(1);
+        let block_rows = (bytes / self.n_cols.saturating_mul(self.array.header.dtype.size).max(1)).max(1);
         // The rows of a column-major array are scattered over the file.
-        let n_rows = if self.header.fortran { left } else { block_rows.min(left) };
+        let n_rows = if self.array.header.fortran { left } else { block_rows.min(left) };
         if n_rows == 0 {
             return Ok(false);
         }
-        *table = self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))?;
+        *table = self.rows(n_rows).map_err(|failure| failure.reading(&self.file))?;
         Ok(true)
     }
 
@@ -142,68 +117,51 @@ pub(crate) fn dense(values: Values, n_rows: usize, n_cols: usize, fortran: bool)
         DenseMatrix { values: by_rows.map(|at| values[at]).collect(), n_rows, n_cols }
     }
     match values {
-        Values::F32(values) => Samples::DenseF32(matrix(values, n_rows, n_cols, fortran)),
-        Values::F64(values) => Samples::DenseF64(matrix(values, n_rows, n_cols, fortran)),
+        Values::F32(values) => matrix(values, n_rows, n_cols, fortran).into(),
+        Values::F64(values) => matrix(values, n_rows, n_cols, fortran).into(),
     }
 }
 
-/// Reports the first non-finite value of dense samples.
-pub(crate) fn find_non_finite(samples: &Samples) -> Result<(), ArrayProblem> {
-    fn find<T: Element>(matrix: &DenseMatrix<T>) -> Result<(), ArrayProblem> {
-        let not_finite = |value: &T| !Into::<f64>::into(*value).is_finite();
-        match matrix.values.iter().position(not_finite) {
-            None => Ok(()),
-            Some(at) => Err(ArrayProblem::NotFinite {
-                row: at / matrix.n_cols,
-                column: at % matrix.n_cols,
-                value: matrix.values[at].into(),
-            }),
-        }
+/// Reports the first non-finite value of dense samples, whose first row is row `first_row` of the array.
+pub(crate) fn find_non_finite(samples: &Samples, first_row: usize) -> Result<(), Problem> {
+    fn find<T: Element>(matrix: &DenseMatrix<T>, first_row: usize) -> Result<(), Problem> {
+        let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
+        let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(()) };
+        Err(not_finite(first_row + at / matrix.n_cols, at % matrix.n_cols, matrix.values[at].into()))
     }
     match samples {
-        Samples::DenseF32(matrix) => find(matrix),
-        Samples::DenseF64(matrix) => find(matrix),
-        Samples::SparseF32(_) | Samples::SparseF64(_) | Samples::Other(_) => Ok(()),
+        Samples::DenseF32(matrix) => find(matrix, first_row),
+        Samples::DenseF64(matrix) => find(matrix, first_row),
+        _ => Ok(()),
     }
 }
 
-fn take_column<T: Element>(
-    matrix: DenseMatrix<T>,
-    column: usize,
-    samples: impl Fn(DenseMatrix<T>) -> Samples,
-) -> (Samples, Vec<Label>) {
+fn take_column<T: Element>(matrix: DenseMatrix<T>, column: usize) -> (Samples, Vec<Label>)
+where
+    Samples: From<DenseMatrix<T>>,
+{
     let DenseMatrix { mut values, n_rows, n_cols } = matrix;
-    let labels = values.chunks_exact(n_cols).map(|row| label(row[column].into())).collect();
+    // A class label written as a number: `1.0` is the class 1.
+    let label = |row: &[T]| Label::parse(&Into::<f64>::into(row[column]).to_string());
+    let labels = values.chunks_exact(n_cols).map(label).collect();
     let mut at = 0;
     values.retain(|_| {
         at += 1;
         (at - 1) % n_cols != column
     });
-    (samples(DenseMatrix { values, n_rows, n_cols: n_cols - 1 }), labels)
-}
-
-/// A class label written as a number: `1.0` is the class 1.
-fn label(number: f64) -> Label {
-    Label::parse(&number.to_string())
+    (DenseMatrix { values, n_rows, n_cols: n_cols - 1 }.into(), labels)
 }
 
 fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Option<usize>> {
-    let refused = |reason: String| Err(label.refused(file, reason));
+    let refused = |reason: &str| Err(label.refused(file, reason));
     match label {
         LabelColumn::Auto | LabelColumn::None => Ok(None),
-        LabelColumn::Indicators(_) => refused("one column is needed".into()),
-        LabelColumn::Name(_) => refused("the columns of an array have numbers, not names".into()),
-        LabelColumn::Number(_) if n_cols == 1 => refused("it is the only column".into()),
+        LabelColumn::Indicators(_) => refused("one column is needed"),
+        LabelColumn::Name(_) => refused("the columns of an array have numbers, not names"),
+        LabelColumn::Number(_) if n_cols == 1 => refused("it is the only column"),
         LabelColumn::Number(number) => match LabelColumn::position(*number, n_cols) {
             Some(column) => Ok(Some(column)),
-            None => refused(format!("there are {n_cols} columns")),
+            None => refused(&format!("there are {n_cols} columns")),
         },
-    }
-}
-
-fn array_error(file: &Path, failure: Failure) -> IoError {
-    match failure {
-        Failure::System(source) => IoError::reading(file)(source),
-        Failure::Problem(problem) => IoError::Array { file: file.to_owned(), array: None, problem },
     }
 }

@@ -2,16 +2,15 @@
 
 use std::io::{self, Write};
 
-use widemargin::data::Rows;
-
 use crate::Format;
+use crate::error::Failure;
 use crate::table::{Samples, Table};
-use crate::write_rows::Failure;
+use crate::write_rows::{for_each_row, not_in};
 
 /// Writes the samples as a dense matrix.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     if table.labels.is_some() {
-        return Err(Failure::not_in(
+        return Err(not_in(
             Format::Npy,
             "it holds one array, and the samples have labels",
             "write .npz, which holds both, or read the samples with --label none",
@@ -24,22 +23,15 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
 pub(crate) fn write_matrix(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
     let (n_rows, n_cols, single) = (samples.n_rows(), samples.n_cols(), samples.is_single());
     write_header(out, if single { "<f4" } else { "<f8" }, &[n_rows, n_cols])?;
-    let view = samples.view()?.rows("the format")?;
-    let mut nonzeros = Vec::new();
-    for row in 0..n_rows {
-        nonzeros.clear();
-        view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
-        let mut left = nonzeros.iter().peekable();
-        for column in 0..n_cols {
-            let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
-            if single {
-                out.write_all(&(value as f32).to_le_bytes())?;
-            } else {
-                out.write_all(&value.to_le_bytes())?;
+    for_each_row(samples, |_, values| {
+        for &value in values {
+            match single {
+                true => out.write_all(&(value as f32).to_le_bytes())?,
+                false => out.write_all(&value.to_le_bytes())?,
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Writes the header of an array in row-major order.

@@ -1,15 +1,18 @@
 //! The arrays of an archive, by name.
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::error::{IoError, Result};
+use crate::error::{Failure, IoError, Result};
 use crate::input::{Input, ReadSeek};
-use crate::npy::{self, Exact, Failure, Header, Values};
-use crate::problem::ArrayProblem;
+use crate::npy::{Array, Exact, Values};
+use crate::problem::{Problem, excerpt};
+
+/// A compressed array.
+type Member<'a> = zip::read::ZipFile<'a, Box<dyn ReadSeek>>;
 
 /// The maximum compression ratio of Deflate.
 const MAX_EXPANSION: u64 = 1032;
@@ -26,9 +29,7 @@ impl Archive {
         match ZipArchive::new(input.seekable()?) {
             Ok(zip) => Ok(Archive { file, zip }),
             Err(ZipError::Io(source)) if source.raw_os_error().is_some() => Err(IoError::reading(&file)(source)),
-            Err(error) => {
-                Err(IoError::Archive { file, problem: format!("not a usable NPZ archive: {error}"), help: None })
-            }
+            Err(error) => Err(Problem::new(format!("not a usable NPZ archive: {error}")).of(&file)),
         }
     }
 
@@ -43,101 +44,63 @@ impl Archive {
             .zip
             .file_names_raw()
             .take(12)
-            .map(|name| crate::problem::excerpt(String::from_utf8_lossy(name).trim_end_matches(".npy")))
+            .map(|name| excerpt(String::from_utf8_lossy(name).trim_end_matches(".npy")))
             .collect();
         if names.is_empty() { "nothing".into() } else { names.join(", ") }
     }
 
-    /// A matrix of numbers.
-    pub fn matrix(&mut self, array: &str) -> Result<(Header, Values)> {
-        self.read(array, |header, data| {
-            let (n_rows, n_cols) = header.matrix()?;
-            let values = npy::read_values(data, &header.dtype, n_rows * n_cols)?;
-            Ok((header.clone(), values))
-        })
-    }
-
-    /// The dimensions of an array.
-    pub fn shape(&mut self, array: &str) -> Result<Vec<usize>> {
-        let mut member = self
-            .zip
-            .by_name(&format!("{array}.npy"))
-            .map_err(|error| IoError::reading(&self.file)(io::Error::new(io::ErrorKind::InvalidData, error)))?;
-        let header = Header::read(&mut member);
-        drop(member);
-        header.map(|header| header.shape).map_err(|failure| self.failed(array, failure))
-    }
-
     /// A vector of numbers.
     pub fn values(&mut self, array: &str) -> Result<Values> {
-        self.read(array, |header, data| npy::read_values(data, &header.dtype, vector(header)?))
+        self.read(array, |array| array.vector())
     }
 
     /// A vector of integers.
     pub fn ints<T: Exact>(&mut self, array: &str) -> Result<Vec<T>> {
-        self.read(array, |header, data| npy::read_ints(data, &header.dtype, vector(header)?))
+        self.read(array, |array| array.ints())
     }
 
     /// A vector of strings, or one string.
     pub fn texts(&mut self, array: &str) -> Result<Vec<String>> {
-        self.read(array, |header, data| npy::read_texts(data, &header.dtype, header.n_elements()?))
+        self.read(array, |array| array.texts())
     }
 
-    /// Reads an array by its header, up to its end.
+    /// Reads an array, up to its end.
     pub fn read<T>(
         &mut self,
-        array: &str,
-        read: impl FnOnce(&Header, &mut dyn Read) -> Result<T, Failure>,
+        name: &str,
+        read: impl FnOnce(&mut Array<Member<'_>>) -> Result<T, Failure>,
     ) -> Result<T> {
-        let result = self.read_member(array, read);
-        result.map_err(|failure| self.failed(array, failure))
+        self.read_member(name, read).map_err(|failure| self.failed(name, failure))
     }
 
     /// The error of an array.
-    pub fn problem(&self, array: &str, problem: ArrayProblem) -> IoError {
-        IoError::Array { file: self.file.clone(), array: Some(array.to_owned()), problem }
+    pub fn problem(&self, array: &str, problem: impl Into<Problem>) -> IoError {
+        problem.into().at(&self.file, format!("array '{array}'"))
     }
 
     fn read_member<T>(
         &mut self,
-        array: &str,
-        read: impl FnOnce(&Header, &mut dyn Read) -> Result<T, Failure>,
+        name: &str,
+        read: impl FnOnce(&mut Array<Member<'_>>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut member = self.zip.by_name(&format!("{array}.npy")).map_err(|error| match error {
+        let member = self.zip.by_name(&format!("{name}.npy")).map_err(|error| match error {
             ZipError::Io(error) => error,
             other => io::Error::new(io::ErrorKind::InvalidData, other),
         })?;
         // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
         let size = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
-        let header = Header::read(&mut member)?;
-        let claimed = header.n_bytes()?;
-        let found = size.saturating_sub(header.length);
-        if found < claimed {
-            return Err(ArrayProblem::Truncated { claimed, found }.into());
-        }
-        let result = read(&header, &mut member)?;
-        npy::expect_end(&mut member, claimed)?;
-        Ok(result)
+        let mut array = Array::open(member)?;
+        array.check_size(size)?;
+        let read = read(&mut array)?;
+        array.check_end()?;
+        Ok(read)
     }
 
     fn failed(&self, array: &str, failure: Failure) -> IoError {
-        let file: &Path = &self.file;
         match failure {
             Failure::Problem(problem) => self.problem(array, problem),
-            Failure::System(source) if source.raw_os_error().is_some() => IoError::reading(file)(source),
-            Failure::System(source) => IoError::Archive {
-                file: file.to_owned(),
-                problem: format!("array '{array}' is damaged: {source}"),
-                help: None,
-            },
+            Failure::System(source) if source.raw_os_error().is_some() => IoError::reading(&self.file)(source),
+            Failure::System(source) => Problem::new(format!("array '{array}' is damaged: {source}")).of(&self.file),
         }
-    }
-}
-
-/// The length of a vector.
-fn vector(header: &Header) -> Result<usize, ArrayProblem> {
-    match header.shape[..] {
-        [n] => Ok(n),
-        _ => Err(header.wrong_shape("one dimension")),
     }
 }

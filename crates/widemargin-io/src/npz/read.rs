@@ -1,14 +1,16 @@
 //! Reads an archive into a table.
 
-use widemargin::data::{AnySamples, CsrMatrix, Element, Images, Label, Labels, Series};
+use std::fmt::Display;
+
+use widemargin::data::{AnySamples, CsrMatrix, Element, Images, Labels, Series};
 
 use super::archive::Archive;
 use super::sparse::{from_compressed, from_triplets};
 use crate::error::{IoError, Result};
 use crate::input::Input;
-use crate::npy::{self, Values, dense, find_non_finite, read_values};
+use crate::npy::{Header, Values, dense, find_non_finite, not_finite};
 use crate::options::ReadOptions;
-use crate::problem::ArrayProblem;
+use crate::problem::{Problem, excerpt};
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
@@ -17,7 +19,6 @@ use crate::table::{Samples, Table};
 const MAX_ROWS_PER_VALUE: usize = 16;
 
 /// An archive, which is loaded completely.
-#[derive(Debug)]
 pub(crate) struct Reader {
     table: Option<Table>,
 }
@@ -50,25 +51,21 @@ impl SampleReader for Reader {
 }
 
 fn read(mut archive: Archive, labeled: bool) -> Result<Table> {
-    let samples = if archive.has("format") {
-        read_sparse(&mut archive)?
-    } else if archive.has("X") && archive.shape("X")?.len() > 2 {
-        read_cubes(&mut archive)?
-    } else if archive.has("X") {
-        let (header, values) = archive.matrix("X")?;
-        let (n_rows, n_cols) = header.matrix().map_err(|problem| archive.problem("X", problem))?;
-        let samples = dense(values, n_rows, n_cols, header.fortran);
-        find_non_finite(&samples).map_err(|problem| archive.problem("X", problem))?;
-        samples
-    } else {
-        return Err(IoError::Archive {
-            problem: format!("no samples: the archive holds {}", archive.names()),
-            file: archive.file,
-            help: Some("save with scipy.sparse.save_npz, or with numpy.savez(file, X=…, y=…)"),
-        });
+    let samples = match (archive.has("format"), archive.has("X")) {
+        (true, _) => read_sparse(&mut archive)?,
+        (false, true) => read_array(&mut archive)?,
+        (false, false) => {
+            let problem = Problem::new(format!("no samples: the archive holds {}", archive.names()));
+            let help = "save with scipy.sparse.save_npz, or with numpy.savez(file, X=…, y=…)";
+            return Err(problem.help(help).of(&archive.file));
+        }
     };
     let labels = match ["labels", "y"].into_iter().find(|name| archive.has(name)) {
-        Some(name) if labeled => Some(read_labels(&mut archive, name, samples.n_rows())?),
+        Some(name) if labeled => {
+            let labels = archive.read(name, |array| array.labels())?;
+            check_length(&archive, name, labels.len(), samples.n_rows(), "a sample")?;
+            Some(Labels::new(labels))
+        }
         _ => None,
     };
     let feature_names = if archive.has("feature_names") {
@@ -81,45 +78,64 @@ fn read(mut archive: Archive, labeled: bool) -> Result<Table> {
     Ok(Table { samples, labels, feature_names, ..Table::default() })
 }
 
-/// Images, n × height × width or n × height × width × channels in bytes, or series, n × length × channels; the
-/// channels are the shorter axis.
-fn read_cubes(archive: &mut Archive) -> Result<Samples> {
-    let (header, values) = archive.read("X", |header, data| {
-        if header.fortran {
-            return Err(header.wrong_shape("row order (numpy.ascontiguousarray)").into());
+/// Vectors, n × features; images, n × height × width or n × height × width × channels in bytes; or series,
+/// n × length × channels, whose channels are the shorter axis.
+fn read_array(archive: &mut Archive) -> Result<Samples> {
+    let (header, values) = archive.read("X", |array| {
+        let header = array.header.clone();
+        match header.shape.len() {
+            0..=2 => drop(header.matrix()?),
+            _ if header.fortran => return Err(header.wrong_shape("row order (numpy.ascontiguousarray)").into()),
+            _ if header.shape.contains(&0) => {
+                return Err(header.wrong_shape("at least one sample and one value").into());
+            }
+            _ => {}
         }
-        if header.shape.contains(&0) {
-            return Err(header.wrong_shape("at least one sample and one value").into());
-        }
-        Ok((header.clone(), read_values(data, &header.dtype, header.n_elements()?)?))
+        Ok((header, array.all_values()?))
     })?;
-    let values: Vec<f32> = match values {
+    let samples = match header.shape[..] {
+        [n_rows, n_cols] => {
+            let samples = dense(values, n_rows, n_cols, header.fortran);
+            find_non_finite(&samples, 0).map(|()| samples)
+        }
+        _ if header.dtype.is_byte() => images(&header, &singles(values)),
+        [n, a, b] => series(&header, &singles(values), [n, a, b]),
+        _ => {
+            let expected = "two dimensions for vectors, three for series, three or four in bytes for images";
+            Err(header.wrong_shape(expected))
+        }
+    };
+    samples.map_err(|problem| archive.problem("X", problem))
+}
+
+fn singles(values: Values) -> Vec<f32> {
+    match values {
         Values::F32(values) => values,
         Values::F64(values) => values.into_iter().map(|value| value as f32).collect(),
-    };
-    if header.dtype.is_byte() {
-        let (height, width, channels) = match header.shape[..] {
-            [_, height, width] => (height, width, 1),
-            [_, height, width, channels @ (1 | 3)] => (height, width, channels),
-            _ => {
-                let expected = "images of bytes, n × height × width or n × height × width × 1 or 3";
-                return Err(archive.problem("X", header.wrong_shape(expected)));
-            }
-        };
-        // Bytes, which single precision holds.
-        let pixels = values.into_iter().map(|value| value as u8).collect();
-        return Ok(Samples::Other(AnySamples::Images(Images::new(pixels, height, width, channels)?)));
     }
-    let [n, a, b] = header.shape[..] else {
-        let expected = "two dimensions for vectors, three for series, three or four in bytes for images";
-        return Err(archive.problem("X", header.wrong_shape(expected)));
+}
+
+fn images(header: &Header, values: &[f32]) -> Result<Samples, Problem> {
+    let (height, width, channels) = match header.shape[..] {
+        [_, height, width] => (height, width, 1),
+        [_, height, width, channels @ (1 | 3)] => (height, width, channels),
+        _ => {
+            return Err(header.wrong_shape("images of bytes, n × height × width or n × height × width × 1 or 3"));
+        }
     };
+    // Bytes, which single precision holds.
+    let pixels = values.iter().map(|&value| value as u8).collect();
+    let images = Images::new(pixels, height, width, channels).map_err(|error| error.to_string())?;
+    Ok(Samples::Other(AnySamples::Images(images)))
+}
+
+fn series(header: &Header, values: &[f32], [n, a, b]: [usize; 3]) -> Result<Samples, Problem> {
     let (length, channels, is_channels_first) = match () {
         () if 2 * b <= a => (a, b, false),
         () if 2 * a <= b => (b, a, true),
         () => {
             let expected = "series whose channels are at most half as many as their steps: which axis is the time?";
-            return Err(archive.problem("X", header.wrong_shape(expected)));
+            return Err(header.wrong_shape(expected));
         }
     };
     let at = |series: usize, step: usize, channel: usize| {
@@ -135,24 +151,18 @@ fn read_cubes(archive: &mut Archive) -> Result<Samples> {
         for (step, channel) in (0..steps).flat_map(|step| (0..channels).map(move |channel| (step, channel))) {
             let value = at(series, step, channel);
             if !value.is_finite() {
-                let (row, column, value) = (series, step * channels + channel, f64::from(value));
-                return Err(archive.problem("X", ArrayProblem::NotFinite { row, column, value }));
+                return Err(not_finite(series, step * channels + channel, f64::from(value)));
             }
             all.push(value);
         }
     }
-    Ok(Samples::Other(AnySamples::Series(Series::new(all, &lengths, channels)?)))
+    let series = Series::new(all, &lengths, channels).map_err(|error| error.to_string())?;
+    Ok(Samples::Other(AnySamples::Series(series)))
 }
 
-fn read_labels(archive: &mut Archive, name: &str, n_rows: usize) -> Result<Labels> {
-    let labels: Vec<Label> = archive.read(name, |header, data| {
-        let [n] = header.shape[..] else {
-            return Err(header.wrong_shape("one dimension").into());
-        };
-        npy::read_labels(data, &header.dtype, n)
-    })?;
-    check_length(archive, name, labels.len(), n_rows, "a sample")?;
-    Ok(Labels::new(labels))
+/// The problem of an array of another shape than expected.
+fn wrong_shape(found: impl Display, expected: impl Display) -> Problem {
+    format!("shape {found}, expected {expected}").into()
 }
 
 fn check_length(archive: &Archive, name: &str, found: usize, expected: usize, each: &str) -> Result<()> {
@@ -160,24 +170,20 @@ fn check_length(archive: &Archive, name: &str, found: usize, expected: usize, ea
         return Ok(());
     }
     let expected = format!("({expected},), one {each}");
-    Err(archive.problem(name, ArrayProblem::Shape { found: format!("({found},)"), expected }))
+    Err(archive.problem(name, wrong_shape(format!("({found},)"), expected)))
 }
 
+/// SciPy's layouts.
 fn read_sparse(archive: &mut Archive) -> Result<Samples> {
     let format = archive.texts("format")?.concat();
     let shape = archive.ints::<usize>("shape")?;
     let [n_rows, n_cols] = shape[..] else {
-        let problem = ArrayProblem::Shape { found: format!("({},)", shape.len()), expected: "(2,)".into() };
-        return Err(archive.problem("shape", problem));
+        return Err(archive.problem("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
     };
+    let found = format!("({n_rows}, {n_cols}) for the matrix");
     if n_rows == 0 || n_cols == 0 || n_cols > u32::MAX as usize || n_rows > u32::MAX as usize {
-        return Err(archive.problem(
-            "shape",
-            ArrayProblem::Shape {
-                found: format!("({n_rows}, {n_cols}) for the matrix"),
-                expected: format!("1 to {} samples and features", u32::MAX),
-            },
-        ));
+        let expected = format!("1 to {} samples and features", u32::MAX);
+        return Err(archive.problem("shape", wrong_shape(found, expected)));
     }
     match format.as_str() {
         "csr" => {
@@ -200,8 +206,7 @@ fn read_sparse(archive: &mut Archive) -> Result<Samples> {
             };
             if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
                 let expected = format!("fewer rows for {} stored values", columns.len());
-                let problem = ArrayProblem::Shape { found: format!("({n_rows}, {n_cols}) for the matrix"), expected };
-                return Err(archive.problem("shape", problem));
+                return Err(archive.problem("shape", wrong_shape(found, expected)));
             }
             let values = archive.values("data")?;
             check_length(archive, "row", rows.len(), columns.len(), "a column index")?;
@@ -210,14 +215,11 @@ fn read_sparse(archive: &mut Archive) -> Result<Samples> {
                 Values::F64(v) => triplets(archive, &rows, &columns, &v, n_rows, n_cols).map(Samples::SparseF64),
             }
         }
-        other => Err(IoError::Archive {
-            file: archive.file.clone(),
-            problem: format!(
-                "sparse format '{}' is not read, expected csr, csc or coo",
-                crate::problem::excerpt(other)
-            ),
-            help: Some("convert the matrix with .tocsr() before saving it"),
-        }),
+        other => {
+            let text = format!("sparse format '{}' is not read, expected csr, csc or coo", excerpt(other));
+            let problem = Problem::new(text).help("convert the matrix with .tocsr() before saving it");
+            Err(problem.of(&archive.file))
+        }
     }
 }
 
@@ -253,10 +255,7 @@ fn read_starts(archive: &mut Archive, n: usize) -> Result<Vec<usize>> {
 }
 
 fn check_starts(archive: &Archive, starts: &[usize], n_values: usize) -> Result<()> {
-    let wrong = |position: usize, expected: String| {
-        let value = starts[position] as i128;
-        Err(archive.problem("indptr", ArrayProblem::OutOfRange { value, position, expected }))
-    };
+    let wrong = |position: usize, expected: String| Err(out_of_range(archive, "indptr", starts, position, &expected));
     let last = starts.len() - 1;
     if starts[0] != 0 {
         return wrong(0, "0".into());
@@ -274,24 +273,17 @@ fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>>
     let indices = archive.ints::<u32>(name)?;
     match indices.iter().position(|index| *index as usize >= n) {
         None => Ok(indices),
-        Some(position) => {
-            let (value, expected) = (i128::from(indices[position]), format!("0 to {}", n - 1));
-            Err(archive.problem(name, ArrayProblem::OutOfRange { value, position, expected }))
-        }
+        Some(at) => Err(out_of_range(archive, name, &indices, at, &format!("0 to {}", n - 1))),
     }
 }
 
+fn out_of_range<T: Display>(archive: &Archive, name: &str, numbers: &[T], at: usize, expected: &str) -> IoError {
+    archive.problem(name, format!("{} at position {at}, expected {expected}", numbers[at]))
+}
+
 fn check_finite<T: Element>(archive: &Archive, matrix: CsrMatrix<T>) -> Result<CsrMatrix<T>> {
-    let not_finite = |value: &T| !Into::<f64>::into(*value).is_finite();
-    match matrix.values.iter().position(not_finite) {
-        None => Ok(matrix),
-        Some(at) => Err(archive.problem(
-            "data",
-            ArrayProblem::NotFinite {
-                row: matrix.indptr.partition_point(|start| *start <= at) - 1,
-                column: matrix.indices[at] as usize,
-                value: matrix.values[at].into(),
-            },
-        )),
-    }
+    let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
+    let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
+    let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
+    Err(archive.problem("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
 }

@@ -7,9 +7,9 @@ use zip::CompressionMethod;
 use zip::result::{ZipError, ZipResult};
 use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
+use crate::error::Failure;
 use crate::npy::{write_header, write_matrix};
 use crate::table::{Samples, Table};
-use crate::write_rows::Failure;
 
 type Zip<W> = ZipWriter<StreamWriter<Once<W>>>;
 
@@ -40,34 +40,21 @@ fn write_csr<W: Write, T: Element, const N: usize>(
     descr: &str,
     bytes: impl Fn(T) -> [u8; N],
 ) -> Result<(), Failure> {
-    let view = matrix.view()?;
-    let (n_rows, n_stored) = (matrix.indptr.len() - 1, view.n_stored());
+    let n_stored = matrix.view()?.n_stored();
+    let (starts, columns) = (matrix.indptr.iter().copied(), matrix.indices.iter().map(|&column| column as usize));
     start(zip, "format")?;
     write_header(zip, "|S3", &[])?;
     zip.write_all(b"csr")?;
-    start(zip, "shape")?;
-    write_header(zip, "<i8", &[2])?;
-    write_each(zip, [n_rows, matrix.n_cols], |size| (size as i64).to_le_bytes())?;
+    write_vector(zip, "shape", "<i8", [matrix.indptr.len() - 1, matrix.n_cols], |size| (size as i64).to_le_bytes())?;
     // SciPy uses one index type for both, and prefers the smaller.
     if i32::try_from(n_stored.max(matrix.n_cols)).is_ok() {
-        start(zip, "indptr")?;
-        write_header(zip, "<i4", &[n_rows + 1])?;
-        write_each(zip, matrix.indptr.iter().copied(), |start| (start as i32).to_le_bytes())?;
-        start(zip, "indices")?;
-        write_header(zip, "<i4", &[n_stored])?;
-        write_each(zip, matrix.indices.iter().copied(), |column| (column as i32).to_le_bytes())?;
+        write_vector(zip, "indptr", "<i4", starts, |start| (start as i32).to_le_bytes())?;
+        write_vector(zip, "indices", "<i4", columns, |column| (column as i32).to_le_bytes())?;
     } else {
-        start(zip, "indptr")?;
-        write_header(zip, "<i8", &[n_rows + 1])?;
-        write_each(zip, matrix.indptr.iter().copied(), |start| (start as i64).to_le_bytes())?;
-        start(zip, "indices")?;
-        write_header(zip, "<i8", &[n_stored])?;
-        write_each(zip, matrix.indices.iter().copied(), |column| i64::from(column).to_le_bytes())?;
+        write_vector(zip, "indptr", "<i8", starts, |start| (start as i64).to_le_bytes())?;
+        write_vector(zip, "indices", "<i8", columns, |column| (column as i64).to_le_bytes())?;
     }
-    start(zip, "data")?;
-    write_header(zip, descr, &[n_stored])?;
-    write_each(zip, matrix.values.iter().copied(), bytes)?;
-    Ok(())
+    write_vector(zip, "data", descr, matrix.values.iter().copied(), bytes)
 }
 
 /// Integer labels as integers; if any label is text, all of them as text.
@@ -82,10 +69,7 @@ fn write_labels<W: Write>(zip: &mut Zip<W>, array: &str, labels: &Labels) -> Res
         .collect();
     match integers {
         Some(integers) => {
-            start(zip, array)?;
-            write_header(zip, "<i8", &[labels.len()])?;
-            write_each(zip, labels.codes().iter(), |code| integers[*code as usize].to_le_bytes())?;
-            Ok(())
+            write_vector(zip, array, "<i8", labels.codes(), |code| integers[*code as usize].to_le_bytes())
         }
         None => {
             let texts: Vec<String> = labels.classes().iter().map(Label::to_string).collect();
@@ -110,6 +94,20 @@ fn write_texts<'a, W: Write, I: Iterator<Item = &'a str>>(
         write_each(zip, padded, u32::to_le_bytes)?;
     }
     Ok(())
+}
+
+/// Writes a vector as an array.
+fn write_vector<W: Write, T, const N: usize>(
+    zip: &mut Zip<W>,
+    array: &str,
+    descr: &str,
+    numbers: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+    bytes: impl Fn(T) -> [u8; N],
+) -> Result<(), Failure> {
+    let numbers = numbers.into_iter();
+    start(zip, array)?;
+    write_header(zip, descr, &[numbers.len()])?;
+    Ok(write_each(zip, numbers, bytes)?)
 }
 
 fn write_each<W: Write, T, const N: usize>(

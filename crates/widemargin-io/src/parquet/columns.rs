@@ -6,9 +6,9 @@ use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::csv::{Header, LABEL_NAMES};
-use crate::error::{IoError, Result};
+use crate::error::Result;
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::ParquetProblem;
+use crate::problem::{Problem, excerpt};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +34,14 @@ pub(super) struct Columns {
 impl Columns {
     /// Determines the columns from the schema: all must be features, except for one that may be the label.
     pub fn tell(file: &Path, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Columns> {
-        let wrong = |column: &str, problem| {
-            let (file, column) = (file.to_owned(), Some(column.to_owned()));
-            IoError::Parquet { file, row: None, column, problem }
-        };
+        let wrong = |column: &str, problem: Problem| problem.at(file, place(None, Some(column)));
+        let nested = || Problem::new("nested values are not read").help("write a column for each number");
         let fields = schema.root_schema().get_fields();
-        if let Some(nested) = fields.iter().find(|field| !field.is_primitive()) {
-            return Err(wrong(nested.name(), ParquetProblem::Nested));
+        if let Some(group) = fields.iter().find(|field| !field.is_primitive()) {
+            return Err(wrong(group.name(), nested()));
         }
         if let Some(list) = schema.columns().iter().find(|column| column.max_rep_level() > 0) {
-            return Err(wrong(list.name(), ParquetProblem::Nested));
+            return Err(wrong(list.name(), nested()));
         }
         let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_owned()).collect();
         let kinds: Vec<_> = schema.columns().iter().map(|column| kind(column)).collect();
@@ -56,19 +54,33 @@ impl Columns {
             _ => header.label(file, &options.label)?,
         };
         if header.n == usize::from(label.is_some()) {
-            return Err(IoError::Empty { file: file.to_owned(), what: "no feature columns" });
+            return Err(Problem::new("no feature columns").of(file));
         }
         let mut known = Vec::with_capacity(kinds.len());
         for (column, kind) in kinds.into_iter().enumerate() {
-            let kind = kind.map_err(|found| wrong(&names[column], ParquetProblem::Kind(found)))?;
+            let other = |found| {
+                let text = format!("values of the type {found} are not read, expected numbers or booleans");
+                wrong(&names[column], Problem::new(text).help("turn the column into numbers, or leave it out"))
+            };
+            let kind = kind.map_err(other)?;
             if kind == Kind::Text && Some(column) != label {
-                let is_label_specified = options.label != LabelColumn::Auto;
-                return Err(wrong(&names[column], ParquetProblem::Text { is_label_specified }));
+                let help = match options.label {
+                    LabelColumn::Auto => "if this column holds the labels, name it with --label, or leave it out",
+                    _ => "features are numbers: leave the column out, or write its values as numbers",
+                };
+                return Err(wrong(&names[column], Problem::new("text, and it is not the label").help(help)));
             }
             known.push(kind);
         }
         Ok(Columns { header, kinds: known, label })
     }
+}
+
+/// A place in a file for messages: the row, from 0, and the column.
+pub(super) fn place(row: Option<usize>, column: Option<&str>) -> String {
+    let row = row.map(|row| format!("row {row} (from 0)"));
+    let column = column.map(|column| format!("column '{}'", excerpt(column)));
+    row.into_iter().chain(column).collect::<Vec<_>>().join(", ")
 }
 
 /// The type of a column, or the name in messages of an unsupported one.

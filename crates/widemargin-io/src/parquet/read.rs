@@ -1,7 +1,6 @@
 //! Reads a Parquet file in blocks.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
@@ -9,14 +8,14 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use rayon::prelude::*;
 use widemargin::data::{DenseMatrix, Label, Labels};
 
-use super::columns::Columns;
+use super::columns::{Columns, place};
 use super::file::PositionedFile;
-use super::values::{Failure, labels, numbers};
+use super::values::{Failure, REWRITE, labels, numbers};
 use crate::csv::Header;
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::problem::ParquetProblem;
+use crate::problem::{Problem, excerpt};
 use crate::reader::{SampleReader, gather};
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
@@ -44,7 +43,8 @@ impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
         let file = input.file.clone();
         let Some(opened) = input.into_file() else {
-            return Err(IoError::Parquet { file, row: None, column: None, problem: ParquetProblem::NoFile });
+            let text = "Parquet is read from regular files that are not compressed as a whole";
+            return Err(Problem::new(text).of(&file));
         };
         let opened = PositionedFile::new(opened).map_err(IoError::reading(&file))?;
         let source = guarded(|| SerializedFileReader::new(opened)).map_err(|error| unreadable(&file, None, error))?;
@@ -71,13 +71,10 @@ impl Reader {
     }
 
     fn failed(&self, column: usize, failure: Failure) -> IoError {
-        let name = self.columns.header.names.as_ref().map(|names| names[column].clone());
+        let name = self.columns.header.names.as_ref().map(|names| names[column].as_str());
         match failure {
             Failure::Parquet(error) => unreadable(&self.file, name, error),
-            Failure::Row(row, problem) => {
-                let row = Some(self.next_row + row);
-                IoError::Parquet { file: self.file.clone(), row, column: name, problem }
-            }
+            Failure::Row(row, problem) => problem.at(&self.file, place(Some(self.next_row + row), name)),
         }
     }
 }
@@ -149,7 +146,7 @@ fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Par
 }
 
 /// The decoder's error, or the system's.
-fn unreadable(file: &std::path::Path, column: Option<String>, error: ParquetError) -> IoError {
+fn unreadable(file: &Path, column: Option<&str>, error: ParquetError) -> IoError {
     let text = match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
             Ok(source) if source.raw_os_error().is_some() => return IoError::reading(file)(*source),
@@ -159,16 +156,10 @@ fn unreadable(file: &std::path::Path, column: Option<String>, error: ParquetErro
         ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::NYI(text) => text,
         other => other.to_string(),
     };
-    let problem = ParquetProblem::Unreadable(crate::problem::excerpt(&text));
-    IoError::Parquet { file: file.to_owned(), row: None, column, problem }
-}
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader")
-            .field("file", &self.file)
-            .field("columns", &self.columns)
-            .field("next_row", &self.next_row)
-            .finish_non_exhaustive()
+    let what = "not a whole Parquet file, or one of a kind that is not read";
+    let problem = Problem::new(format!("{what}: {}", excerpt(&text))).help(REWRITE);
+    match column {
+        Some(_) => problem.at(file, place(None, column)),
+        None => problem.of(file),
     }
 }

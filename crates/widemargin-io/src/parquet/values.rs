@@ -6,18 +6,22 @@ use parquet::errors::ParquetError;
 use widemargin::data::Label;
 
 use super::columns::Kind;
-use crate::problem::ParquetProblem;
+use crate::problem::{IMPUTE, Problem};
+
+/// The remedy for files that cannot be decoded.
+pub(super) const REWRITE: &str = "copy the file again, or write it again with snappy, gzip, zstd or no compression";
 
 /// Why values were not read; the row is relative to the requested ones.
 #[derive(Debug)]
 pub(super) enum Failure {
     Parquet(ParquetError),
-    Row(usize, ParquetProblem),
+    Row(usize, Problem),
 }
 
 /// The error for missing rows.
 fn missing(read: usize) -> Failure {
-    Failure::Row(read, ParquetProblem::Truncated)
+    let problem = Problem::new("the values end here, before the row group does");
+    Failure::Row(read, problem.help(REWRITE))
 }
 
 /// The next `n` values as features, and whether single precision represents all of them exactly.
@@ -36,7 +40,9 @@ pub(super) fn numbers(
             for (row, number) in wholes(reader, kind, n, optional)?.into_iter().enumerate() {
                 let value = number as f64;
                 if value as i128 != number {
-                    return Err(Failure::Row(row, ParquetProblem::Inexact(number)));
+                    let text = format!("{number} cannot be stored exactly as a floating-point number");
+                    let problem = Problem::new(text).help("if this column numbers the rows, leave it out");
+                    return Err(Failure::Row(row, problem));
                 }
                 single &= f64::from(value as f32) == value;
                 values.push(value);
@@ -46,7 +52,10 @@ pub(super) fn numbers(
     };
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok((values, single)),
-        Some(row) => Err(Failure::Row(row, ParquetProblem::NotFinite(values[row]))),
+        Some(row) => {
+            let text = format!("{} is not a finite number", values[row]);
+            Err(Failure::Row(row, Problem::new(text).help(IMPUTE)))
+        }
     }
 }
 
@@ -57,9 +66,9 @@ pub(super) fn labels(reader: &mut ColumnReader, kind: Kind, n: usize, optional: 
         ColumnReader::ByteArrayColumnReader(reader) => {
             let texts: Vec<ByteArray> = read(reader, n, optional)?;
             let label = |(row, text): (usize, &ByteArray)| match text.as_utf8().map(str::trim) {
-                Ok("") => Err(Failure::Row(row, ParquetProblem::Missing)),
+                Ok("") => Err(Failure::Row(row, Problem::missing())),
                 Ok(text) => Ok(Label::parse(text)),
-                Err(_) => Err(Failure::Row(row, ParquetProblem::NotText)),
+                Err(_) => Err(Failure::Row(row, "not UTF-8 text".into())),
             };
             texts.iter().enumerate().map(label).collect::<Result<_, _>>()?
         }
@@ -106,7 +115,7 @@ fn read<T: DataType>(reader: &mut ColumnReaderImpl<T>, n: usize, optional: bool)
     if values.len() < n {
         // In a column without nesting, a value is present if its level is 1.
         let null = levels.iter().position(|level| *level == 0).unwrap_or(values.len());
-        return Err(Failure::Row(null, ParquetProblem::Missing));
+        return Err(Failure::Row(null, Problem::missing()));
     }
     Ok(values)
 }

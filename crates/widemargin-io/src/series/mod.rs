@@ -1,54 +1,120 @@
-//! Time series: the UCR archive's lines, and the `.ts` format.
+//! Time series, one on each line: the UCR archive's lines, and the `.ts` format.
 
-mod lines;
 mod ts;
 mod ucr;
+mod values;
 
-pub(crate) use ts::Reader as TsReader;
-pub(crate) use ucr::Reader as UcrReader;
+use std::io::{BufRead, BufReader};
 
-use widemargin::data::{AnySamples, Label, Labels, Series};
+use widemargin::data::{AnySamples, Labels, Series};
 
-use crate::error::Result;
-use crate::problem::excerpt;
-use crate::sample_problem::SeriesProblem;
-use crate::table::{RowLines, Samples, Table};
+use values::ReadSeries;
 
-/// The series read so far.
-#[derive(Debug, Default)]
-struct ReadSeries {
-    /// \[series\]\[time\]\[channel\].
-    values: Vec<f32>,
-    lengths: Vec<usize>,
-    labels: Vec<Label>,
-    lines: RowLines,
+use crate::Format;
+use crate::error::{IoError, Result};
+use crate::options::ReadOptions;
+use crate::problem::Problem;
+use crate::reader::SampleReader;
+use crate::table::{Samples, Table};
+use crate::text_input::TextInput;
+
+/// Reads consecutive lines.
+pub(crate) struct Reader {
+    file: std::path::PathBuf,
+    input: BufReader<TextInput>,
+    line: Vec<u8>,
+    /// The number of the last line read, from 1.
+    number: usize,
+    /// Bytes read.
+    bytes: u64,
+    /// The header of the `.ts` format.
+    header: Option<ts::Header>,
+    /// Whether labels are requested.
+    labeled: bool,
+    /// From the header or the first series.
+    channels: Option<usize>,
 }
 
-impl ReadSeries {
-    /// Puts the samples into `table`; false if there are none.
-    fn finish(self, channels: usize, labeled: bool, table: &mut Table) -> Result<bool> {
-        if self.lengths.is_empty() {
+impl Reader {
+    pub fn new(input: TextInput, format: Format, options: &ReadOptions) -> Result<Reader> {
+        let reason = match format {
+            Format::Ts => "in .ts files it is what comes last",
+            _ => "in lines of the UCR archive it is what comes first",
+        };
+        let labeled = options.wants_labels(&input.file, reason)?;
+        let channels = (format != Format::Ts).then_some(1);
+        let (file, input) = (input.file.clone(), BufReader::with_capacity(1 << 16, input));
+        let mut reader = Reader { file, input, line: Vec::new(), number: 0, bytes: 0, header: None, labeled, channels };
+        if format == Format::Ts {
+            reader.read_header()?;
+        }
+        Ok(reader)
+    }
+
+    /// Reads the lines of a `.ts` file up to `@data`.
+    fn read_header(&mut self) -> Result<()> {
+        let mut header = ts::Header::default();
+        while self.advance()? {
+            let line = self.text().map(str::trim).map_err(|problem| self.located(problem))?;
+            if line.eq_ignore_ascii_case("@data") {
+                self.channels = header.channels;
+                self.header = Some(header);
+                return Ok(());
+            }
+            header.add(line).map_err(|problem| self.located(problem))?;
+        }
+        Err(Problem::new("no line @data, after which series come").of(&self.file))
+    }
+
+    /// Advances to the next line that is not blank, which is then [`Reader::text`]; false at the end.
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            self.line.clear();
+            let read = self.input.read_until(b'\n', &mut self.line).map_err(IoError::reading(&self.file))?;
+            self.number += 1;
+            self.bytes += read as u64;
+            if read == 0 || !self.line.trim_ascii().is_empty() {
+                return Ok(read > 0);
+            }
+        }
+    }
+
+    /// The line without white space at its end: a label at its start may be empty.
+    fn text(&self) -> Result<&str, Problem> {
+        std::str::from_utf8(self.line.trim_ascii_end()).map_err(|_| "not UTF-8 text".into())
+    }
+
+    /// An error at the current line.
+    fn located(&self, problem: Problem) -> IoError {
+        problem.at(&self.file, format!("line {}", self.number))
+    }
+
+    fn read_line(&mut self, series: &mut ReadSeries) -> Result<(), Problem> {
+        let text = self.text()?;
+        match &self.header {
+            None => ucr::read_line(text, self.labeled, series)?,
+            Some(header) => self.channels = Some(ts::read_line(text, header.has_label, self.channels, series)?),
+        }
+        series.lines.push((), self.number, 1);
+        Ok(())
+    }
+}
+
+impl SampleReader for Reader {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+        let (mut series, start) = (ReadSeries::default(), self.bytes);
+        while (series.lengths.is_empty() || self.bytes - start < bytes as u64) && self.advance()? {
+            self.read_line(&mut series).map_err(|problem| self.located(problem))?;
+        }
+        if series.lengths.is_empty() {
             return Ok(false);
         }
+        let labeled = self.labeled && self.header.as_ref().is_none_or(|header| header.has_label);
+        let labels = labeled.then(|| Labels::new(series.labels));
         // The lengths were counted while reading, so that this fails only because of a bug.
-        let series = Series::new(self.values, &self.lengths, channels)?;
-        let labels = labeled.then(|| Labels::new(self.labels));
-        let samples = Samples::Other(AnySamples::Series(series));
-        *table = Table { samples, labels, lines: Some(self.lines), ..Table::default() };
+        let all = Series::new(series.values, &series.lengths, self.channels.unwrap_or(1))?;
+        let samples = Samples::Other(AnySamples::Series(all));
+        *table = Table { samples, labels, lines: Some(series.lines), ..Table::default() };
         Ok(true)
     }
-}
-
-/// A value, or its problem; `position` counts from 0.
-fn value(text: &str, position: usize, channel: Option<usize>) -> Result<f32, SeriesProblem> {
-    let (text, position) = (text.trim(), position + 1);
-    if is_missing(text) {
-        return Err(SeriesProblem::Missing { position, channel });
-    }
-    let number = text.parse().ok().filter(|number: &f32| number.is_finite());
-    number.ok_or_else(|| SeriesProblem::NotANumber { position, channel, text: excerpt(text) })
-}
-
-fn is_missing(text: &str) -> bool {
-    text.is_empty() || text == "?" || text.eq_ignore_ascii_case("nan")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use widemargin::data::{CsrMatrix, DenseMatrix, Element, Label, Labels};
 
 use crate::error::Result;
-use crate::table::{RowLines, RowShards, Samples, Table};
+use crate::table::{Samples, Table};
 
 /// The concatenated rows of consecutive tables.
 #[derive(Debug, Default)]
@@ -49,10 +49,10 @@ impl Gathered {
 /// Appends the locations of the rows of a piece.
 pub(crate) fn append_places(table: &mut Table, piece: &Table) {
     if let Some(lines) = &piece.lines {
-        table.lines.get_or_insert_with(RowLines::default).append(lines, 0);
+        table.lines.get_or_insert_default().append(lines, 0);
     }
     if let Some(shards) = &piece.shards {
-        table.shards.get_or_insert_with(RowShards::default).append(shards);
+        table.shards.get_or_insert_default().append(shards, 0);
     }
 }
 

@@ -46,9 +46,7 @@ impl Layout {
     pub fn check(&self, first: &Path, file: &Path, other: &Layout) -> Result<()> {
         match self.misfit(other) {
             None => Ok(()),
-            Some((found, expected)) => {
-                Err(IoError::Shards { file: file.to_owned(), found, first: first.to_owned(), expected })
-            }
+            Some((found, expected)) => Err(IoError::misfit(file, &found, first, &expected)),
         }
     }
 

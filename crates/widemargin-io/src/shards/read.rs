@@ -8,11 +8,11 @@ use crate::Format;
 use crate::error::{IoError, Result};
 use crate::open_file::open_file;
 use crate::options::{LabelColumn, ReadOptions};
+use crate::problem::{Problem, ProblemKind};
 use crate::reader::{SampleReader, gather};
 use crate::table::{RowShards, Table};
 
 /// Reads tables of consecutive rows of a shard.
-#[derive(Debug)]
 pub(crate) struct Reader {
     folder: PathBuf,
     files: std::vec::IntoIter<PathBuf>,
@@ -34,7 +34,7 @@ impl Reader {
         let (folder, options) = (folder.to_owned(), options.clone());
         let mut reader = Reader { folder, files, format, options, first: None, names: None, open: None, n_read: 0 };
         if !reader.open_next()? {
-            return Err(IoError::Empty { file: reader.folder, what: "all files in the folder are empty" });
+            return Err(Problem::new("all files in the folder are empty").of(&reader.folder));
         }
         Ok(reader)
     }
@@ -48,8 +48,8 @@ impl Reader {
                 continue;
             }
             let mut reader = open_file(&file, self.format, &self.options);
-            if let (Err(IoError::LabelColumn { .. }), Some((_, Layout { label: Some(label), .. }))) =
-                (&reader, &self.first)
+            if let (Err(error), Some((_, Layout { label: Some(label), .. }))) = (&reader, &self.first)
+                && missing_label(error).is_some()
             {
                 // No column has the name of the first shard's label: report the column at its position instead.
                 let options = ReadOptions { label: LabelColumn::Number(*label as i64 + 1), ..self.options.clone() };
@@ -57,14 +57,17 @@ impl Reader {
             }
             let reader = match (reader, &self.first) {
                 // The label column of the first shard is missing in this one.
-                (Err(IoError::LabelColumn { file, reason, .. }), Some((first, Layout { label: Some(label), .. }))) => {
-                    let expected = format!("has the labels in column {}", label + 1);
-                    return Err(IoError::Shards { file, found: reason, first: first.clone(), expected });
-                }
-                // Columns that are not those of the model.
-                (Err(IoError::Library(error)), Some((first, _))) => {
-                    let (found, expected) = (error.to_string(), "has these".to_owned());
-                    return Err(IoError::Shards { file, found, first: first.clone(), expected });
+                (Err(error), Some((first, Layout { label, .. }))) => {
+                    return Err(match (missing_label(&error), label, &error) {
+                        (Some(reason), Some(label), _) => {
+                            IoError::misfit(&file, reason, first, &format!("has the labels in column {}", label + 1))
+                        }
+                        // Columns that are not those of the model.
+                        (_, _, IoError::Library(other)) => {
+                            IoError::misfit(&file, &other.to_string(), first, "has these")
+                        }
+                        _ => error,
+                    });
                 }
                 (reader, _) => reader?,
             };
@@ -84,6 +87,14 @@ impl Reader {
     }
 }
 
+/// The reason why there is no label column.
+fn missing_label(error: &IoError) -> Option<&str> {
+    match error {
+        IoError::Input { problem: Problem { kind: ProblemKind::NoLabelColumn(reason), .. }, .. } => Some(reason),
+        _ => None,
+    }
+}
+
 impl SampleReader for Reader {
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         loop {
@@ -94,10 +105,11 @@ impl SampleReader for Reader {
                     table.put_in_order(names)?;
                 }
                 if table.indicators.is_some() {
-                    return Err(IoError::Multilabel { file: file.clone() });
+                    return Err(IoError::multilabel(file));
                 }
-                table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
-                self.n_read += table.samples.n_rows();
+                let n_rows = table.samples.n_rows();
+                table.shards.insert(RowShards::default()).push(file.clone(), self.n_read, n_rows);
+                self.n_read += n_rows;
                 return Ok(true);
             }
             self.open_next()?;

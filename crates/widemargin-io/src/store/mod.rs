@@ -1,29 +1,27 @@
 //! Samples of files larger than memory, with random access to ranges of rows.
 //!
-//! A row-major NPY file is read in place (`in_place.rs`). Other formats are read once and written to a scratch file as
-//! binary rows (`written.rs`), so that later passes do not parse text.
+//! A row-major NPY file is read in place. Other formats are read once and written to a scratch file as binary rows, so
+//! that later passes do not parse text.
 
-mod in_place;
+mod dense;
 mod pass;
-mod pick;
-mod written;
+mod rows;
+mod sparse;
+mod writer;
 
 use std::ops::Range;
 use std::path::Path;
 
-use widemargin::data::{
-    AnySamples, ColumnRanges, CsrMatrix, DenseMatrix, FarVectors, Labels, Offsets, Samples as _, SamplesView, Source,
-    Vectors,
-};
+use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Labels, Offsets, Samples as _, SamplesView, Source};
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result, memory};
 
 use crate::label_file::label_rows;
-use crate::table::{Samples, Table};
+use crate::table::Table;
 use crate::{Format, IoError, ReadOptions, ScratchFile};
 
-use in_place::InPlace;
-use written::Written;
+use dense::DenseRows;
+use rows::{Rows, SPAN};
 
 /// The fraction of free memory that a fit uses by default.
 const FREE_SHARE: f64 = 0.5;
@@ -45,12 +43,6 @@ pub struct Store {
     outline: Table,
 }
 
-#[derive(Debug)]
-enum Rows {
-    InPlace(InPlace),
-    Written(Written),
-}
-
 impl Store {
     /// Reads a file, or a folder of shards, completely; `-` is standard input.
     ///
@@ -63,7 +55,7 @@ impl Store {
     /// Without [`ReadOptions::n_features`], the number of features of LIBSVM text is the largest index in the file.
     ///
     /// # Errors
-    /// As [`crate::read`]; [`IoError::TooLarge`] for a value that is not finite in single precision; and
+    /// As [`crate::read`]; [`IoError::Input`] for a value that is not finite in single precision; and
     /// [`IoError::Library`] with [`Error::Cancelled`], with [`Error::Io`] for a scratch file that cannot grow, with
     /// [`Error::Memory`] for a format that must be read completely and does not fit, or with [`Error::Kind`] for
     /// samples that are not vectors.
@@ -83,20 +75,23 @@ impl Store {
         let options = ReadOptions { block_bytes: Some(pass::block_bytes(options, memory)), ..options.clone() };
         pass::check_whole(path, format, memory)?;
         if format == Format::Npy
-            && let Some(rows) = InPlace::find(path, &options)?
+            && let Some(rows) = DenseRows::find(path, &options)?
         {
-            let shards = rows.shards(path);
-            let (samples, label_column) = (no_rows(false, rows.n_cols()), rows.label_column());
-            let mut outline = Table { samples, label_column, shards, ..Table::default() };
+            let (label_column, shards) = (rows.label_column(), path.is_dir().then(|| rows.shards()));
+            let mut outline = Table { label_column, shards, ..Table::default() };
             match &options.label_file {
                 Some(file) => label_rows(&mut outline, file, rows.n_rows())?,
-                None => outline.labels = pass::labels(path, &options, &rows, monitor)?,
+                None if outline.label_column.is_some() => outline.labels = pass::labels(path, &options, monitor)?,
+                None => {}
             }
-            return Ok(Store { n_samples: rows.n_rows(), rows: Rows::InPlace(rows), outline });
+            return Ok(Store::new(Rows::Dense(rows), outline));
         }
-        let (written, mut outline) = pass::write(path, &options, scratch, monitor)?;
-        outline.samples = no_rows(written.is_sparse(), written.n_cols());
-        Ok(Store { n_samples: written.n_rows(), rows: Rows::Written(written), outline })
+        let (rows, outline) = pass::write(path, &options, scratch, monitor)?;
+        Ok(Store::new(rows, outline))
+    }
+
+    fn new(rows: Rows, outline: Table) -> Store {
+        Store { n_samples: rows.n_rows(), outline: Table { samples: rows.none(), ..outline }, rows }
     }
 
     /// One label per sample, if the file has labels.
@@ -142,42 +137,16 @@ impl Store {
 
     /// Bytes read from disk by one pass over all rows.
     pub fn bytes(&self) -> u64 {
-        match &self.rows {
-            Rows::InPlace(rows) => rows.bytes(),
-            Rows::Written(rows) => rows.bytes(),
-        }
-    }
-
-    /// Reads the rows of a range that has been checked.
-    fn read(&self, rows: Range<usize>) -> Result<Vectors> {
-        match &self.rows {
-            Rows::InPlace(array) => Ok(Vectors::Dense(array.read(rows)?)),
-            Rows::Written(written) => written.read(rows),
-        }
-    }
-
-    /// The rows of a range that has been checked, in double precision; none where they are in single.
-    fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
-        match &self.rows {
-            Rows::InPlace(array) => array.is_double().then(|| array.read_double(rows)),
-            Rows::Written(written) => written.is_double().then(|| written.read_double(rows)),
-        }
+        self.rows.bytes()
     }
 
     /// Some rows of a range less the offsets of their columns.
     fn far(&self, rows: Range<usize>, picked: &[usize], offsets: &Offsets) -> Result<AnySamples> {
-        match self.read_double(rows.clone()) {
+        match self.rows.read_double(rows.clone()) {
             Some(read) => SamplesView::from(read?.view()?).select_about(picked, offsets),
-            None => {
-                Ok(AnySamples::Vectors(widemargin::data::Samples::select(&self.read(rows)?, picked))
-                    .about(Some(offsets)))
-            }
+            None => Ok(AnySamples::Vectors(widemargin::data::Samples::select(&self.rows.read(rows)?, picked))
+                .about(Some(offsets))),
         }
-    }
-
-    /// Bytes of an average row on disk.
-    fn row_bytes(&self) -> usize {
-        (self.bytes() / self.n_samples.max(1) as u64).max(1) as usize
     }
 
     fn check(&self, end: usize) -> Result<()> {
@@ -198,26 +167,21 @@ impl Source for Store {
 
     fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
         self.check(rows.end)?;
-        Ok(AnySamples::Vectors(self.read(rows.start..rows.end.max(rows.start))?))
+        Ok(AnySamples::Vectors(self.rows.read(rows.start..rows.end.max(rows.start))?))
     }
 
     fn select(&self, rows: &[usize]) -> Result<AnySamples> {
         self.check(rows.iter().max().map_or(0, |last| last + 1))?;
-        let none = if self.is_sparse() {
-            Vectors::Sparse(CsrMatrix::empty(self.n_features()))
-        } else {
-            Vectors::Dense(DenseMatrix { n_cols: self.n_features(), ..DenseMatrix::default() })
-        };
-        Ok(AnySamples::Vectors(pick::pick(rows, self.row_bytes(), none, |range| self.read(range))?))
+        Ok(AnySamples::Vectors(self.rows.select(rows)?))
     }
 
     /// In one pass, where numbers are in double precision.
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
         let mut ranges = ColumnRanges::new(self.n_features());
-        let rows_a_piece = (pick::SPAN / self.row_bytes()).max(1);
+        let rows_a_piece = (SPAN / self.rows.row_bytes()).max(1);
         for first in (0..self.n_samples).step_by(rows_a_piece) {
             let rows = first..self.n_samples.min(first + rows_a_piece);
-            let Some(read) = self.read_double(rows.clone()) else { return Ok(None) };
+            let Some(read) = self.rows.read_double(rows.clone()) else { return Ok(None) };
             ranges.add(&read?.view()?, &weights[rows]);
         }
         Ok(ranges.offsets())
@@ -243,19 +207,10 @@ impl Source for Store {
     /// Computed from the rows in single precision, in pieces.
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
         let mut fingerprints = Vec::with_capacity(rows.len());
-        for rows in rows.chunks((pick::SPAN / self.row_bytes()).max(1)) {
+        for rows in rows.chunks((SPAN / self.rows.row_bytes()).max(1)) {
             let picked = self.select(rows)?;
             fingerprints.extend((0..rows.len()).filter_map(|at| picked.fingerprint(at)));
         }
         Ok(Some(fingerprints))
-    }
-}
-
-/// An empty set of samples with `n_cols` columns.
-fn no_rows(sparse: bool, n_cols: usize) -> Samples {
-    if sparse {
-        Samples::SparseF32(CsrMatrix::empty(n_cols))
-    } else {
-        Samples::DenseF32(DenseMatrix { n_cols, ..DenseMatrix::default() })
     }
 }

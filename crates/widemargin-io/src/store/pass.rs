@@ -6,11 +6,12 @@ use widemargin::data::Labels;
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
-use super::in_place::InPlace;
-use super::written::{Failure, TooLarge, Writer, Written};
-use crate::blocks::{Block, Blocks};
+use super::rows::Rows;
+use super::writer::{Failure, Writer};
 use crate::error::IoError;
 use crate::input::shown;
+use crate::problem::Problem;
+use crate::read::{Block, Blocks};
 use crate::shards::{self, GatheredLabels, append_places};
 use crate::table::Table;
 use crate::{Format, ReadOptions, ScratchFile, npy};
@@ -59,16 +60,18 @@ pub(super) fn write(
     options: &ReadOptions,
     scratch: ScratchFile,
     monitor: &Monitor<'_>,
-) -> Result<(Written, Table), IoError> {
+) -> Result<(Rows, Table), IoError> {
     let mut writer = Writer::new(scratch, options.block_bytes());
     let (mut labels, mut outline) = (GatheredLabels::default(), Table::default());
     for_each_block(path, options, monitor, |block| {
         writer.append(&block.table.samples).map_err(|failure| match failure {
             Failure::Scratch(error) => IoError::Library(error),
-            Failure::Value(TooLarge { row, column, value }) => {
+            Failure::TooLarge { row, column, value } => {
                 let names = block.table.feature_names.as_ref();
                 let column = names.map_or_else(|| (column + 1).to_string(), |names| format!("'{}'", names[column]));
-                IoError::TooLarge { file: shown(path), place: block.table.place(row), column, value }
+                Problem::new(format!("{value:?} is not a finite number in single precision"))
+                    .help("rescale the column, or remove the row")
+                    .at(&shown(path), format!("{}, column {column}", block.table.place(row)))
             }
         })?;
         if let Some(block) = &block.table.labels {
@@ -86,30 +89,23 @@ pub(super) fn write(
         }
         Ok(())
     })?;
-    let written = writer.finish(options.n_features)?;
-    if written.n_cols() == 0 {
+    let rows = writer.finish(options.n_features)?;
+    if matches!(&rows, Rows::Sparse(rows) if rows.n_cols == 0) {
         return Err(IoError::no_pairs(&shown(path)));
     }
     outline.labels = labels.finish()?;
-    Ok((written, outline))
+    Ok((rows, outline))
 }
 
 /// The labels of arrays that are read in place.
-pub(super) fn labels(
-    path: &Path,
-    options: &ReadOptions,
-    rows: &InPlace,
-    monitor: &Monitor<'_>,
-) -> Result<Option<Labels>, IoError> {
+pub(super) fn labels(path: &Path, options: &ReadOptions, monitor: &Monitor<'_>) -> Result<Option<Labels>, IoError> {
     let mut labels = GatheredLabels::default();
-    if rows.has_labels() {
-        for_each_block(path, options, monitor, |block| {
-            if let Some(block) = &block.table.labels {
-                labels.append(block);
-            }
-            Ok(())
-        })?;
-    }
+    for_each_block(path, options, monitor, |block| {
+        if let Some(block) = &block.table.labels {
+            labels.append(block);
+        }
+        Ok(())
+    })?;
     labels.finish()
 }
 

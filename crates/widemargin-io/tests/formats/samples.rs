@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use widemargin::data::AnySamples;
 use widemargin::data::Series;
-use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, Table, TextColumn, read};
+use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn options(format: Format) -> ReadOptions {
     ReadOptions { format: Some(format), ..Default::default() }
@@ -81,7 +81,7 @@ fn finds_columns_of_strings_by_names_or_positions() {
 fn rejects_ambiguous_columns_of_strings() {
     let with = |label: &str, text: &str| {
         let auto = text == "auto";
-        let text = if auto { TextColumn::Auto } else { text.parse().unwrap() };
+        let text = if auto { LabelColumn::Auto } else { text.parse().unwrap() };
         let label = if label == "auto" { LabelColumn::Auto } else { label.parse().unwrap() };
         ReadOptions { label, text, ..options(Format::Strings) }
     };
@@ -118,7 +118,7 @@ fn rejects_ambiguous_columns_of_strings() {
     ] {
         assert_eq!(message("a.csv", text, &options), right);
     }
-    let vectors = ReadOptions { text: TextColumn::Number(1), ..ReadOptions::default() };
+    let vectors = ReadOptions { text: LabelColumn::Number(1), ..ReadOptions::default() };
     assert_eq!(
         message("a.svm", "1 1:2\n", &vectors),
         "no text column 1: the samples of libsvm are vectors, not strings"

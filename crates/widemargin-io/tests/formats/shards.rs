@@ -69,9 +69,9 @@ fn text_shards_are_one_input_in_the_order_of_their_numbers() {
     assert_eq!(rows(&table)[3][6], 7.0);
     let places: Vec<_> = (0..4).map(|row| table.place(row)).collect();
     assert_eq!(places, ["part-1.svm, line 1", "part-2.svm, line 2", "part-2.svm, line 4", "part-10.svm, line 1"]);
-    let (file, row) = table.shards.as_ref().unwrap().shard(2).unwrap();
-    assert_eq!((file, row), (folder.path().join("part-2.svm").as_path(), 1));
-    assert_eq!(table.shards.as_ref().unwrap().shard(4), None);
+    let (file, row) = table.shards.as_ref().unwrap().get(2).unwrap();
+    assert_eq!((file, row), (&folder.path().join("part-2.svm"), 1));
+    assert_eq!(table.shards.as_ref().unwrap().get(4), None);
     check_blocks(folder.path(), &options, &table);
     // Fewer features than specified are an error with the line in the shard.
     let narrow = ReadOptions { n_features: Some(3), ..options };
@@ -156,8 +156,8 @@ fn shards_that_do_not_go_together_name_both() {
         let text = refused(files, options);
         assert!(text.ends_with(expected), "'{text}', expected '{expected}'");
     }
-    let help = IoError::Shards { file: "a".into(), found: "x".into(), first: "b".into(), expected: "y".into() }.help();
-    assert!(help.unwrap().contains("begin with . or _"));
+    let folder = folder(&[("a.npy", &array(2)), ("b.npy", &array(1))]);
+    assert!(read(folder.path(), &auto).unwrap_err().help().unwrap().contains("begin with . or _"));
 }
 
 #[test]

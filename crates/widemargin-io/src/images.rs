@@ -6,22 +6,22 @@
 //! and 16 bits are reduced to 8.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
-use widemargin::data::{Label, Labels};
+use widemargin::data::{AnySamples, Images, Label, Labels};
 
-use super::{NO_COLUMNS, collection, problem};
 use crate::error::{IoError, Result};
 use crate::format::IMAGE_ENDINGS;
+use crate::list_folder::list;
 use crate::options::ReadOptions;
+use crate::problem::Problem;
 use crate::reader::SampleReader;
-use crate::sample_problem::ImageProblem;
-use crate::table::Table;
+use crate::table::{Samples, Table};
 
 /// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 1 << 27;
@@ -36,7 +36,6 @@ const UNREAD_ENDINGS: [&str; 21] = [
 const MAX_NAMES: usize = 3;
 
 /// Reads files in order, class by class and by name.
-#[derive(Debug)]
 pub(crate) struct Reader {
     folder: PathBuf,
     /// Each file with the index of its class in `classes`.
@@ -54,16 +53,19 @@ impl Reader {
     /// Reads the header of every file, so that mismatches are reported before any work is done, and all blocks agree on
     /// the number of channels.
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
-        let labeled = options.wants_labels(folder, NO_COLUMNS)?;
+        let labeled = options.wants_labels(folder, "images have no columns")?;
         let is_single = folder.is_file() || (!folder.is_dir() && is_image(folder));
         let Contents { images, folders, mut unread } = match is_single {
             true => Contents { images: vec![folder.to_owned()], ..Contents::default() },
             false => contents(folder)?,
         };
-        let layout = |what| problem(folder, ImageProblem::Layout(what));
+        let misplaced = |text: &str, at: &Path| {
+            let help = "put the images of each class into a folder of its own, or all into one folder";
+            Err(Problem::new(text).help(help).of(at))
+        };
         let mut files = Vec::new();
         let classes = match (images.is_empty(), folders.is_empty()) {
-            (false, false) => return Err(layout("images next to folders")),
+            (false, false) => return misplaced("images next to folders", folder),
             (_, true) => {
                 files.extend(images.into_iter().map(|image| (image, 0)));
                 None
@@ -73,7 +75,7 @@ impl Reader {
                 for class in folders {
                     let Contents { images, folders, unread: other } = contents(&class)?;
                     if let Some(inner) = folders.first() {
-                        return Err(problem(inner, ImageProblem::Layout("a folder in the folder of a class")));
+                        return misplaced("a folder in the folder of a class", inner);
                     }
                     unread.extend(other);
                     files.extend(images.into_iter().map(|image| (image, classes.len())));
@@ -85,11 +87,11 @@ impl Reader {
         };
         if let (true, Some(first)) = (files.is_empty(), unread.first()) {
             let what = format!("images of the format {} are not read: {CONVERT}", ending_of(first));
-            return Err(problem(first, ImageProblem::Undecodable(what)));
+            return Err(undecodable(first, what));
         }
         if files.is_empty() {
-            let what = "no images in the folder (.png, .jpg, .bmp, .pnm, .webp, .tif, .gif)";
-            return Err(IoError::Empty { file: folder.to_owned(), what });
+            let text = "no images in the folder (.png, .jpg, .bmp, .pnm, .webp, .tif, .gif)";
+            return Err(Problem::new(text).of(folder));
         }
         let headers: Vec<_> = files.par_iter().map(|(file, _)| header(file)).collect();
         // In file order, so that the first problem is reported.
@@ -98,8 +100,7 @@ impl Reader {
             let (size, is_gray) = header?;
             let expected = *first.get_or_insert(size);
             if size != expected {
-                let as_in = files[0].0.display().to_string();
-                return Err(problem(file, ImageProblem::Size { found: size, expected, as_in }));
+                return Err(other_size(file, size, expected, &files[0].0.display().to_string()));
             }
             gray &= is_gray;
         }
@@ -140,8 +141,7 @@ impl Reader {
         let found = (image.width() as usize, image.height() as usize);
         // The file may have been replaced since its header was read.
         if found != (self.width, self.height) {
-            let (expected, as_in) = ((self.width, self.height), "its header".into());
-            return Err(problem(file, ImageProblem::Size { found, expected, as_in }));
+            return Err(other_size(file, found, (self.width, self.height), "its header"));
         }
         let decoded = match (self.gray, image) {
             (true, DynamicImage::ImageLuma8(image)) => image.into_raw(),
@@ -163,16 +163,22 @@ impl SampleReader for Reader {
         }
         let mut pixels = Vec::new();
         let needed = files.len().checked_mul(size).filter(|&needed| pixels.try_reserve_exact(needed).is_ok());
-        let needed =
-            needed.ok_or_else(|| problem(&self.folder, ImageProblem::TooLarge { images: files.len(), size }))?;
+        let Some(needed) = needed else {
+            let text = format!("{} images of {size} bytes do not fit in memory", files.len());
+            return Err(Problem::new(text).of(&self.folder));
+        };
         pixels.resize(needed, 0);
         let images = pixels.par_chunks_mut(size.max(1)).zip(files);
         let results: Vec<_> = images.map(|(pixels, (file, _))| self.decode(file, pixels)).collect();
         results.into_iter().collect::<Result<Vec<()>>>()?;
         let labels = self.classes.as_ref();
         let labels = labels.map(|classes| Labels::new(files.iter().map(|(_, class)| classes[*class].clone())));
-        let names = files.iter().map(|(file, _)| self.shown(file)).collect();
-        *table = collection(&self.folder, pixels, (self.height, self.width, self.channels()), labels, Some(names))?;
+        let names: Vec<String> = files.iter().map(|(file, _)| self.shown(file)).collect();
+        // The pixels were read image by image, so that only a size of 0 can fail.
+        let images = Images::new(pixels, self.height, self.width, self.channels())
+            .map_err(|error| undecodable(&self.folder, error.to_string()))?;
+        let samples = Samples::Other(AnySamples::Images(images));
+        *table = Table { samples, labels, files: Some(names), ..Table::default() };
         if self.next == 0 {
             table.remarks.extend(self.remark());
         }
@@ -204,7 +210,7 @@ fn ending_of(path: &Path) -> String {
     format!(".{}", path.extension().unwrap_or_default().to_string_lossy().to_lowercase())
 }
 
-/// What is in a folder, each sorted by name.
+/// What is in a folder, each in the order of names.
 #[derive(Default)]
 struct Contents {
     images: Vec<PathBuf>,
@@ -214,26 +220,11 @@ struct Contents {
 }
 
 fn contents(folder: &Path) -> Result<Contents> {
-    let mut found = Contents::default();
     let refused = |source: io::Error| IoError::Read { file: folder.to_owned(), action: "cannot list", source };
-    for entry in fs::read_dir(folder).map_err(refused)? {
-        let entry = entry.map_err(refused)?;
-        let path = entry.path();
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if path.is_dir() {
-            found.folders.push(path);
-        } else if is_image(&path) {
-            found.images.push(path);
-        } else if ends_in(&path, &UNREAD_ENDINGS) {
-            found.unread.push(path);
-        }
-    }
-    for list in [&mut found.images, &mut found.folders, &mut found.unread] {
-        list.sort();
-    }
-    Ok(found)
+    let (files, folders) = list(folder, &['.']).map_err(refused)?;
+    let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_image(file));
+    let unread = others.into_iter().filter(|file| ends_in(file, &UNREAD_ENDINGS)).collect();
+    Ok(Contents { images, folders, unread })
 }
 
 fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
@@ -244,7 +235,7 @@ fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
 
 /// The image, in the orientation of its metadata.
 fn upright(file: &Path) -> Result<DynamicImage> {
-    let wrong = |error| undecodable(file, error);
+    let wrong = |error| undecoded(file, error);
     let mut decoder = opened(file)?.into_decoder().map_err(wrong)?;
     let mut limits = Limits::default();
     limits.reserve(decoder.total_bytes()).map_err(wrong)?;
@@ -262,12 +253,12 @@ fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
 
 /// Width and height of the upright image, and whether it is gray.
 fn header(file: &Path) -> Result<((usize, usize), bool)> {
-    let mut decoder = opened(file)?.into_decoder().map_err(|error| undecodable(file, error))?;
+    let mut decoder = opened(file)?.into_decoder().map_err(|error| undecoded(file, error))?;
     let (mut width, mut height) = decoder.dimensions();
     // In addition to the decoder's own memory limit; also bounds products of sizes elsewhere.
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         let what = format!("{width} × {height} pixels, at most {MAX_PIXELS} are read");
-        return Err(problem(file, ImageProblem::Undecodable(what)));
+        return Err(undecodable(file, what));
     }
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     if matches!(orientation(&mut decoder), Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) {
@@ -276,9 +267,20 @@ fn header(file: &Path) -> Result<((usize, usize), bool)> {
     Ok(((width as usize, height as usize), !decoder.color_type().has_color()))
 }
 
-fn undecodable(file: &Path, error: image::ImageError) -> IoError {
+/// The decoder's error, or the system's.
+fn undecoded(file: &Path, error: image::ImageError) -> IoError {
     match error {
         image::ImageError::IoError(source) if source.raw_os_error().is_some() => IoError::reading(file)(source),
-        error => problem(file, ImageProblem::Undecodable(error.to_string())),
+        error => undecodable(file, error.to_string()),
     }
+}
+
+fn undecodable(file: &Path, why: String) -> IoError {
+    Problem::new(format!("cannot be decoded: {why}")).of(file)
+}
+
+/// The error of an image of another width and height than expected.
+fn other_size(file: &Path, found: (usize, usize), expected: (usize, usize), as_in: &str) -> IoError {
+    let text = format!("{} × {} pixels, but {as_in} has {} × {}", found.0, found.1, expected.0, expected.1);
+    Problem::new(text).help("crop or resize all images to one size").of(file)
 }

@@ -1,23 +1,15 @@
-//! Learns the kinds of the columns of a file from all its rows, then reads the rows.
+//! What the cells of a column have in common, and what the column holds accordingly.
 //!
 //! Missing values of a numeric column become its median. A column of words is Boolean if all words are true or false,
 //! otherwise categorical, with categories in the order of their first appearance; among mostly numbers a word is an error.
 
 use std::collections::HashSet;
-use std::path::Path;
-use std::sync::Arc;
 
-use widemargin::data::{ColumnKind, TableColumn, TableColumns, as_boolean};
+use widemargin::data::{ColumnKind, TableColumn, as_boolean};
 
-use super::cell::text_of;
+use super::cell::unreadable;
 use super::number::Numbers;
-use super::read::{Reader, unreadable};
-use crate::error::{IoError, Result};
-use crate::options::ReadOptions;
-use crate::problem::{CsvProblem, shown};
-use crate::reader::SampleReader;
-use crate::table::{Samples, Table};
-use crate::text_input::open_text;
+use crate::problem::{Problem, shown};
 
 /// Maximum number of categories of a column.
 pub(super) const MAX_CATEGORIES: usize = 1000;
@@ -40,7 +32,7 @@ pub(super) struct Statistics {
     first_word: Option<(usize, String)>,
     /// Words that look like numbers, and the first of them.
     n_lookalikes: usize,
-    first_lookalike: Option<(usize, CsvProblem)>,
+    first_lookalike: Option<(usize, Problem)>,
     /// Texts in the order of their first appearance, until there are too many.
     values: Vec<String>,
     known: HashSet<String>,
@@ -93,7 +85,7 @@ impl Statistics {
     }
 
     /// A warning of many rare categories.
-    fn remark(&self, called: &str, column: usize) -> Option<String> {
+    pub(super) fn remark(&self, called: &str, column: usize) -> Option<String> {
         let (n, categories) = (self.n_numbers + self.n_words, self.values.len());
         let is_category = self.n_words >= self.n_numbers && self.n_words > 0 && !self.all_boolean;
         let are_many = n >= MIN_WARNING_ROWS && categories as f64 > MAX_CATEGORY_SHARE * n as f64;
@@ -108,26 +100,25 @@ impl Statistics {
     }
 
     /// The kind of the column, without its median.
-    pub(super) fn kind(
-        self,
-        column: usize,
-        is_label_specified: bool,
-    ) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
+    pub(super) fn kind(self, column: usize, is_label_specified: bool) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let n = self.n_numbers + self.n_words;
         match (self.n_numbers, self.n_words) {
-            (0, 0) => Err((None, CsvProblem::NoValue)),
+            (0, 0) => Err((None, no_value())),
             (_, 0) => Ok(ColumnKind::Number { median: 0.0 }),
             (numbers, words) if 2 * self.n_lookalikes >= words || (numbers > words && self.n_lookalikes > 0) => {
-                let (line, problem) = self.first_lookalike.unwrap_or((0, CsvProblem::NoValue));
+                let (line, problem) = self.first_lookalike.unwrap_or_else(|| (0, no_value()));
                 Err((Some(line), problem))
             }
             (0, _) if self.all_boolean => Ok(ColumnKind::Boolean { median: 0.0 }),
             (numbers, words) if numbers > words => {
                 let (line, cell) = self.first_word.unwrap_or_default();
-                Err((
-                    Some(line),
-                    CsvProblem::WordAmongNumbers { cell: cell.into(), column: column + 1, numbers, is_label_specified },
-                ))
+                let problem = format!("'{cell}' is not a number, as {numbers} other cells of the column are");
+                let labels = match is_label_specified {
+                    true => String::new(),
+                    false => format!("; if the column holds the labels, pass --label {}", column + 1),
+                };
+                let help = format!("correct it, or leave the cell empty if '{cell}' means a missing value{labels}");
+                Err((Some(line), Problem::new(problem).help(help)))
             }
             _ if n >= MIN_NAMED_ROWS && self.values.len() == n => self.categories(column, 0),
             _ => self.categories(column, MAX_CATEGORIES),
@@ -135,82 +126,26 @@ impl Statistics {
     }
 
     /// The categories of a column, at most this number.
-    pub(super) fn categories(self, column: usize, at_most: usize) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
+    pub(super) fn categories(self, column: usize, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let (n, n_rows) = (self.values.len(), self.n_words + self.n_numbers + self.n_missing);
         match n {
-            0 => Err((None, CsvProblem::NoValue)),
-            _ if n > at_most => Err((None, CsvProblem::TooManyCategories { n, n_rows, column: column + 1 })),
+            0 => Err((None, no_value())),
+            _ if n > at_most => {
+                let text = format!("{n} different texts in {n_rows} rows: they cannot be categories");
+                let help = format!(
+                    "if they name the samples, pass --id {0}; if they are the samples, --format strings:{0}",
+                    column + 1
+                );
+                Err((None, Problem::new(text).help(help)))
+            }
             _ => Ok(ColumnKind::Category { values: self.values }),
         }
     }
 }
 
-/// Whether a file with this problem may have columns that are not numeric.
-pub(crate) fn is_worth_learning(error: &IoError) -> bool {
-    matches!(
-        error,
-        IoError::Csv {
-            problem: CsvProblem::Missing
-                | CsvProblem::NotANumber { .. }
-                | CsvProblem::NoMeasure { .. }
-                | CsvProblem::DecimalMark { .. },
-            ..
-        }
-    )
-}
-
-/// Reads a file twice: the kinds of its columns, then its rows.
-pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
-    let mut reader = Reader::new(open_text(path)?, delimiter, options)?;
-    let features = reader.columns.features.clone();
-    let mut statistics: Vec<Statistics> = features.iter().map(|_| Statistics::new()).collect();
-    let numbers = reader.records.numbers;
-    while let Some(line) = reader.records.next()? {
-        if reader.records.record.len() != reader.records.n {
-            return Err(reader.records.ragged(line));
-        }
-        for (&column, statistics) in features.iter().zip(&mut statistics) {
-            let name = || Some(reader.columns.header.called(column));
-            let cell = reader.records.record[column].trim_ascii();
-            let text = text_of(cell).map_err(|problem| reader.records.problem(line, name(), problem))?;
-            if reader.columns.categorical.contains(&column) {
-                statistics.add_category(text);
-                continue;
-            }
-            if text.and_then(|text| numbers.number(text.as_bytes())).is_some_and(|number| !number.is_finite()) {
-                return Err(reader.records.problem(line, name(), CsvProblem::NotFinite(shown(cell))));
-            }
-            statistics.add(text, line, numbers, column);
-        }
-    }
-    let names = reader.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);
-    let (mut columns, mut remarks) = (Vec::with_capacity(features.len()), Vec::new());
-    for ((statistics, name), &column) in statistics.into_iter().zip(names).zip(&features) {
-        let has_missing = statistics.n_missing > 0;
-        remarks.extend(statistics.remark(&reader.columns.header.called(column), column));
-        let kind = match reader.columns.categorical.contains(&column) {
-            true => statistics.categories(column, MAX_CATEGORIES),
-            false => statistics.kind(column, reader.columns.is_label_specified),
-        };
-        let kind = kind.map_err(|(line, problem)| {
-            let called = reader.columns.header.called(column);
-            match line {
-                Some(line) => reader.records.problem(line, Some(called), problem),
-                None => IoError::Column { file: reader.records.file.clone(), column: called, problem },
-            }
-        })?;
-        columns.push(TableColumn { name, kind, has_missing });
-    }
-    let mut reader = Reader::new(open_text(path)?, delimiter, options)?;
-    reader.known = Some(Arc::new(TableColumns(columns.clone())));
-    let empty = || IoError::Empty { file: path.to_owned(), what: "no samples in the file" };
-    let mut table = reader.read_all()?.ok_or_else(empty)?;
-    if let Samples::DenseF64(matrix) = &mut table.samples {
-        fill(&mut columns, &mut matrix.values, matrix.n_cols);
-    }
-    table.remarks.extend(remarks);
-    table.columns = Some(TableColumns(columns));
-    Ok(table)
+/// The problem of a column without any value.
+fn no_value() -> Problem {
+    Problem::new("no value in any row").help("leave the column out")
 }
 
 /// Puts the median of each column in the place of its missing values.

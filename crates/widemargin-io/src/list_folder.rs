@@ -1,0 +1,80 @@
+//! Lists folders in the natural order of names, part-2 before part-10.
+
+use std::cmp::Ordering;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The files and folders in a folder, without those whose names begin with a `skipped` character.
+pub(crate) fn list(folder: &Path, skipped: &[char]) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if !name.to_string_lossy().starts_with(skipped) {
+            names.push(name);
+        }
+    }
+    // Names that differ only by leading zeros have the same order on every machine.
+    names.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()).then_with(|| a.cmp(b)));
+    Ok(names.into_iter().map(|name| folder.join(name)).partition(|path| !path.is_dir()))
+}
+
+/// Compares text by characters, and numbers within it by value.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let ((left, rest_a), (right, rest_b)) = (digits(a), digits(b));
+        let order = if left.is_empty() || right.is_empty() {
+            match (a.chars().next(), b.chars().next()) {
+                (None, None) => return Ordering::Equal,
+                (left, right) if left != right => return left.cmp(&right),
+                (Some(same), _) => {
+                    (a, b) = (&a[same.len_utf8()..], &b[same.len_utf8()..]);
+                    continue;
+                }
+                (None, Some(_)) => return Ordering::Less,
+            }
+        } else {
+            let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
+            left.len().cmp(&right.len()).then_with(|| left.cmp(right))
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+        (a, b) = (rest_a, rest_b);
+    }
+}
+
+/// The leading digits of a text, and the rest.
+fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count() {
+        let sorted = [
+            "part",
+            "part-",
+            "part-1.csv",
+            "part-02.csv",
+            "part-2b.csv",
+            "part-9.csv",
+            "part-10.csv",
+            "part-10a.csv",
+            "part-18446744073709551616.csv",
+            "part-a",
+            "ä1",
+            "ä2",
+        ];
+        for (i, a) in sorted.iter().enumerate() {
+            for (j, b) in sorted.iter().enumerate() {
+                assert_eq!(natural(a, b), i.cmp(&j), "{a} {b}");
+            }
+        }
+        assert_eq!(natural("part-01", "part-1"), Ordering::Equal);
+    }
+}

@@ -1,0 +1,255 @@
+//! Reads the elements of an array, with constant memory in addition to the result.
+
+use std::io::{self, Read};
+
+use widemargin::data::Label;
+
+use super::dtype::{Dtype, Kind, decoded, for_numbers};
+use super::header::Header;
+use crate::error::Failure;
+use crate::problem::{IMPUTE, Problem};
+
+/// Bytes decoded at a time; a multiple of every element size.
+const CHUNK: usize = 1 << 18;
+
+/// The types accepted as numbers, for messages.
+const NUMBERS: &str = "bool, int8 to int64, uint8 to uint64, float32 or float64";
+const INTEGERS: &str = "int8 to int64 or uint8 to uint64";
+
+/// Numbers in the smallest precision that represents all of them exactly.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// An integer type with range checks.
+pub(crate) trait Exact: Copy + TryFrom<i128> {
+    /// The accepted range, for messages.
+    const EXPECTED: &'static str;
+}
+impl Exact for u32 {
+    const EXPECTED: &'static str = "0 to 4294967295";
+}
+impl Exact for usize {
+    const EXPECTED: &'static str = "at least 0";
+}
+impl Exact for i64 {
+    const EXPECTED: &'static str = "a 64-bit signed number";
+}
+
+/// An array whose elements are read in order.
+#[derive(Debug)]
+pub(crate) struct Array<R> {
+    reader: R,
+    pub header: Header,
+    /// Bytes of all elements, and of those that have been read.
+    claimed: u64,
+    done: u64,
+}
+
+impl<R: Read> Array<R> {
+    /// Reads the header.
+    pub fn open(mut reader: R) -> Result<Array<R>, Failure> {
+        let header = Header::read(&mut reader)?;
+        Ok(Array { reader, claimed: header.n_bytes()?, header, done: 0 })
+    }
+
+    /// Bytes of all elements.
+    pub fn n_bytes(&self) -> u64 {
+        self.claimed
+    }
+
+    /// Reports a size in bytes, with the header, that is less than its claim.
+    pub fn check_size(&self, size: u64) -> Result<(), Failure> {
+        let found = size.saturating_sub(self.header.length);
+        if found < self.claimed { Err(self.truncated(found)) } else { Ok(()) }
+    }
+
+    /// Reports data after the claimed end; for an archive this also verifies its checksum.
+    pub fn check_end(&mut self) -> Result<(), Failure> {
+        loop {
+            match self.reader.read(&mut [0]) {
+                Ok(0) => return Ok(()),
+                Ok(_) => return Err(self.trailing().into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The problem of more data than claimed.
+    pub fn trailing(&self) -> Problem {
+        format!("more data than the {} bytes its header claims", self.claimed).into()
+    }
+
+    fn truncated(&self, found: u64) -> Failure {
+        let text = format!("truncated: the header claims {} bytes of data, there are {found}", self.claimed);
+        Failure::Problem(text.into())
+    }
+
+    /// The length of a vector.
+    fn length(&self) -> Result<usize, Failure> {
+        match self.header.shape[..] {
+            [n] => Ok(n),
+            _ => Err(self.header.wrong_shape("one dimension").into()),
+        }
+    }
+
+    /// A vector of numbers.
+    pub fn vector(&mut self) -> Result<Values, Failure> {
+        self.values(self.length()?)
+    }
+
+    /// All elements of an array of any shape as samples.
+    pub fn all_values(&mut self) -> Result<Values, Failure> {
+        self.values(self.header.n_elements()?)
+    }
+
+    /// The next `n` elements as samples.
+    pub fn values(&mut self, n: usize) -> Result<Values, Failure> {
+        let mut out = match self.header.dtype.size {
+            8 if self.header.dtype.is_float() => Values::F64(Vec::new()),
+            _ => Values::F32(Vec::new()),
+        };
+        self.for_chunks(n, NUMBERS, |dtype, chunk| match &mut out {
+            Values::F32(values) if dtype.is_float() => {
+                values.extend(decoded(chunk, dtype.big_endian, f32::from_le_bytes, f32::from_be_bytes));
+                Ok(())
+            }
+            Values::F64(values) if dtype.is_float() => {
+                values.extend(decoded(chunk, dtype.big_endian, f64::from_le_bytes, f64::from_be_bytes));
+                Ok(())
+            }
+            _ => for_ints(dtype, chunk, NUMBERS, |number| out.push(number)),
+        })?;
+        Ok(out)
+    }
+
+    /// A vector of integers.
+    pub fn ints<T: Exact>(&mut self) -> Result<Vec<T>, Failure> {
+        let mut out = Vec::new();
+        self.for_chunks(self.length()?, INTEGERS, |dtype, chunk| {
+            for_ints(dtype, chunk, INTEGERS, |value| {
+                let out_of_range = |_| format!("{value} at position {}, expected {}", out.len(), T::EXPECTED);
+                out.push(T::try_from(value).map_err(out_of_range)?);
+                Ok(())
+            })
+        })?;
+        Ok(out)
+    }
+
+    /// A vector of labels: integers, floats (whole numbers become integers), or text.
+    pub fn labels(&mut self) -> Result<Vec<Label>, Failure> {
+        let n = self.length()?;
+        let of_number = |(row, number): (usize, f64)| match number.is_finite() {
+            true => Ok(Label::parse(&number.to_string())),
+            false => Err(not_finite(row, 0, number).into()),
+        };
+        match &self.header.dtype {
+            dtype if dtype.is_text() => Ok(self.texts()?.iter().map(|text| Label::parse(text)).collect()),
+            dtype if dtype.is_float() => match self.values(n)? {
+                Values::F32(values) => {
+                    // In the digits of single precision.
+                    let text = |value: &f32| value.to_string().parse().unwrap_or(f64::from(*value));
+                    values.iter().map(text).enumerate().map(of_number).collect()
+                }
+                Values::F64(values) => values.into_iter().enumerate().map(of_number).collect(),
+            },
+            dtype if !dtype.is_integer() => Err(dtype.unexpected("integers, floats or text").into()),
+            _ => Ok(self.ints::<i64>()?.into_iter().map(Label::Integer).collect()),
+        }
+    }
+
+    /// All elements as strings.
+    pub fn texts(&mut self) -> Result<Vec<String>, Failure> {
+        let mut out = Vec::new();
+        let not_text = |at: usize| Problem::new(format!("the string at position {at} is not Unicode text"));
+        self.for_chunks(self.header.n_elements()?, "text", |dtype, chunk| {
+            for element in chunk.chunks_exact(dtype.size) {
+                let text = match dtype.kind {
+                    Kind::Unicode => decoded(element, dtype.big_endian, u32::from_le_bytes, u32::from_be_bytes)
+                        .map(char::from_u32)
+                        .collect::<Option<String>>(),
+                    Kind::Bytes => String::from_utf8(element.to_vec()).ok(),
+                    _ => return Err(dtype.unexpected("text")),
+                };
+                let text = text.ok_or_else(|| not_text(out.len()))?;
+                out.push(text.trim_end_matches('\0').to_owned());
+            }
+            Ok(())
+        })?;
+        // NumPy gives empty strings a size of 0.
+        if self.header.dtype.size == 0 && self.header.dtype.is_text() {
+            return Err(not_text(0).into());
+        }
+        Ok(out)
+    }
+
+    /// Passes on the bytes of the next `n` elements, in chunks of whole elements.
+    fn for_chunks(
+        &mut self,
+        n: usize,
+        expected: &'static str,
+        mut take: impl FnMut(&Dtype, &[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Failure> {
+        let size = self.header.dtype.size;
+        if self.header.dtype.kind == Kind::Other {
+            return Err(self.header.dtype.unexpected(expected).into());
+        }
+        let whole = (CHUNK / size.max(1)).max(1).saturating_mul(size) as u64;
+        let end = self.done + n as u64 * size as u64;
+        let mut buffer = Vec::new();
+        while self.done < end {
+            buffer.clear();
+            let wanted = whole.min(end - self.done);
+            // Grows with the data present, not with the size claimed by the header.
+            let read = self.reader.by_ref().take(wanted).read_to_end(&mut buffer)? as u64;
+            if read < wanted {
+                return Err(self.truncated(self.done + read));
+            }
+            self.done += read;
+            take(&self.header.dtype, &buffer)?;
+        }
+        Ok(())
+    }
+}
+
+/// The problem of an infinite value or NaN.
+pub(crate) fn not_finite(row: usize, column: usize, value: f64) -> Problem {
+    Problem::new(format!("row {row}, column {column} (from 0): {value} is not a finite number")).help(IMPUTE)
+}
+
+impl Values {
+    fn push(&mut self, number: i128) -> Result<(), Problem> {
+        if let Values::F32(values) = self {
+            if number as f32 as i128 == number {
+                values.push(number as f32);
+                return Ok(());
+            }
+            *self = Values::F64(values.iter().map(|value| f64::from(*value)).collect());
+        }
+        match self {
+            Values::F64(values) if number as f64 as i128 == number => values.push(number as f64),
+            _ => return Err(format!("{number} is too large to be exact in double precision").into()),
+        }
+        Ok(())
+    }
+}
+
+fn for_ints(
+    dtype: &Dtype,
+    bytes: &[u8],
+    expected: &'static str,
+    mut visit: impl FnMut(i128) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    if !dtype.is_integer() {
+        return Err(dtype.unexpected(expected));
+    }
+    for_numbers!(dtype, bytes, numbers => {
+        for number in numbers {
+            visit(number as i128)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,217 @@
+//! Random access to dense rows: of NPY files in place, or of a scratch file.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use widemargin::data::{DenseMatrix, Element, Scratch};
+use widemargin::{Error, Result};
+
+use crate::input::open;
+use crate::npy::{self, Dtype};
+use crate::positioned::read_exact_at;
+use crate::reader::SampleReader;
+use crate::table::RowShards;
+use crate::{IoError, ReadOptions, ScratchFile, shards};
+
+/// Bytes decoded at a time.
+const PIECE: usize = 1 << 20;
+
+/// Row-major arrays that stay where they are, concatenated.
+#[derive(Debug)]
+pub(super) struct DenseRows {
+    arrays: Vec<Array>,
+    n_rows: usize,
+    /// Number of columns in the arrays, including the label's.
+    n_columns: usize,
+    label: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Array {
+    storage: Storage,
+    /// Number of rows in the previous arrays.
+    first_row: usize,
+    n_rows: usize,
+    dtype: Dtype,
+    /// Bytes before the first row.
+    start: u64,
+}
+
+/// Files are opened for each range, so that many shards need no handles, and files that have been modified or removed are
+/// detected.
+#[derive(Debug)]
+enum Storage {
+    File { path: PathBuf, length: u64, modified: Option<SystemTime> },
+    Scratch(ScratchFile),
+}
+
+impl DenseRows {
+    /// The arrays of a file or a folder; `None` if some do not support random access.
+    pub fn find(path: &Path, options: &ReadOptions) -> Result<Option<DenseRows>, IoError> {
+        let files = if path.is_dir() { shards::files(path)? } else { vec![path.to_owned()] };
+        let mut found = DenseRows { arrays: Vec::new(), n_rows: 0, n_columns: 0, label: None };
+        let mut first: Option<(PathBuf, shards::Layout)> = None;
+        for path in files {
+            // A pipe can only be read once, in order.
+            if !path.is_file() && path.exists() {
+                return Ok(None);
+            }
+            let reader = npy::Reader::new(open(&path)?, options)?;
+            let Some(placed) = reader.placed()? else { return Ok(None) };
+            let layout = reader.layout();
+            match &first {
+                Some((first, expected)) => expected.check(first, &path, &layout)?,
+                None => {
+                    (found.n_columns, found.label) = (placed.n_cols, layout.label);
+                    first = Some((path.clone(), layout));
+                }
+            }
+            let (_, length, modified) = opened(&path).map_err(IoError::reading(&path))?;
+            found.append(Storage::File { path, length, modified }, placed.n_rows, placed.dtype, placed.start);
+        }
+        Ok(Some(found))
+    }
+
+    /// Rows of a scratch file, in double precision or single.
+    pub fn scratch(scratch: ScratchFile, n_rows: usize, n_columns: usize, is_double: bool) -> DenseRows {
+        let mut rows = DenseRows { arrays: Vec::new(), n_rows: 0, n_columns, label: None };
+        let dtype = Dtype::parse(if is_double { "<f8" } else { "<f4" });
+        rows.append(Storage::Scratch(scratch), n_rows, dtype, 0);
+        rows
+    }
+
+    fn append(&mut self, storage: Storage, n_rows: usize, dtype: Dtype, start: u64) {
+        self.arrays.push(Array { storage, first_row: self.n_rows, n_rows, dtype, start });
+        self.n_rows += n_rows;
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of columns without the label's.
+    pub fn n_cols(&self) -> usize {
+        self.n_columns - usize::from(self.label.is_some())
+    }
+
+    /// The name of the label column in messages, if there is one.
+    pub fn label_column(&self) -> Option<String> {
+        self.label.map(|label| (label + 1).to_string())
+    }
+
+    /// Bytes of all rows.
+    pub fn bytes(&self) -> u64 {
+        self.arrays.iter().map(|array| (array.n_rows * self.n_columns * array.dtype.size) as u64).sum()
+    }
+
+    /// The shard of each row.
+    pub fn shards(&self) -> RowShards {
+        let mut shards = RowShards::default();
+        for array in &self.arrays {
+            if let Storage::File { path, .. } = &array.storage {
+                shards.push(path.clone(), 0, array.n_rows);
+            }
+        }
+        shards
+    }
+
+    /// The rows of a range.
+    pub fn read(&self, rows: Range<usize>) -> Result<DenseMatrix<f32>> {
+        self.read_as(rows, Dtype::append_singles)
+    }
+
+    /// The same in double precision; none where all numbers are in single.
+    pub fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
+        let is_double = self.arrays.iter().any(|array| array.dtype.size == size_of::<f64>());
+        is_double.then(|| self.read_as(rows, Dtype::append_doubles))
+    }
+
+    fn read_as<T: Element>(
+        &self,
+        rows: Range<usize>,
+        append: fn(&Dtype, &[u8], &mut Vec<T>),
+    ) -> Result<DenseMatrix<T>> {
+        let n_cols = self.n_cols();
+        let mut values = Vec::with_capacity(rows.len() * n_cols);
+        let mut buffer = Vec::new();
+        let mut next = rows.start;
+        while next < rows.end {
+            // No array is empty, so the last one that begins at or before a row contains it.
+            let array = &self.arrays[self.arrays.partition_point(|array| array.first_row <= next) - 1];
+            let (end, row_bytes) = (rows.end.min(array.first_row + array.n_rows), self.n_columns * array.dtype.size);
+            array.storage.with_reader(|read| {
+                while next < end {
+                    let n = (PIECE / row_bytes).clamp(1, end - next);
+                    buffer.resize(n * row_bytes, 0);
+                    read(array.start + ((next - array.first_row) * row_bytes) as u64, &mut buffer)?;
+                    self.decode(&buffer, next, &array.dtype, append, &mut values)?;
+                    next += n;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
+    }
+
+    /// Appends the features of whole rows, from row `first_row` on.
+    fn decode<T: Element>(
+        &self,
+        bytes: &[u8],
+        first_row: usize,
+        dtype: &Dtype,
+        append: fn(&Dtype, &[u8], &mut Vec<T>),
+        values: &mut Vec<T>,
+    ) -> Result<()> {
+        let before = values.len();
+        match self.label {
+            None => append(dtype, bytes, values),
+            Some(column) => {
+                for row in bytes.chunks_exact(self.n_columns * dtype.size) {
+                    append(dtype, &row[..column * dtype.size], values);
+                    append(dtype, &row[(column + 1) * dtype.size..], values);
+                }
+            }
+        }
+        let n_cols = self.n_cols();
+        let Some(at) = values[before..].iter().position(|value| !(Into::<f64>::into(*value) as f32).is_finite()) else {
+            return Ok(());
+        };
+        let (row, column) = (at / n_cols, at % n_cols);
+        let stored = column + usize::from(self.label.is_some_and(|label| label <= column));
+        let (from, mut value) = ((row * self.n_columns + stored) * dtype.size, Vec::new());
+        dtype.append_doubles(&bytes[from..from + dtype.size], &mut value);
+        Err(Error::Value {
+            row: first_row + row,
+            column,
+            value: value[0],
+            problem: "is not a finite number in single precision: remove, impute or rescale it",
+        })
+    }
+}
+
+impl Storage {
+    /// Calls `work` with a function that fills bytes from a position; an error if a file has changed.
+    fn with_reader(&self, work: impl FnOnce(&dyn Fn(u64, &mut [u8]) -> Result<()>) -> Result<()>) -> Result<()> {
+        let (path, before) = match self {
+            Storage::Scratch(scratch) => return work(&|at, bytes| scratch.read(at, bytes)),
+            Storage::File { path, length, modified } => (path, (*length, *modified)),
+        };
+        let refused = |source| Error::Io { path: path.clone(), action: "cannot read", source };
+        let (file, length, modified) = opened(path).map_err(refused)?;
+        if (length, modified) != before {
+            let changed = io::Error::new(io::ErrorKind::InvalidData, "the file has changed since it was first read");
+            return Err(refused(changed));
+        }
+        work(&|at, bytes| read_exact_at(&file, at, bytes).map_err(refused))
+    }
+}
+
+/// A file with its length and modification time, if the system reports it.
+fn opened(path: &Path) -> io::Result<(File, u64, Option<SystemTime>)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    Ok((file, metadata.len(), metadata.modified().ok()))
+}

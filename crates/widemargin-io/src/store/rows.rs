@@ -1,0 +1,114 @@
+//! The rows of a store: dense or sparse.
+
+use std::ops::Range;
+
+use widemargin::Result;
+use widemargin::data::{CsrMatrix, DenseMatrix, Samples as _, Vectors};
+
+use super::dense::DenseRows;
+use super::sparse::SparseRows;
+use crate::table::Samples;
+
+/// Bytes read at once for rows that are close together.
+pub(super) const SPAN: usize = 1 << 20;
+
+/// Gaps between two rows up to this size are read rather than skipped: a separate request costs as much.
+const GAP: usize = 16 << 10;
+
+/// Rows on disk; ranges of them must have been checked.
+#[derive(Debug)]
+pub(super) enum Rows {
+    Dense(DenseRows),
+    Sparse(SparseRows),
+}
+
+impl Rows {
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Rows::Dense(rows) => rows.n_rows(),
+            Rows::Sparse(rows) => rows.n_rows(),
+        }
+    }
+
+    /// An empty set of samples with the same columns.
+    pub fn none(&self) -> Samples {
+        match self {
+            Rows::Dense(rows) => DenseMatrix::<f32> { n_cols: rows.n_cols(), ..DenseMatrix::default() }.into(),
+            Rows::Sparse(rows) => CsrMatrix::<f32>::empty(rows.n_cols).into(),
+        }
+    }
+
+    /// Bytes read from disk by one pass over all rows.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Rows::Dense(rows) => rows.bytes(),
+            Rows::Sparse(rows) => rows.bytes,
+        }
+    }
+
+    /// The rows of a range.
+    pub fn read(&self, rows: Range<usize>) -> Result<Vectors> {
+        match self {
+            Rows::Dense(dense) => dense.read(rows).map(Vectors::Dense),
+            Rows::Sparse(sparse) => sparse.read(rows).map(Vectors::Sparse),
+        }
+    }
+
+    /// The rows of a range in double precision; none where they are in single.
+    pub fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
+        match self {
+            Rows::Dense(dense) => dense.read_double(rows),
+            Rows::Sparse(_) => None,
+        }
+    }
+
+    /// Bytes of an average row on disk.
+    pub fn row_bytes(&self) -> usize {
+        (self.bytes() / self.n_rows().max(1) as u64).max(1) as usize
+    }
+
+    /// Some rows, in this order.
+    pub fn select(&self, rows: &[usize]) -> Result<Vectors> {
+        let mut sorted = rows.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut picked = self.read(0..0)?;
+        let (gap, span) = ((GAP / self.row_bytes()).max(1), (SPAN / self.row_bytes()).max(1));
+        let mut rest = sorted.as_slice();
+        while let Some(&first) = rest.first() {
+            let mut n = 1;
+            while rest.get(n).is_some_and(|&row| row - rest[n - 1] <= gap && row - first < span) {
+                n += 1;
+            }
+            let (near, after) = rest.split_at(n);
+            let range = first..near[n - 1] + 1;
+            let mut found = self.read(range.clone())?;
+            if range.len() > n {
+                let near: Vec<usize> = near.iter().map(|row| row - first).collect();
+                found = found.select(&near);
+            }
+            append(&mut picked, found);
+            rest = after;
+        }
+        if sorted == rows {
+            return Ok(picked);
+        }
+        // Every row is found: it is in the sorted list.
+        let order: Vec<usize> = rows.iter().map(|row| sorted.partition_point(|other| other < row)).collect();
+        Ok(picked.select(&order))
+    }
+}
+
+fn append(to: &mut Vectors, from: Vectors) {
+    match (to, from) {
+        (Vectors::Dense(to), Vectors::Dense(mut from)) => {
+            to.values.append(&mut from.values);
+            to.n_rows += from.n_rows;
+        }
+        (Vectors::Sparse(to), Vectors::Sparse(from)) => {
+            to.append(&from, |value| value);
+        }
+        // All rows of a store are of one kind.
+        _ => {}
+    }
+}

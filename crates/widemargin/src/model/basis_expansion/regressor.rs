@@ -232,11 +232,12 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 };
                 let choice = residuals::Choice { loss, c: self.c.value(), seed };
                 let mut solution = by_residuals(samples, choice, &standard, monitor)?;
-                let of_outputs = solution.weights.chunks(solution.weights.len() / all.n_outputs());
-                let original: Vec<Vec<f64>> =
-                    of_outputs.map(|weights| rows.original(weights)).collect::<Result<_>>()?;
-                solution.weights = original.concat();
-                (solution, Matrix::zeros(0, all.n_outputs()))
+                let k = all.n_outputs();
+                // Equal samples have no features here.
+                let width = solution.weights.len() / k;
+                let of_output = |output: usize| rows.original(&solution.weights[output * width..][..width]);
+                solution.weights = (0..k).map(of_output).collect::<Result<Vec<_>>>()?.concat();
+                (solution, Matrix::zeros(0, k))
             }
         };
         clock.end_solved("solve")?;

@@ -1,15 +1,21 @@
 """Columns far from 0 beside their range, such as map coordinates and Unix times, lose no digits in double precision."""
 
+import json
+import subprocess
 import warnings
 
+import dask.array as da
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from test_files import PROGRAM
 
 import widemargin
+import widemargin.dask
 from widemargin import (
     AutoSVC,
+    BasisExpansion,
     BasisExpansionOneClass,
     BasisExpansionRegressor,
     BasisExpansionSVC,
@@ -47,6 +53,49 @@ def test_classes_are_those_of_columns_near_0(points, offset, estimator):
 def test_numbers_are_those_of_columns_near_0(points, offset, estimator):
     X, _, y = points
     assert estimator().fit(X[::2] + offset, y[::2]).score(X[1::2] + offset, y[1::2]) > 0.995
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_splines_on_bases_features_and_outliers_are_those_of_columns_near_0(points, offset):
+    X, y, target = points
+    spline = ThinPlateSVC(n_basis=40, random_state=0)
+    assert spline.fit(X[::2] + offset, y[::2]).score(X[1::2] + offset, y[1::2]) > 0.95
+    regressor = ThinPlateRegressor(n_basis=40, random_state=0).fit(X[::2] + offset, target[::2])
+    assert regressor.score(X[1::2] + offset, target[1::2]) > 0.995
+    for near in (BasisExpansion("rbf:gamma=2", n_basis=40, basis="index"), BasisExpansionOneClass("rbf:gamma=2")):
+        values = [_values(near.fit(X + shift), X + shift) for shift in (0.0, offset)]
+        np.testing.assert_allclose(values[1], values[0], rtol=0, atol=1e-3 * np.abs(values[0]).max())
+
+
+def _values(fitted, X):
+    if hasattr(fitted, "score_samples"):
+        return fitted.score_samples(X)
+    # Products of features do not depend on the order of the bases.
+    features = fitted.transform(X)
+    return features @ features.T
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_workers_and_blocks_take_columns_far_from_0(points, offset, client, tmp_path):
+    X, y, target = points
+    far, chunks = X + offset, ((67, 0, 133),)
+    X_dask = da.from_array(far[::2], chunks=(*chunks, 2))
+    for remote, values in (
+        (widemargin.dask.BasisExpansionSVC("rbf", random_state=0), y),
+        (widemargin.dask.ThinPlateSVC(n_basis=60, random_state=0), y),
+        (widemargin.dask.BasisExpansionRegressor("rbf", random_state=0), target),
+        (widemargin.dask.ThinPlateRegressor(n_basis=60, random_state=0), target),
+    ):
+        remote.fit(X_dask, da.from_array(values[::2], chunks=chunks))
+        assert remote.score(far[1::2], values[1::2]) > 0.95, remote
+    if PROGRAM is None:
+        pytest.skip("the command line program was not built")
+    for name, rows in (("train", slice(0, None, 2)), ("test", slice(1, None, 2))):
+        np.savetxt(tmp_path / f"{name}.csv", np.c_[far, y][rows], delimiter=",", fmt="%.12g")
+    train = [PROGRAM, "train", "train.csv", "--label", "-1", "--memory-limit", "200MB", "--seed", "0", "-o", "model"]
+    subprocess.run([*train, "--method", "basis-expansion"], cwd=tmp_path, check=True)
+    scores = subprocess.run([PROGRAM, "evaluate", "model", "test.csv", "--json"], cwd=tmp_path, capture_output=True)
+    assert json.loads(scores.stdout)["accuracy"] > 0.95
 
 
 def test_z_score_and_files(points, tmp_path):

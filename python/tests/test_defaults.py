@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 
@@ -36,15 +37,23 @@ def test_other_tasks_do_not_depend_on_the_order_either(estimator):
     np.testing.assert_allclose(scores[0], scores[1], rtol=1e-9, atol=1e-12)
 
 
-def test_a_rare_class_is_estimated_on_many_rows():
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        wm.BasisExpansionSVC("rbf", n_basis=500, random_state=0),
+        wm.BasisExpansionSVC(random_state=0),
+        wm.AutoSVC(random_state=0),
+    ],
+)
+def test_a_rare_class_is_estimated_on_many_rows(classifier):
     rng = np.random.default_rng(1)
     y = (rng.random(8000) < 0.1).astype(int)
     X = rng.normal(size=(8000, 4)) + 1.2 * y[:, None]
-    svc = wm.BasisExpansionSVC("rbf", n_basis=500, random_state=0).fit(X[:4000], y[:4000])
-    score = svc.score(X[4000:], y[4000:])
-    error = np.hypot(svc.estimated_score_std_, np.sqrt(score * (1 - score) / 4000))
-    assert abs(svc.estimated_score_ - score) <= 3 * error
-    assert abs(svc.predict_proba(X[4000:])[:, 1].mean() - 0.1) < 0.025
+    fitted = classifier.fit(X[:4000], y[:4000])
+    score = fitted.score(X[4000:], y[4000:])
+    error = np.hypot(fitted.estimated_score_std_, np.sqrt(score * (1 - score) / 4000))
+    assert abs(fitted.estimated_score_ - score) <= 3 * error
+    assert abs(fitted.predict_proba(X[4000:])[:, 1].mean() - 0.1) < 0.025
 
 
 def test_many_rows_of_noise_have_a_warning():
@@ -61,7 +70,7 @@ def test_the_seconds_of_a_callable_are_those_of_the_similarity():
     X, y = load_digits(return_X_y=True)
     svc = wm.BasisExpansionSVC(slow, n_basis=20, normalization="mean_norm", C=1.0).fit(X[:200], y[:200])
     stages = {stage["name"]: stage["seconds"] for stage in svc.report_["stages"]}
-    assert stages["similarity"] > 0.9 * sum(stages.values())
+    assert stages["similarity"] >= 0.4 > stages["bases"]
 
 
 def test_a_rare_letter_does_not_stop_a_fit():
@@ -76,10 +85,20 @@ def test_a_rare_letter_does_not_stop_a_fit():
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 def test_the_same_search_out_of_core_gives_the_same_file(tmp_path):
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(3000, 5))
-    table = np.c_[X, X[:, 0] * X[:, 1] > 0]
-    np.savetxt(tmp_path / "data.csv", table, delimiter=",", fmt="%.6g")
+    X = rng.normal(size=(6000, 5))
+    table = np.c_[X, X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=6000) > 0]
+    for name, rows in (("data", slice(3000)), ("new", slice(3000, 6000))):
+        np.savetxt(tmp_path / f"{name}.csv", table[rows], delimiter=",", fmt="%.6g")
+
+    def run(command):
+        return json.loads(
+            subprocess.run([PROGRAM, *command.split(), "--json"], cwd=tmp_path, capture_output=True).stdout
+        )
+
     for model in ("a", "b"):
-        flags = ["--label", "-1", "--memory-limit", "200MB", "--seed", "0", "--quiet"]
-        subprocess.run([PROGRAM, "train", tmp_path / "data.csv", "-o", tmp_path / model, *flags], check=True)
+        fitted = run(f"train data.csv --label -1 --memory-limit 200MB --seed 0 -o {model}")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    # What it says of itself is true.
+    estimate, accuracy = fitted["report"]["estimate"], run("evaluate a new.csv")["accuracy"]
+    error = np.hypot(estimate["standard_error"], 0.5 / np.sqrt(3000))
+    assert abs(1 - estimate["error"] - accuracy) <= 3 * error, (estimate, accuracy)

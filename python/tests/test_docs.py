@@ -6,6 +6,8 @@ import importlib.util
 import inspect
 import re
 import runpy
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -26,6 +28,23 @@ def test_every_requirement_is_pinned():
     assert {"Sphinx", "pydata-sphinx-theme", "numpydoc", "sphinx-gallery"} <= {one.name for one in requirements}
     for one in requirements:
         assert [part.operator for part in one.specifier] == ["=="], f"{one} is not pinned"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows")
+@pytest.mark.parametrize(
+    ("environment", "folder"), [({}, "target"), ({"CARGO_TARGET_DIR": "/elsewhere"}, "/elsewhere")]
+)
+def test_the_site_takes_what_cargo_built_from_where_it_is(environment, folder):
+    lines = [line.strip() for line in (ROOT / "scripts/docs").read_text(encoding="utf-8").splitlines()]
+    copies = [line for line in lines if line.startswith("cp ") and line.split()[-1].startswith('"$site/')]
+    built = [line for line in copies if "/doc/." in line or ".wasm" in line]
+    assert len(built) == 2
+    assert all('"$built/' in line for line in built)
+    [assignment] = [line for line in lines if line.startswith("built=")]
+    found = subprocess.run(
+        ["bash", "-c", f'{assignment}; echo "$built"'], env=environment, capture_output=True, text=True
+    )
+    assert found.stdout.strip() == folder
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 import widemargin as wm
@@ -25,3 +26,38 @@ def test_a_search_leaves_time_for_the_fit(estimator):
         fitted = estimator("subsequence", time_limit=limit, random_state=0).fit(strings, targets)
     [n_samples] = re.findall(r"trained on (\d+) of 2000 samples", " ".join(fitted.report_["warnings"]))
     assert int(n_samples) >= 150
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        wm.BasisExpansionSVC,
+        wm.ThinPlateSVC,
+        wm.PowerMeanSVC,
+        wm.AutoSVC,
+        wm.BasisExpansionRegressor,
+        wm.ThinPlateRegressor,
+        wm.BasisExpansionOneClass,
+    ],
+)
+def test_a_limit_is_kept_and_what_is_said_of_the_fit_is_true(estimator):
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(24_000, 20)))
+    product = X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=24_000)
+    y = product if is_regressor(estimator()) else product > 0.5
+    started = time.process_time()
+    try:
+        fitted = estimator(time_limit=2, n_jobs=1).fit(X[:20_000], y[:20_000])
+    except ValueError as error:
+        if "the time limit is too short" not in str(error):
+            raise
+        # On a busy machine.
+        return
+    # Seconds of the processor, which do not depend on other programs.
+    assert time.process_time() - started < 3
+    if is_classifier(fitted) and np.isfinite(fitted.estimated_score_):
+        score = fitted.score(X[20_000:], y[20_000:])
+        assert abs(fitted.estimated_score_ - score) <= 3 * np.hypot(fitted.estimated_score_std_, 0.008)
+    elif is_classifier(fitted):
+        assert "the error is not estimated" in " ".join(fitted.report_["notes"] + fitted.report_["warnings"])

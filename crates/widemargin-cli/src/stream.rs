@@ -8,7 +8,7 @@ use std::thread;
 use indicatif::HumanCount;
 use widemargin::data::SamplesView;
 use widemargin::monitor::{Monitor, Progress};
-use widemargin_io::{Block, Blocks, IoError, LabelColumn, ReadOptions, Table};
+use widemargin_io::{Block, Blocks, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;

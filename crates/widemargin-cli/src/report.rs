@@ -175,8 +175,8 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
             Some("if one of the columns holds the labels, name it with --label COLUMN")
         }
         Error::FeatureNames { problem } if problem.contains("unknown") => Some(
-            "leave out columns that the model does not know with --drop NAMES; if one of them holds the labels, name it with \
-             --label",
+            "leave out columns that the model does not know with --drop NAMES; if one of them names the samples, pass it as \
+             --id, if it holds the labels, as --label",
         ),
         Error::FeatureNames { problem } if problem.contains("missing") => {
             Some("add the columns that are missing; the order makes no difference")

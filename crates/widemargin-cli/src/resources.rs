@@ -67,11 +67,16 @@ impl OnDisk {
         let monitor = context.monitor(&sink);
         let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
         let resident = memory::resident().unwrap_or(0);
-        let mut memory = store.memory_of(limit).saturating_sub(resident);
+        let mut memory = store.memory_of(limit).saturating_sub(resident + OWN);
         if let Some(left) = address_space_left(context.pool().current_num_threads()) {
-            memory = memory.min(store.memory_of(left));
+            let of_addresses = store.memory_of(left).saturating_sub(OWN);
+            if memory > 0 && of_addresses == 0 {
+                let failure =
+                    format!("{} of the process's address space are left, too few for a fit", DecimalBytes(left));
+                return Err(Failure::input(failure).help("raise its limit (ulimit -v), or pass fewer --threads"));
+            }
+            memory = memory.min(of_addresses);
         }
-        let memory = memory.saturating_sub(OWN);
         if memory == 0
             && let Some(limit) = requested
         {

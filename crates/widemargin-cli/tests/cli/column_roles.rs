@@ -80,8 +80,12 @@ fn names_weights_and_dropped_columns_are_known_to_the_model() {
     assert_eq!(folder.score("m test.csv", "accuracy"), folder.score(&format!("m test.csv {columns}"), "accuracy"));
     // A new column is named, and can be left out.
     folder.write("more.csv", table(2, 60, &order).replace("y,times", "z,times"));
-    folder.run("predict m more.csv").fails(2, &["more.csv", "unknown 'z'"]).helps(&["--drop"]);
+    let run = folder.run("predict m more.csv").fails(2, &["more.csv", "unknown 'z'"]);
+    run.helps(&["--drop", "--id", "--label"]);
     assert_eq!(folder.predict("m more.csv --drop z --scores"), all);
+    folder.write("person.csv", table(2, 60, &order).replace("who", "person"));
+    folder.run("predict m person.csv --scores").fails(2, &["person.csv", "unknown 'person'"]);
+    assert_eq!(folder.predict("m person.csv --id person --scores"), all);
     folder.run("train train.csv -o n --label y --drop y").fails(2, &["--drop 'y'", "label column"]);
     folder.run("train train.csv -o n --label y --drop z").fails(2, &["--drop 'z'", "the columns are"]);
 }

@@ -19,6 +19,18 @@ fn every_format_becomes_every_other_and_comes_back() {
 }
 
 #[test]
+fn a_dense_file_gives_the_same_model_in_every_format() {
+    let folder = Folder::new();
+    let noise = |at: usize| (at * 7919 % 1009) as f64 / 1009.0 + 0.001;
+    let row = |row: usize| format!("{},{},{}\n", noise(31 * row) + 0.7 * (row % 2) as f64, noise(57 * row), row % 2);
+    folder.write("a.csv", "x,z,label\n".to_owned() + &(0..120).map(row).collect::<String>());
+    folder.run("convert a.csv a.svm --quiet").well();
+    let [csv, svm] = ["csv", "svm"].map(|name| folder.run(&format!("train a.{name} -o m --seed 0 --json")).json());
+    // The candidates and their losses to four digits.
+    assert_eq!(csv["report"]["notes"], svm["report"]["notes"]);
+}
+
+#[test]
 fn an_array_alone_has_the_samples_and_takes_labels_as_a_column() {
     let folder = Folder::new();
     folder.write("a.csv", "x,z,label\n1,2,1\n0,4,2\n5,6,1\n7,0,2\n");

@@ -191,6 +191,14 @@ fn what_is_wrong_is_said() {
     for (arguments, words) in refused {
         folder.run(arguments).fails(2, words);
     }
+    // The model knows which columns are its labels, and an empty cell is an unknown label.
+    let with_gap = |(at, line): (usize, &str)| {
+        let (label, rest) = line.split_once(',').unwrap();
+        format!("{},{rest}\n", if at == 1 { "" } else { label })
+    };
+    folder.write("gap.csv", folder.read("test.csv").lines().enumerate().map(with_gap).collect::<String>());
+    let [whole, gap] = ["test", "gap"].map(|name| folder.run(&format!("evaluate m {name}.csv --json")).json());
+    assert_ne!(whole["labels"], gap["labels"]);
     folder.write("labels.csv", "1,0\n0,1\n");
     folder.run("train --method thin-plate train.csv --label-file labels.csv -o n").fails(2, &["labels.csv", "header"]);
     folder.write("labels.csv", "a,b\n0,1\n1,2\n");

@@ -151,3 +151,35 @@ fn numbers_that_are_categories_are_encoded_as_text_is() {
         folder.run(&format!("train {arguments} -o m")).fails(2, &[words]);
     }
 }
+
+#[test]
+fn dirty_tables_are_read_in_blocks_as_in_memory() {
+    let row = |row: usize| format!("{}.{},2.{}5,{}\n", row / 4, row % 4, row, if row > 20 { "p" } else { "q" });
+    let plain = "a,b,label\n".to_owned() + &(0..40).map(row).collect::<String>();
+    let european = plain.replace(',', ";").replace('.', ",");
+    let utf16 = |text: &str| format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let folder = Folder::new();
+    let train = |name: &str, memory: &str| {
+        let flags = "--method basis-expansion --similarity rbf:gamma=1 --n-basis 10 -C 1";
+        folder.train(&format!("{name} -o m {flags} {memory}"));
+        folder.predict(&format!("m {name} --scores"))
+    };
+    let limits = ["", "--memory-limit 300MB"];
+    folder.write("plain.csv", &plain);
+    let expected = limits.map(|limit| train("plain.csv", limit));
+    for (name, bytes) in [
+        ("european.csv", european.clone().into_bytes()),
+        ("sep.csv", format!("sep=;\n{european}").into_bytes()),
+        ("mac.csv", plain.replace('\n', "\r").into_bytes()),
+        ("comments.csv", format!("# measured, in May, 2020\n# by hand\n{plain}# the end\n").into_bytes()),
+        ("padded.csv", plain.replace('\n', ",,\n").into_bytes()),
+        ("quoted.csv", plain.replace(",p", ",\"p\"").into_bytes()),
+        ("dollars.csv", plain.replace(",2.", ",$2.").into_bytes()),
+        ("utf16.csv", utf16(&plain.replace(',', "\t"))),
+    ] {
+        folder.write(name, bytes);
+        assert_eq!(limits.map(|limit| train(name, limit)), expected, "{name}");
+    }
+    folder.write("open.csv", plain.replacen(",p", ",\"p", 1));
+    folder.run("train open.csv -o m --memory-limit 300MB").fails(2, &["open.csv: line 23", "quote"]);
+}

@@ -239,3 +239,19 @@ impl ThinPlateParams {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_samples_or_classes_take_bases() {
+        let params = ThinPlateParams::new(ConditionalKernel::Distance).exact_up_to(EXACT_UP_TO);
+        let bases = Some(DEFAULT_BASES);
+        for (n, n_problems, expected) in
+            [(5_000, 1, None), (5_001, 1, bases), (2_499, 8, None), (2_501, 8, bases), (9_000, 5, bases)]
+        {
+            assert_eq!(params.basis_size(n, n_problems), expected, "{n} samples, {n_problems} problems");
+        }
+    }
+}

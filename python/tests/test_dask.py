@@ -269,11 +269,11 @@ def test_mistakes_are_told_before_the_fit(client, digits):
         svc.fit(ragged, dy)
     bad = y.astype(float)
     bad[67] = np.nan
-    with pytest.raises(ValueError, match="partition 1: the label of its row 7 is not finite"):
+    with pytest.raises(ValueError, match=r"partition 1: the label of its row 7 \(from 0\) is not finite"):
         svc.fit(dX, da.from_array(bad, chunks=((60, 40),)))
     weights = np.ones(100)
     weights[62] = -1
-    with pytest.raises(ValueError, match="partition 1: the weight of its row 2 is -1"):
+    with pytest.raises(ValueError, match=r"partition 1: the weight of its row 2 \(from 0\) is -1"):
         svc.fit(dX, dy, sample_weight=weights)
     with pytest.raises(ValueError, match="at least two classes"):
         svc.fit(dX, da.zeros(100, chunks=((60, 40),)))

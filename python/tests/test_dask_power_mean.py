@@ -142,7 +142,10 @@ def test_mistakes_are_told(client, digits):
     ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])
     with pytest.raises(ValueError, match="partition 1 of X has 9 columns, partition 0 has 64"):
         PowerMeanSVC().fit(ragged, dy)
-    for bad, words in ((-1.0, r"partition 1: row 3, column 5: -1 is negative"), (np.nan, r"partition 1: .*NaN")):
+    for bad, words in (
+        (-1.0, r"partition 1: row 3, column 5 \(from 0\): -1 is negative"),
+        (np.nan, r"partition 1: .*NaN"),
+    ):
         spoilt = X.copy()
         spoilt[63, 5] = bad
         for scale in (True, False):

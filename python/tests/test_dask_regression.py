@@ -174,7 +174,7 @@ def test_wrong_targets_and_parameters_are_told(client, numbers):
         ThinPlateRegressor(n_basis=None).fit(*cut(X, Y))
     wrong = Y.copy()
     wrong[200, 1] = np.inf
-    with pytest.raises(ValueError, match="partition 3: a target of its row 19 is not finite"):
+    with pytest.raises(ValueError, match=r"partition 3: a target of its row 19 \(from 0\) is not finite"):
         BasisExpansionRegressor("rbf").fit(*cut(X, wrong))
     with pytest.raises(ValueError, match=r"partition \d: could not convert string to float"):
         BasisExpansionRegressor("rbf").fit(*cut(X, np.array(["word"] * 400)))

@@ -116,7 +116,7 @@ def test_images(shape):
         (
             [np.zeros((8, 8), np.uint8), np.zeros((8, 9), np.uint8)],
             ValueError,
-            r"image 1 has shape \(8, 9\) and image 0",
+            r"image 1 \(from 0\) has shape \(8, 9\) and the first one",
         ),
         (["a.png", "b.png"], TypeError, "takes images"),
         (sparse.eye(3, format="csr"), TypeError, "sparse matrix; the similarity takes images"),
@@ -137,7 +137,7 @@ def test_grids():
     with pytest.raises(TypeError, match="which are images: a descriptor comes before"):
         from_other(np.zeros((3, 8, 8, 3), np.uint8), GRIDS)
     cells[1, 2, 3, 4] = np.inf
-    with pytest.raises(ValueError, match=r"grid 1 has the value inf in cell \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"grid 1 has the value inf in cell 2, 3 \(from 0\)"):
         from_other(cells, GRIDS)
 
 
@@ -186,20 +186,32 @@ def test_series_as_columns_of_lists():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ([[1.0], [1.0, np.nan, 1.0]], ValueError, "series 1 is nan at time step 1, channel 0.*cut or interpolate"),
-        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, "series 1 is nan.*list of arrays, or padded with NaN"),
-        ([[1.0], [1.0, None, 1.0]], ValueError, "series 1 is nan at time step 1"),
-        ([[1.0], [np.nan, None]], ValueError, r"series 1 is empty: all its values are missing \(NaN\)"),
-        ([[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]], ValueError, "series 0 is nan at time step 1, channel 1"),
-        ([[1.0], [1e300]], ValueError, r"series 1 is 1e\+300 at time step 0.*overflows single precision"),
-        ([[1.0], []], ValueError, "series 1 is empty"),
-        ([[1.0], None], ValueError, "series 1 is missing"),
-        ([[1.0], "abc"], TypeError, "series 1 is .*a series is an array of numbers"),
-        ([[1.0], ["a", "b"]], TypeError, "series 1 is"),
-        ([np.ones((3, 2)), np.ones((3, 1))], ValueError, "series 1 has 1 and series 0 2"),
-        ([np.ones((3, 2, 2))], ValueError, r"series 0 has shape \(3, 2, 2\)"),
+        (
+            [[1.0], [1.0, np.nan, 1.0]],
+            ValueError,
+            r"series 1 \(from 0\) is nan at time step 1, channel 0.*cut or interpolate",
+        ),
+        (
+            np.array([[1.0, 2.0], [np.nan, 1.0]]),
+            ValueError,
+            r"series 1 \(from 0\) is nan.*list of arrays, or padded with NaN",
+        ),
+        ([[1.0], [1.0, None, 1.0]], ValueError, r"series 1 \(from 0\) is nan at time step 1"),
+        ([[1.0], [np.nan, None]], ValueError, r"series 1 \(from 0\) is empty: all its values are missing \(NaN\)"),
+        (
+            [[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]],
+            ValueError,
+            r"series 0 \(from 0\) is nan at time step 1, channel 1",
+        ),
+        ([[1.0], [1e300]], ValueError, r"series 1 \(from 0\) is 1e\+300 at time step 0.*overflows single precision"),
+        ([[1.0], []], ValueError, r"series 1 \(from 0\) is empty"),
+        ([[1.0], None], ValueError, r"series 1 \(from 0\) is missing"),
+        ([[1.0], "abc"], TypeError, r"series 1 \(from 0\) is .*a series is an array of numbers"),
+        ([[1.0], ["a", "b"]], TypeError, r"series 1 \(from 0\) is"),
+        ([np.ones((3, 2)), np.ones((3, 1))], ValueError, r"series 1 \(from 0\) has 1 and the first one 2"),
+        ([np.ones((3, 2, 2))], ValueError, r"series 0 \(from 0\) has shape \(3, 2, 2\)"),
         (np.ones((2, 2, 2, 2)), ValueError, r"shape \(2, 2, 2, 2\): series are \(n, length\)"),
-        (["ab", "c"], TypeError, "series 0 is"),
+        (["ab", "c"], TypeError, r"series 0 \(from 0\) is"),
     ],
 )
 def test_what_is_no_series(X, error, message):
@@ -246,7 +258,9 @@ def test_layouts_of_series():
 def test_lengths_that_differ_tell_the_layout():
     series = [np.arange(4.0 * n).reshape(n, 4) for n in (3, 2, 9)]
     same_series(from_other(series, SERIES), series)
-    with pytest.raises(ValueError, match=r"series 1 has 2 and series 0 3 .*with layout='channels_first'"):
+    with pytest.raises(
+        ValueError, match=r"series 1 \(from 0\) has 2 and the first one 3 .*with layout='channels_first'"
+    ):
         from_other([one.T for one in series], SERIES)
 
 
@@ -304,7 +318,7 @@ def test_missing_strings_are_named():
         pandas.DataFrame({"name": ["a", None]}),
         polars.Series(["a", None]),
     ):
-        with pytest.raises(ValueError, match=r"names: row 1 is missing.*the empty one is ''"):
+        with pytest.raises(ValueError, match=r"names: row 1 \(from 0\) is missing.*the empty one is ''"):
             from_other(column, STRINGS, "names")
 
 
@@ -313,8 +327,8 @@ def test_missing_strings_are_named():
     [
         ("abc", "X is one string: pass samples in a list"),
         (b"abc", "X is one bytes object"),
-        (["a", b"b"], "row 1 is a bytes, not a string: decode it"),
-        (["a", 3], "row 1 is a int, not a string"),
+        (["a", b"b"], r"row 1 \(from 0\) is a bytes, not a string: decode it"),
+        (["a", 3], r"row 1 \(from 0\) is a int, not a string"),
         (np.zeros((2, 2)), r"array of float64 of shape \(2, 2\); the similarity takes strings"),
         (np.array([["a", "b"]]), "takes strings"),
     ],
@@ -355,7 +369,7 @@ def test_sets_become_words(sets):
 def test_sets_of_a_given_number_of_elements():
     (_, words, n_bits), _ = from_other([{0, 65}, frozenset()], SETS, n_bits=66)
     assert (words.shape, n_bits) == ((2, 2), 66)
-    with pytest.raises(ValueError, match=r"set 1 has the element 66.*below 66"):
+    with pytest.raises(ValueError, match=r"set 1 \(from 0\) has the element 66.*below 66"):
         from_other([{0}, {66}], SETS, n_bits=66)
     with pytest.raises(ValueError, match="3 columns, expected 4"):
         from_other(np.ones((2, 3), bool), SETS, n_bits=4)
@@ -364,11 +378,11 @@ def test_sets_of_a_given_number_of_elements():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ([{1}, {-1}], ValueError, "set 1 has the element -1: elements are integers from 0 to 16777215"),
-        ([{1}, {2**24}], ValueError, "set 1 has the element 16777216"),
-        ([{1}, {"a"}], TypeError, "set 1 has the element 'a': elements are integers"),
-        ([{1}, {True}], TypeError, "set 1 has the element True"),
-        ([{1}, [2]], TypeError, "set 1 is a list, not a set"),
+        ([{1}, {-1}], ValueError, r"set 1 \(from 0\) has the element -1: elements are integers from 0 to 16777215"),
+        ([{1}, {2**24}], ValueError, r"set 1 \(from 0\) has the element 16777216"),
+        ([{1}, {"a"}], TypeError, r"set 1 \(from 0\) has the element 'a': elements are integers"),
+        ([{1}, {True}], TypeError, r"set 1 \(from 0\) has the element True"),
+        ([{1}, [2]], TypeError, r"set 1 \(from 0\) is a list, not a set"),
         (np.ones((2, 3)), TypeError, "takes bit sets"),
         ({1, 2}, TypeError, "X is a set, which has no order"),
     ],

@@ -548,7 +548,7 @@ def test_samples_that_do_not_fit():
         pairwise("rbf", X, Y[:, :3])
     with pytest.raises(ValueError, match="Input X contains NaN"):
         pairwise("rbf", np.full((3, 2), np.nan))
-    with pytest.raises(ValueError, match="Y: row 1 is missing"):
+    with pytest.raises(ValueError, match=r"Y: row 1 \(from 0\) is missing"):
         pairwise("edit", ["a"], ["b", None])
     with pytest.raises(TypeError, match="X is one string"):
         pairwise("edit", "abc")

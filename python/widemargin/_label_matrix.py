@@ -41,8 +41,9 @@ def indicator(y: Any) -> npt.NDArray[np.float64]:
     if wrong.any():
         row, column = (int(at[0]) for at in np.nonzero(wrong))
         raise ValueError(
-            f"Unknown label type: Y has {values[row, column]:g} at row {row}, column {column}. With several "
-            "columns it is an indicator matrix: 1 for labels of the sample, 0 for other labels, NaN for unknown ones"
+            f"Unknown label type: Y has {values[row, column]:g} at row {row}, column {column} (from 0). With "
+            "several columns it is an indicator matrix: 1 for labels of the sample, 0 for other labels, NaN for "
+            "unknown ones"
         )
     return np.ascontiguousarray(values)
 

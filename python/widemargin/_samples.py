@@ -259,8 +259,8 @@ def _images(X: Any, name: str) -> Any:
         for number, image in enumerate(X):
             if image.shape != X[0].shape:
                 raise ValueError(
-                    f"{name}: images must have the same size, but image {number} has shape {image.shape} and image 0 "
-                    f"{X[0].shape}: resize or crop them"
+                    f"{name}: images must have the same size, but image {number} (from 0) has shape {image.shape} and "
+                    f"the first one {X[0].shape}: resize or crop them"
                 )
     pixels = _array(X, name, form)
     if pixels.dtype != np.uint8:
@@ -285,7 +285,9 @@ def _grids(X: Any, name: str) -> Any:
     if not np.isfinite(cells).all():
         number, row, column, at = np.argwhere(~np.isfinite(cells))[0]
         value = cells[number, row, column, at]
-        raise ValueError(f"{name}: grid {number} has the value {value} in cell ({row}, {column}): it must be finite")
+        raise ValueError(
+            f"{name}: grid {number} has the value {value} in cell {row}, {column} (from 0): it must be finite"
+        )
     return "grids", cells
 
 
@@ -303,8 +305,8 @@ def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = No
     for number, x in enumerate(series):
         if x.shape[1] != channels:
             raise ValueError(
-                f"{name}: all series must have as many channels, but series {number} has {x.shape[1]} and series 0 "
-                f"{channels} (a series is (length,) or {form})"
+                f"{name}: all series must have as many channels, but series {number} (from 0) has {x.shape[1]} and the "
+                f"first one {channels} (a series is (length,) or {form})"
             )
     values = np.concatenate(series)
     if n_channels is None:
@@ -370,7 +372,7 @@ def channels_first(series: list[Any]) -> list[Any]:
 
 def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) -> npt.NDArray[np.float32]:
     """A series of shape (length, channels)."""
-    where = f"{name}: series {number}"
+    where = f"{name}: series {number} (from 0)"
     if x is None or (isinstance(x, float) and math.isnan(x)):
         raise ValueError(f"{where} is missing ({x})")
     try:
@@ -403,7 +405,7 @@ def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) ->
             hint += "; pass series of unequal length as a list of arrays, or padded with NaN at their end"
         elif np.isfinite(at):
             hint = "it overflows single precision, scale the series"
-        raise ValueError(f"{where} is {at} at time step {time}, channel {channel} (from 0): {hint}")
+        raise ValueError(f"{where} is {at} at time step {time}, channel {channel}: {hint}")
     return values
 
 
@@ -415,9 +417,9 @@ def _strings(X: Any, name: str) -> Any:
         if isinstance(text, str):
             continue
         if text is None or type(text).__name__ == "NAType" or (isinstance(text, float) and math.isnan(text)):
-            raise ValueError(f"{name}: row {row} is missing ({text}): a string is needed; the empty one is ''")
+            raise ValueError(f"{name}: row {row} (from 0) is missing ({text}): a string is needed; the empty one is ''")
         hint = ": decode it" if isinstance(text, bytes) else ""
-        raise TypeError(f"{name}: row {row} is a {type(text).__name__}, not a string{hint}")
+        raise TypeError(f"{name}: row {row} (from 0) is a {type(text).__name__}, not a string{hint}")
     return "strings", X
 
 
@@ -441,7 +443,7 @@ def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
         n_bits = max(_MIN_BITS, 1 << largest.bit_length())
     elif largest >= n_bits:
         number = next(k for k, elements in enumerate(sets) if len(elements) and elements[-1] == largest)
-        raise ValueError(f"{name}: set {number} has the element {largest}: elements must be below {n_bits}")
+        raise ValueError(f"{name}: set {number} (from 0) has the element {largest}: elements must be below {n_bits}")
     words = np.zeros((len(sets), math.ceil(n_bits / 64)), dtype=np.uint64)
     for row, elements in zip(words, sets, strict=True):
         np.bitwise_or.at(row, elements // 64, np.uint64(1) << (elements % 64).astype(np.uint64))
@@ -450,7 +452,7 @@ def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
 
 def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
     """The elements in ascending order."""
-    where = f"{name}: set {number}"
+    where = f"{name}: set {number} (from 0)"
     if not isinstance(elements, (set, frozenset)):
         raise TypeError(f"{where} is a {type(elements).__name__}, not a set")
     for element in elements:

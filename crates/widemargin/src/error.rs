@@ -1,7 +1,7 @@
 //! The library's error type.
 //!
 //! Every variant names the problem, its place and the expected value. Rows and columns are counted from 0, as in the
-//! arrays passed by the caller; file readers translate them to lines.
+//! arrays passed by the caller, and the message says so; file readers translate them to lines, which count from 1.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub enum Error {
         expected: String,
     },
     /// A feature value that the method does not accept.
-    #[error("row {row}, column {column}: {value} {problem}")]
+    #[error("row {row}, column {column} (from 0): {value} {problem}")]
     Value {
         /// Row of the sample, from 0.
         row: usize,
@@ -55,7 +55,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// A sample weight that is negative or not finite.
-    #[error("weight of row {row} is {value}: a weight is finite and at least 0")]
+    #[error("weight of row {row} (from 0) is {value}: a weight is finite and at least 0")]
     Weight {
         /// Row of the sample, from 0.
         row: usize,
@@ -63,7 +63,7 @@ pub enum Error {
         value: f64,
     },
     /// A target of a regression that is not finite.
-    #[error("target {output} of row {row} is {value}: a target of a regression is a finite number")]
+    #[error("target {output} of row {row} (from 0) is {value}: a target of a regression is a finite number")]
     Target {
         /// Row of the sample, from 0.
         row: usize,

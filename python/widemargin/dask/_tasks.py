@@ -53,7 +53,8 @@ def label_summary(number: int, samples: Any, labels: Any, weights: Any) -> Summa
         return _summary(number, samples, n, (np.where(classes == 2.0, np.nan, classes), codes), weights)
     y = y.reshape(-1)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"partition {number}: the label of its row {int(np.argmin(np.isfinite(y)))} is not finite")
+        row = int(np.argmin(np.isfinite(y)))
+        raise ValueError(f"partition {number}: the label of its row {row} (from 0) is not finite")
     return _summary(number, samples, n, np.unique(y, return_inverse=True), weights)
 
 
@@ -63,7 +64,7 @@ def target_summary(number: int, samples: Any, targets: Any, weights: Any) -> Sum
     y = of_partition(number, lambda: y.astype(np.float64)).reshape(len(y), -1 if len(y) else 1)
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y).all(axis=1)))
-        raise ValueError(f"partition {number}: a target of its row {row} is not finite")
+        raise ValueError(f"partition {number}: a target of its row {row} (from 0) is not finite")
     return _summary(number, samples, n, (y, np.arange(len(y))), weights)
 
 
@@ -86,7 +87,8 @@ def _summary(number: int, samples: Any, n: int, answers: tuple[Any, Any], weight
         if bad.any():
             row = int(bad.argmax())
             raise ValueError(
-                f"partition {number}: the weight of its row {row} is {checked[row]}: it must be a number of at least 0"
+                f"partition {number}: the weight of its row {row} (from 0) is {checked[row]}: it must be a number of "
+                "at least 0"
             )
     shape: tuple[int, ...] = getattr(samples, "shape", ())
     width = shape[1] if len(shape) > 1 else None

@@ -25,7 +25,7 @@ impl BitSets {
         let rest = n_bits % 64;
         let stray = |set: &[u64]| rest > 0 && set.last().is_some_and(|last| last >> rest != 0);
         if let Some(at) = words.chunks(a_set.max(1)).position(stray) {
-            return Err(wrong(format!("set {at} has a bit beyond the last"), format!("{n_bits} bits")));
+            return Err(wrong(format!("set {at} (from 0) has a bit beyond the last"), format!("{n_bits} bits")));
         }
         Ok(BitSets { words, n_bits, n_sets })
     }

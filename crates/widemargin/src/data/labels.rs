@@ -140,7 +140,7 @@ impl Labels {
         if let Some(row) = codes.iter().position(|&code| code as usize >= classes.len()) {
             return Err(Error::shape(
                 "codes of labels",
-                format!("{} at row {row}", codes[row]),
+                format!("{} at row {row} (from 0)", codes[row]),
                 format!("numbers below {}, that of the classes", classes.len()),
             ));
         }

@@ -22,7 +22,7 @@ impl Labels {
         }
         Labels::from_codes(names.clone(), Vec::new())?;
         if let Some(at) = values.iter().position(|value| !(value.is_nan() || *value == 0.0 || *value == 1.0)) {
-            let value = format!("{} at row {}, column {} ({})", values[at], at / k, at % k, names[at % k]);
+            let value = format!("{} at row {}, column {} (from 0), {}", values[at], at / k, at % k, names[at % k]);
             return Err(Error::parameter(
                 "Y",
                 value,
@@ -191,7 +191,11 @@ mod tests {
     fn rejects_wrong_matrices() {
         let message = |values: &[f64]| matrix(values).unwrap_err().to_string();
         assert!(message(&[1.0, 0.0]).contains("2 values for 3 labels"));
-        assert!(message(&[1.0, 0.0, 2.0]).contains("Y = 2 at row 0, column 2 (2)"), "{}", message(&[1.0, 0.0, 2.0]));
+        assert!(
+            message(&[1.0, 0.0, 2.0]).contains("Y = 2 at row 0, column 2 (from 0), 2"),
+            "{}",
+            message(&[1.0, 0.0, 2.0])
+        );
         let empty = |values: &[f64]| {
             effective_weights(&matrix(values).unwrap(), None, &ClassWeight::Uniform).unwrap_err().to_string()
         };

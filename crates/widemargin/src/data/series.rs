@@ -28,7 +28,7 @@ impl Series {
         starts.push(end);
         for (at, &length) in lengths.iter().enumerate() {
             if length == 0 {
-                return Err(wrong(format!("series {at} is empty"), "at least one time step".into()));
+                return Err(wrong(format!("series {at} (from 0) is empty"), "at least one time step".into()));
             }
             end = end.saturating_add(length);
             starts.push(end);

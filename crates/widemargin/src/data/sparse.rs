@@ -55,10 +55,14 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
         for row in 0..indptr.len() - 1 {
             let (start, end) = (indptr[row].to_usize(), indptr[row + 1].to_usize());
             let (Some(start), Some(end)) = (start, end) else {
-                return wrong("indptr", format!("a negative entry at row {row}"), "entries of at least 0".into());
+                return wrong(
+                    "indptr",
+                    format!("a negative entry at row {row} (from 0)"),
+                    "entries of at least 0".into(),
+                );
             };
             if start > end || end > values.len() {
-                return wrong("indptr", format!("it falls at row {row}"), "entries that never fall".into());
+                return wrong("indptr", format!("it falls at row {row} (from 0)"), "entries that never fall".into());
             }
             let mut previous = None;
             for index in &indices[start..end] {
@@ -67,16 +71,22 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
                         if previous.is_some_and(|p| p >= column) {
                             return wrong(
                                 "indices",
-                                format!("column {column} out of order or twice in row {row}"),
+                                format!("column {column} out of order or twice in row {row} (from 0)"),
                                 "strictly ascending columns in each row".into(),
                             );
                         }
                         previous = Some(column);
                     }
                     Some(column) => {
-                        return wrong("indices", format!("column {column} in row {row}"), format!("below {n_cols}"));
+                        return wrong(
+                            "indices",
+                            format!("column {column} in row {row} (from 0)"),
+                            format!("below {n_cols}"),
+                        );
                     }
-                    None => return wrong("indices", format!("a negative one in row {row}"), "at least 0".into()),
+                    None => {
+                        return wrong("indices", format!("a negative one in row {row} (from 0)"), "at least 0".into());
+                    }
                 }
             }
         }

@@ -92,7 +92,7 @@ mod tests {
             let values = [0.0, 1.0, 2.0, bad];
             let samples = DenseView::new(&values, 2, 2).unwrap();
             let message = FeatureMax::fit(&samples, &[0, 1]).unwrap_err().to_string();
-            assert!(message.starts_with("row 1, column 1: ") && message.contains(word), "{message}");
+            assert!(message.starts_with("row 1, column 1 (from 0): ") && message.contains(word), "{message}");
         }
     }
 }

@@ -347,7 +347,7 @@ mod tests {
     fn values_beyond_single_precision() {
         let samples = DenseView::new(&[1.0, 1e300], 2, 1).unwrap();
         let error = CodedRows::new(&samples, &[0, 1], &[1.0; 2], None).unwrap_err();
-        assert!(error.to_string().starts_with("row 1, column 0: "), "{error}");
+        assert!(error.to_string().starts_with("row 1, column 0 (from 0): "), "{error}");
         let tiny = DenseView::new(&[1.0, 1e-300], 2, 1).unwrap();
         assert_eq!(CodedRows::new(&tiny, &[0, 1], &[1.0; 2], None).unwrap().n_nonzero(), 1);
     }

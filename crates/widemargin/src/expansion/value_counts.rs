@@ -128,7 +128,7 @@ mod tests {
         let merged = of(&[1.0, 3.0]).merged(&of(&[3.0, 2.0]));
         assert_eq!((merged.values, merged.counts, merged.rounded), (vec![1.0, 2.0, 3.0], vec![1.0, 1.0, 2.0], false));
         let error = ValueCounts::of(&DenseView::new(&[1.0, 1e300], 2, 1).unwrap(), &[1.0; 2], None).unwrap_err();
-        assert!(error.to_string().starts_with("row 1, column 0: "), "{error}");
+        assert!(error.to_string().starts_with("row 1, column 0 (from 0): "), "{error}");
     }
 
     #[test]

@@ -43,12 +43,12 @@ fn mean_over(name: &str, rated: Rated<'_>, of: impl Fn(usize, &[f64]) -> f64) ->
     let (mut sum, mut total) = (0.0, 0.0);
     for (row, (&code, p)) in codes.iter().zip(probabilities.chunks_exact(n_classes.max(1))).enumerate() {
         if let Some(wrong) = p.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-            return Err(undefined(format!("{wrong} in row {row} is no probability")));
+            return Err(undefined(format!("{wrong} in row {row} (from 0) is no probability")));
         }
         let whole: f64 = p.iter().sum();
         // The rounding of single precision.
         if (whole - 1.0).abs() > 1e-5 {
-            return Err(undefined(format!("the probabilities of row {row} sum to {whole}, not to 1")));
+            return Err(undefined(format!("the probabilities of row {row} (from 0) sum to {whole}, not to 1")));
         }
         let weight = weights.map_or(1.0, |weights| weights[row]);
         sum += weight * of(code as usize, p);
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn rejects_values_that_are_not_probabilities() {
         let refused = |p: &[f64]| log_loss(&[0, 1], 2, p, None).unwrap_err().to_string();
-        assert!(refused(&[0.5, 0.5, 1.5, -0.5]).contains("1.5 in row 1 is no probability"));
+        assert!(refused(&[0.5, 0.5, 1.5, -0.5]).contains("1.5 in row 1 (from 0) is no probability"));
         assert!(refused(&[0.5, 0.5, 0.5, 0.25]).contains("row 1 sum to 0.75"));
         assert!(refused(&[0.5, 0.5, f64::NAN, 0.5]).contains("no probability"));
         assert!(refused(&[0.5]).contains("1 probabilities"));

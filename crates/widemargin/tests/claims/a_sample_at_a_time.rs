@@ -166,5 +166,5 @@ fn rejects_values_too_large_for_single_precision_as_in_training() {
     let model = PowerMeanParams::new(KERNELS[0]).fit(&DenseView::new(&values, 40, 6).unwrap(), &labels).unwrap();
     let huge = [0.0, 1.0, 1e300, 0.0, 0.0, 0.0];
     let error = model.decision_function(&DenseView::new(&huge, 1, 6).unwrap(), 1).unwrap_err();
-    assert!(error.to_string().starts_with("row 0, column 2: ") && error.is_input(), "{error}");
+    assert!(error.to_string().starts_with("row 0, column 2 (from 0): ") && error.is_input(), "{error}");
 }

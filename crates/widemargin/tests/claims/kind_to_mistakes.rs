@@ -52,15 +52,15 @@ fn samples_and_labels() {
     assert!(few.to_string().contains("2 labels, expected 3"), "{few}");
     let labels = Labels::new(["a", "b", "a"]);
     let weights = chi2().fit_with(&samples, &labels, Some(&[1.0, f64::NAN, 1.0]), &Monitor::none()).unwrap_err();
-    assert!(weights.to_string().contains("row 1 is NaN"), "{weights}");
+    assert!(weights.to_string().contains("row 1 (from 0) is NaN"), "{weights}");
     for bad in [-0.5, f64::NAN, f64::INFINITY] {
         let values = [1.0, 0.0, 0.0, bad, 2.0, 1.0];
         let samples = DenseView::new(&values, 3, 2).unwrap();
         let error = chi2().fit(&samples, &labels).unwrap_err();
-        assert!(error.to_string().starts_with("row 1, column 1: "), "{error}");
+        assert!(error.to_string().starts_with("row 1, column 1 (from 0): "), "{error}");
         let model = chi2().fit(&DenseView::new(&[1.0, 0.0, 0.0, 1.0, 2.0, 1.0], 3, 2).unwrap(), &labels).unwrap();
         let error = model.predict(&samples, 1).unwrap_err();
-        assert!(error.to_string().starts_with("row 1, column 1: "), "{error}");
+        assert!(error.to_string().starts_with("row 1, column 1 (from 0): "), "{error}");
     }
 }
 

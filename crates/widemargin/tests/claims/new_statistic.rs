@@ -89,5 +89,5 @@ fn errors_name_a_bad_value_with_its_row_among_all() {
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 6, n_cols: 2 }));
     let mut source = SampleStream::new(&samples, &[1.0; 6], 4, 1).unwrap();
     let error = source.reduce(&LargestValues {}, &Monitor::none()).unwrap_err().to_string();
-    assert!(error.starts_with("row 4, column 1: "), "{error}");
+    assert!(error.starts_with("row 4, column 1 (from 0): "), "{error}");
 }

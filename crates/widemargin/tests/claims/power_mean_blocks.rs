@@ -441,7 +441,7 @@ fn kind_to_mistakes() {
     assert!(matches!(fit(&values, &Disk::new(), 1000), Err(Error::Memory { .. })));
     values[150 * 12 + 7] = -1.0;
     let message = fit(&values, &Disk::new(), memory).unwrap_err().to_string();
-    assert!(message.starts_with("row 150, column 7: -1 is negative"), "{message}");
+    assert!(message.starts_with("row 150, column 7 (from 0): -1 is negative"), "{message}");
 
     struct Words;
     impl Source for Words {

@@ -342,7 +342,7 @@ fn errors_name_the_problem() {
     let mut bad = values.clone();
     bad[2 * 4500 + 1] = f64::NAN;
     let message = error(params(5), &Rows::new(&bad, 2), &labels);
-    assert!(message.starts_with("row 4500, column 1: NaN is not a finite number"), "{message}");
+    assert!(message.starts_with("row 4500, column 1 (from 0): NaN is not a finite number"), "{message}");
     let strings = AnySamples::Strings(vec!["a".into(); 5000]);
     let message = error(params(5), &strings, &labels);
     assert!(message.contains("strings") && message.contains("vectors"), "{message}");

@@ -191,7 +191,7 @@ fn parameters_and_samples() {
     let mut bad = values.clone();
     bad[7] = f64::NAN;
     let error = thin_plate().fit(&view(&bad, 2), &labels).unwrap_err();
-    assert!(error.to_string().starts_with("row 3, column 1: NaN"), "{error}");
+    assert!(error.to_string().starts_with("row 3, column 1 (from 0): NaN"), "{error}");
     let model = thin_plate().fit(&view(&values, 2), &labels).unwrap();
     assert!(matches!(model.predict(&view(&bad, 2), 1), Err(Error::Value { row: 3, column: 1, .. })));
     assert!(matches!(model.predict(&view(&values, 4), 1), Err(Error::FeatureCount { .. })));

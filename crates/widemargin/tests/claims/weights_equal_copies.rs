@@ -291,5 +291,5 @@ fn errors_name_bad_samples_by_the_callers_rows() {
     let doubles: Vec<f64> = values.iter().map(|&value| value.into()).collect();
     let view = DenseView::new(&doubles, 300, 2).unwrap();
     let error = params("rbf").fit(&VectorSource(&view), &labels).unwrap_err().to_string();
-    assert!(error.starts_with("row 177, column 0: NaN"), "{error}");
+    assert!(error.starts_with("row 177, column 0 (from 0): NaN"), "{error}");
 }

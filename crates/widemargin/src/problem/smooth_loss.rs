@@ -78,7 +78,7 @@ named!("loss": SmoothLoss {
 
 fn not_smooth(value: String) -> Error {
     let expected = "the primal Newton solver needs a smooth loss: use squared-hinge, squared-error or logistic \
-                    (the hinge is solved in the dual: solve::linear_dual)";
+                    (the hinge is solved in the dual: solve::dual::linear)";
     Error::parameter("loss", value, expected)
 }
 

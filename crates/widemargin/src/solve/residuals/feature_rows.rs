@@ -11,7 +11,7 @@ use crate::linalg::factor::{self, Matrix};
 use crate::linalg::{self, Columns, add_gram, eigen};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::solve::linear_dual;
+use crate::solve::dual::linear as linear_dual;
 use crate::solve::ridge::{each_non_zero, first_significant, products};
 
 /// Rows in a task, and in one of leverages.

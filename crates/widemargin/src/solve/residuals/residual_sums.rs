@@ -11,7 +11,7 @@ use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::{self, Columns, add_gram};
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, part_query};
-use crate::solve::linear_dual;
+use crate::solve::dual::linear as linear_dual;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 
 /// The queries to all rows. Features are centered only for products with each other.

@@ -32,7 +32,7 @@ named!("approximation": Approximation {
 /// The polynomial's nodes in the paper, for features in [0, 1].
 pub const PAPER_NODES: [f64; 3] = [0.01, 0.06, 0.75];
 
-/// The maximum number of nodes: the lanes of a vector of the batched solver.
+/// The maximum number of nodes: the lanes of a vector of the dual solver.
 pub const MAX_NODES: usize = 16;
 
 /// The paper's offset before the logarithm.

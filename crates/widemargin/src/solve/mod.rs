@@ -5,12 +5,10 @@ pub mod dual;
 mod estimate;
 pub mod l1;
 pub(crate) mod least_squares;
-pub mod linear_dual;
 pub mod newton;
 mod report;
 pub(crate) mod residuals;
 pub mod ridge;
-pub(crate) mod sparse_dual;
 pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};

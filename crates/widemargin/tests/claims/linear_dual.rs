@@ -7,18 +7,19 @@ use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
 use widemargin::solve::Status;
-use widemargin::solve::linear_dual::{LinearDualSettings, LinearDualSolution, solve};
+use widemargin::solve::dual::DualSettings;
+use widemargin::solve::dual::linear::{LinearDualSolution, solve};
 
 fn view(case: &Case) -> DenseView<'_, f32> {
     DenseView::new(&case.phi, case.n_rows(), case.n_features).unwrap()
 }
 
-fn run(case: &Case, intercept: Intercept, settings: &LinearDualSettings) -> LinearDualSolution {
+fn run(case: &Case, intercept: Intercept, settings: &DualSettings) -> LinearDualSolution {
     solve(view(case), case.targets(), &case.costs, intercept, settings, &Monitor::none()).unwrap()
 }
 
-fn tight() -> LinearDualSettings {
-    LinearDualSettings { tol: 1e-6, max_epochs: 200_000, threads: 1, ..LinearDualSettings::default() }
+fn tight() -> DualSettings {
+    DualSettings { tol: 1e-6, max_epochs: 200_000, threads: 1, ..DualSettings::default() }
 }
 
 /// The minimum by accelerated projected gradient on the dual in double precision: another method, the same answer.
@@ -125,9 +126,9 @@ fn weights_equal_copies() {
 #[test]
 fn threads_change_no_bit() {
     let case = Case::new(500, 12, 4, 1.0, 2);
-    let settings = LinearDualSettings { tol: 1e-4, ..tight() };
+    let settings = DualSettings { tol: 1e-4, ..tight() };
     let one = run(&case, Intercept::Penalized, &settings);
-    assert_eq!(one, run(&case, Intercept::Penalized, &LinearDualSettings { threads: 3, ..settings }));
+    assert_eq!(one, run(&case, Intercept::Penalized, &DualSettings { threads: 3, ..settings }));
     assert!((0..4).all(|k| one.gap(k) <= 1e-4));
 }
 
@@ -150,7 +151,7 @@ fn rows_of_zeros_and_one_sided_problems_end() {
 #[test]
 fn limits_are_reported_and_errors_name_the_problem() {
     let case = Case::new(80, 6, 2, 100.0, 4);
-    let short = LinearDualSettings { max_epochs: 2, ..tight() };
+    let short = DualSettings { max_epochs: 2, ..tight() };
     let solution = run(&case, Intercept::None, &short);
     let report = solution.report(Vec::new(), &short);
     assert_eq!((report.status, solution.epochs[0]), (Status::IterationLimit, 2));
@@ -163,13 +164,13 @@ fn limits_are_reported_and_errors_name_the_problem() {
     let error = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &monitor).unwrap_err();
     assert!(matches!(error, Error::Cancelled { .. }));
 
-    let says = |case: &Case, costs: &[f64], intercept, settings: LinearDualSettings, word: &str| {
+    let says = |case: &Case, costs: &[f64], intercept, settings: DualSettings, word: &str| {
         let error = solve(view(case), case.targets(), costs, intercept, &settings, &Monitor::none()).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     };
     says(&case, &case.costs, Intercept::Free, tight(), "equality");
-    says(&case, &case.costs, Intercept::None, LinearDualSettings { tol: 0.0, ..tight() }, "tol");
-    says(&case, &case.costs, Intercept::None, LinearDualSettings { max_epochs: 0, ..tight() }, "max_epochs");
+    says(&case, &case.costs, Intercept::None, DualSettings { tol: 0.0, ..tight() }, "tol");
+    says(&case, &case.costs, Intercept::None, DualSettings { max_epochs: 0, ..tight() }, "max_epochs");
     says(&case, &case.costs[1..], Intercept::None, tight(), "80, one per row");
     says(&case, &[-1.0; 80], Intercept::None, tight(), "weight of row 0");
     let mut broken = case.clone();

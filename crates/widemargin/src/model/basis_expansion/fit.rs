@@ -2,7 +2,7 @@
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
 //! compared with a few bases, the similarities normalized ([`Expander`]), and a linear SVM trained on them by Newton's
-//! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear_dual`]).
+//! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept, Loss, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
-use crate::solve::linear_dual::LinearDualSettings;
+use crate::solve::dual::DualSettings;
 use crate::solve::newton::NewtonSettings;
 
 /// The gap at which fits are compared that leave bases out.
@@ -249,8 +249,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// The settings stored in the model.
     pub(crate) fn training(&self) -> TrainingSettings {
         let is_smooth = self.loss.is_smooth();
-        let most =
-            if is_smooth { NewtonSettings::default().max_iter } else { LinearDualSettings::default().max_epochs };
+        let most = if is_smooth { NewtonSettings::default().max_iter } else { DualSettings::default().max_epochs };
         TrainingSettings {
             class_weight: self.class_weight.clone(),
             tol: self.tol,

@@ -16,7 +16,7 @@ use crate::monitor::Monitor;
 use crate::problem::{Intercept, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::Report;
-use crate::solve::linear_dual::{self, LinearDualSettings};
+use crate::solve::dual::{DualSettings, linear};
 use crate::solve::thin_plate::PathPoint;
 
 /// A basis expansion SVM. It stores its bases, and compares samples with these only.
@@ -156,14 +156,14 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         }
         let phi = self.expansion.transform_with(samples, threads, monitor)?;
         let targets = OneVsRest::of(&labels);
-        let default = LinearDualSettings { threads, ..LinearDualSettings::default() };
-        let settings = training.map_or(default, |training| LinearDualSettings {
+        let default = DualSettings { threads, ..DualSettings::default() };
+        let settings = training.map_or(default, |training| DualSettings {
             tol: training.tol,
             max_epochs: training.max_iter,
             seed: training.seed,
             ..default
         });
-        let alphas = linear_dual::solve(phi.view()?, targets, &costs, self.intercept, &settings, monitor)?.alphas;
+        let alphas = linear::solve(phi.view()?, targets, &costs, self.intercept, &settings, monitor)?.alphas;
         let (n_rows, n_cols) = (phi.n_rows, targets.n_problems());
         let values = (0..n_rows * n_cols).map(|at| alphas[at % n_cols * n_rows + at / n_cols]).collect();
         Ok(DenseMatrix { values, n_rows, n_cols })

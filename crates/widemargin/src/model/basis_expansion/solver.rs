@@ -4,12 +4,11 @@ use super::start::Start;
 use crate::data::{CsrMatrix, DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::par::Pool;
 use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest, Penalty};
+use crate::solve::dual::DualSettings;
+use crate::solve::dual::linear::{self, LinearDual, SPARSE_EPOCHS};
 use crate::solve::l1::{self, L1Settings, L1Solution};
-use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
-use crate::solve::sparse_dual::{MAX_EPOCHS, SparseDual, SparseDualSolution};
 use crate::solve::{Report, Status};
 
 /// The linear SVM on the features.
@@ -79,7 +78,7 @@ impl Solver {
         let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
         let mut descended = None;
         if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)
-            && self.max_iter.is_none_or(|most| most >= MAX_EPOCHS)
+            && self.max_iter.is_none_or(|most| most >= SPARSE_EPOCHS)
             && targets.is_even()
         {
             match self.descend(rows, targets, costs, monitor)? {
@@ -108,18 +107,18 @@ impl Solver {
             Some(start) if start.alphas.is_empty() => return Ok(None),
             Some(start) => Some(&start.alphas[..]),
         };
-        let (intercept, tol, seed) = (self.intercept, self.tol, self.seed);
-        let problem = SparseDual { rows, targets, costs, intercept, tol, seed };
-        let solved = problem.solve(alphas, &Pool::new(self.threads)?, monitor)?;
-        if !solved.is_solved {
-            let (weights, intercepts) = (solved.weights, solved.intercepts);
+        let intercept = self.intercept;
+        let settings =
+            DualSettings { tol: self.tol, max_epochs: SPARSE_EPOCHS, seed: self.seed, threads: self.threads };
+        let problem = LinearDual { features: rows, targets, loss: Loss::SquaredHinge, costs, intercept };
+        let solved = problem.solve_sparse(alphas, &settings, monitor)?;
+        let report = solved.report(Vec::new(), &settings);
+        let is_solved = solved.is_solved();
+        let (weights, intercepts) = (solved.weights, solved.intercepts);
+        if !is_solved {
             return Ok(Some(Descended::On(Start { weights, intercepts, alphas: Vec::new() })));
         }
-        let gaps: Vec<f64> = (0..targets.n_problems()).map(|k| solved.gap(k)).collect();
-        let status = vec![Status::Converged; gaps.len()];
-        let objectives = (&solved.primal[..], &solved.dual[..]);
-        let report = Report::of(&status, solved.epochs, objectives, gaps, solved.n_support, Vec::new());
-        let SparseDualSolution { weights, intercepts, alphas, .. } = solved;
+        let alphas = solved.alphas.iter().map(|alpha| *alpha as f32).collect();
         Ok(Some(Descended::Solved(Box::new(Solution { weights, intercepts, intercept, report, alphas }))))
     }
 
@@ -161,12 +160,12 @@ impl Solver {
         costs: &[f64],
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
-        let default = LinearDualSettings::default();
+        let default = DualSettings::default();
         let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
         let (tol, seed, threads) = (self.tol, self.seed, self.threads);
-        let settings = LinearDualSettings { tol, max_epochs, seed, threads };
+        let settings = DualSettings { tol, max_epochs, seed, threads };
         let intercept = self.intercept;
-        let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
+        let solution = linear::solve(rows, targets, costs, intercept, &settings, monitor)?;
         let report = solution.report(Vec::new(), &settings);
         let (weights, intercepts) = (solution.weights, solution.intercepts);
         Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })

@@ -4,12 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::certificate::StopRule;
-use super::problem::DualProblem;
+use super::descent::Course;
+use super::loss_terms::LossTerms;
 use crate::error::Result;
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::problem::{Loss, OneVsRest};
-use crate::solve::Status;
 
 /// The rows of some pieces, in random order.
 #[derive(Debug)]
@@ -72,15 +71,10 @@ pub(crate) struct BlockProblem<'a> {
 }
 
 impl BlockProblem<'_> {
-    /// The problem on the rows of a block.
-    pub(super) fn of<'a>(&'a self, block: &'a BlockRows) -> DualProblem<'a> {
-        DualProblem {
-            rows: &block.rows,
-            map: self.map,
-            targets: self.targets.with_codes(&block.codes),
-            loss: self.loss,
-            costs: &block.costs,
-        }
+    /// The losses of the rows of a block.
+    pub(super) fn terms<'a>(&'a self, codes: &'a [u32], costs: &'a [f64]) -> LossTerms<'a> {
+        let (targets, is_symmetric) = (self.targets.with_codes(codes), self.map.is_symmetric());
+        LossTerms { targets, loss: self.loss, costs, is_symmetric }
     }
 }
 
@@ -90,49 +84,13 @@ pub(crate) struct BlockState {
     pub(super) rounds: u32,
     /// Whether no rows are skipped, as after an exact pass.
     pub(super) anew: bool,
-    pub(super) problems: Vec<One>,
+    pub(super) problems: Vec<Course>,
 }
 
 impl BlockState {
     /// Number of problems.
     pub fn n_problems(&self) -> usize {
         self.problems.len()
-    }
-}
-
-/// The state of one two-class problem.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct One {
-    pub epochs: u32,
-    pub rule: StopRule,
-    /// Waiting for an exact pass.
-    pub is_near: bool,
-    /// The bits of the largest projected gradient of the last round.
-    pub threshold: u32,
-    pub status: Option<Status>,
-    pub primal: f64,
-    pub dual: f64,
-    pub n_support: u32,
-}
-
-impl One {
-    /// A problem before the first round.
-    pub fn new(tol: f64) -> Self {
-        One {
-            epochs: 0,
-            rule: StopRule::new(tol),
-            is_near: false,
-            threshold: f32::INFINITY.to_bits(),
-            status: None,
-            primal: 0.0,
-            dual: 0.0,
-            n_support: 0,
-        }
-    }
-
-    /// Whether rounds change it.
-    pub fn moves(&self) -> bool {
-        self.status.is_none() && !self.is_near
     }
 }
 

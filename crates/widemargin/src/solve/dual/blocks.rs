@@ -17,18 +17,22 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::batched::shards;
-use super::block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded, One};
-use super::certificate::{Certificate, Sums};
+use super::additive::{AdditiveRows, LANES};
+use super::block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
+use super::certificate::Sums;
 use super::coordinate::Lanes;
+use super::descent::{self, Course, Problems, State};
 use super::order::Order;
-use super::pack::{Frame, Pack, Pass, quadratic};
-use super::problem::{DualProblem, DualSettings, DualSolution};
+use super::pack::Pack;
+use super::problem::{DualSolution, additive_shards};
+use super::rows::{DualRows, Pass};
+use super::settings::DualSettings;
 use super::tables::Tables;
+use super::weights::Frame;
 use crate::error::{Error, Result};
 use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
-use crate::monitor::{Monitor, Progress, Stopped};
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::HeldOutScores;
 use crate::solve::Status;
@@ -55,28 +59,22 @@ pub(crate) fn solve_blocks(
     }
 }
 
+/// The active problems of a shard.
+type Moving = descent::Moving<f32, LANES>;
+
 struct Descent<'a, E> {
     problem: &'a BlockProblem<'a>,
     blocks: &'a dyn Blocks,
-    settings: &'a DualSettings,
     monitor: &'a Monitor<'a>,
     pool: Pool,
-    tables: Tables<f32>,
-    frame: Frame,
+    tables: Tables,
     /// The problems that share vectors.
     shards: Vec<Range<usize>>,
-    state: BlockState,
-    /// For each problem; empty while a pack has them, and before the first round.
-    weights: Vec<Vec<f32>>,
+    rounds: u32,
+    /// Whether no rows are skipped, as after an exact pass.
+    anew: bool,
+    problems: Problems<f32>,
     form: PhantomData<E>,
-}
-
-/// The active problems of a shard.
-struct Moving {
-    /// All problems of the shard.
-    shard: Range<usize>,
-    pack: Pack,
-    lanes: Lanes,
 }
 
 impl<'a, E: Entry> Descent<'a, E> {
@@ -88,69 +86,68 @@ impl<'a, E: Entry> Descent<'a, E> {
         monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let pool = Pool::new(settings.threads)?;
-        let n_problems = problem.targets.n_problems();
-        let saved = saved.unwrap_or_else(|| DualCheckpoint {
-            state: BlockState { rounds: 0, anew: true, problems: vec![One::new(settings.tol); n_problems] },
-            weights: vec![Vec::new(); n_problems],
-        });
+        let (n_problems, n_nodes) = (problem.targets.n_problems(), problem.map.n_nodes());
+        let mut states = vec![State::new(settings.tol); n_problems];
+        let (mut rounds, mut anew) = (0, true);
+        if let Some(DualCheckpoint { state, weights }) = saved {
+            (rounds, anew) = (state.rounds, state.anew);
+            for ((one, course), weights) in states.iter_mut().zip(state.problems).zip(weights) {
+                (one.course, one.weights) = (course, weights);
+            }
+        }
+        let frame = Frame { isa: Isa::best(), n_features: problem.n_features, n_nodes, n_problems };
         Ok(Descent {
             problem,
             blocks,
-            settings,
             monitor,
             tables: Tables::new(problem.map, problem.book),
-            frame: Frame::new(Isa::best(), problem.map, problem.n_features, n_problems),
-            shards: shards(n_problems, problem.map.n_nodes(), pool.threads()),
+            shards: additive_shards(n_problems, n_nodes, pool.threads()),
             pool,
-            state: saved.state,
-            weights: saved.weights,
+            rounds,
+            anew,
+            problems: Problems { frame, settings: *settings, n_rows: 0, range: 0..n_problems, states },
             form: PhantomData,
         })
     }
 
     fn run(mut self, keep: &mut dyn Keep) -> Result<(DualSolution, HeldOutScores)> {
-        while self.state.problems.iter().any(|one| one.status.is_none()) {
+        let is_open = |one: &State<f32>| one.course.status.is_none();
+        while self.problems.states.iter().any(is_open) {
             let stopped = self.descend(keep)?;
             self.certify()?;
-            for one in self.state.problems.iter_mut().filter(|one| one.status.is_none()) {
-                let gap = Certificate { primal: one.primal, dual: one.dual }.gap();
-                one.status = if one.rule.is_met(gap) {
-                    Some(Status::Converged)
-                } else if one.epochs >= self.settings.max_epochs {
-                    Some(Status::IterationLimit)
-                } else {
-                    None
-                };
-                one.is_near = false;
-                one.threshold = f32::INFINITY.to_bits();
+            let max_epochs = self.problems.settings.max_epochs;
+            for one in self.problems.states.iter_mut().filter(|one| is_open(one)) {
+                one.course.judge(max_epochs, false);
             }
-            self.state.anew = true;
-            let is_done = stopped || self.state.problems.iter().all(|one| one.status.is_some());
+            self.anew = true;
+            let is_done = stopped || !self.problems.states.iter().any(is_open);
             if is_done || keep.is_due() {
-                keep.keep(&self.state, &|k| self.whole(k))?;
+                keep.keep(&self.state(), &|k| self.whole(k))?;
             }
             if stopped {
                 // A resumed descent continues where it ended: the limit is that of this run.
-                let unsolved = self.state.problems.iter_mut().filter(|one| one.status.is_none());
-                unsolved.for_each(|one| one.status = Some(Status::TimeLimit));
+                let unsolved = self.problems.states.iter_mut().filter(|one| is_open(one));
+                unsolved.for_each(|one| one.course.status = Some(Status::TimeLimit));
             }
         }
         let held_out = if self.monitor.ask().is_ok() { self.held_out_scores()? } else { HeldOutScores::default() };
-        Ok((self.solution(), held_out))
+        let mut solution = DualSolution::join(self.problems.frame.n_weights(), self.problems.states);
+        (solution.alphas, solution.held_out) = (Vec::new(), Vec::new());
+        Ok((solution, held_out))
     }
 
     /// The decision values of the first rows of the first block: their share of the weights is removed, and every other
     /// row is visited once from there. Dual variables stay as they are stored.
     fn held_out_scores(&self) -> Result<HeldOutScores> {
         struct Without {
-            pack: Pack,
-            lanes: Lanes,
+            pack: Pack<f32, LANES>,
+            lanes: Lanes<f32, LANES>,
             values: Vec<Vec<f32>>,
         }
         let pack = |shard: &Range<usize>| {
-            let mut pack = Pack::new(self.frame, shard.clone().collect());
+            let mut pack = Pack::new(&self.problems.frame, shard.clone().collect());
             for (class, k) in shard.clone().enumerate() {
-                pack.set_weights(class, &self.whole(k));
+                pack.weights.set(class, &self.problems.states[k].weights);
             }
             let mut lanes = Lanes::new(shard.len());
             lanes.begin_epoch();
@@ -162,13 +159,13 @@ impl<'a, E: Entry> Descent<'a, E> {
         self.each_block(&deals, |block, rows, alphas| {
             let n_rows = rows.rows.n_rows();
             let held_out = if block == 0 { 0..held_out_of(self.blocks.n_rows(), n_rows) } else { 0..0 };
-            let problem = self.problem.of(rows);
-            let pass = self.pass(&problem, rows);
+            let coded = self.coded(rows);
+            let pass = self.pass(&coded, rows);
             let order: Vec<u32> = (held_out.end as u32..n_rows as u32).collect();
             let visited = self.pool.map_mut(&mut all, |_, Without { pack, lanes, .. }| {
                 pack.begin_rows(n_rows);
                 for class in 0..pack.problems.len() {
-                    pack.set_alphas(class, &alphas[pack.problems[class] * n_rows..][..n_rows]);
+                    pack.set_alphas(class, &alphas[pack.problems[class] * n_rows..][..n_rows], true);
                 }
                 pass.forget(pack, held_out.clone());
                 pass.epoch(pack, lanes, &order, false, self.monitor)
@@ -185,9 +182,13 @@ impl<'a, E: Entry> Descent<'a, E> {
         }
         self.each_block(&deals[..deals.len().min(1)], |_, rows, _| {
             let held_out = 0..held_out_of(self.blocks.n_rows(), rows.rows.n_rows());
-            let problem = self.problem.of(rows);
-            let pass = self.pass(&problem, rows);
-            self.pool.map_mut(&mut all, |_, one| pass.add_scores(&one.pack, held_out.clone(), &mut one.values));
+            let coded = self.coded(rows);
+            let pass = self.pass(&coded, rows);
+            self.pool.map_mut(&mut all, |_, Without { pack, values, .. }| {
+                pass.each_score(held_out.clone(), pack, |_, scores| {
+                    values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
+                });
+            });
             for row in held_out {
                 let values = all.iter().flat_map(|one| &one.values).map(|values| f64::from(values[row]));
                 found.push(values, rows.codes[row], rows.costs[row], 1.0);
@@ -199,55 +200,36 @@ impl<'a, E: Entry> Descent<'a, E> {
 
     /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
     fn descend(&mut self, keep: &mut dyn Keep) -> Result<bool> {
-        let mut moving: Vec<Moving> = self.shards.clone().into_iter().filter_map(|shard| self.pack(shard)).collect();
+        let mut moving = self.packed(Course::moves);
         let mut stopped = false;
         while !moving.is_empty() && !stopped {
             stopped = self.round(&mut moving)?;
             if !stopped {
-                self.judge(&mut moving);
+                self.rounds += 1;
+                self.problems.end_epoch(&mut moving, self.monitor);
             }
-            let is_last = stopped || !self.state.problems.iter().any(One::moves);
+            let is_last = stopped || !self.problems.states.iter().any(|one| one.course.moves());
             if !is_last && keep.is_due() {
-                keep.keep(&self.state, &|k| self.packed_or_whole(k, &moving))?;
+                keep.keep(&self.state(), &|k| self.packed_or_whole(k, &moving))?;
             }
-            moving = moving.into_iter().filter_map(|one| self.repack(one, is_last)).collect();
+            if is_last {
+                moving.drain(..).for_each(|one| self.problems.unpack(&one.pack));
+            }
+            moving = moving.into_iter().filter_map(|one| self.problems.repack(one)).collect();
         }
         Ok(stopped)
     }
 
-    /// Packs the active problems of a shard.
-    fn pack(&mut self, shard: Range<usize>) -> Option<Moving> {
-        let problems: Vec<usize> = shard.clone().filter(|&k| self.state.problems[k].moves()).collect();
-        if problems.is_empty() {
-            return None;
-        }
-        let mut lanes = Lanes::new(problems.len());
-        let mut pack = Pack::new(self.frame, problems);
-        for class in 0..pack.problems.len() {
-            let k = pack.problems[class];
-            pack.set_weights(class, &std::mem::take(&mut self.weights[k]));
-            lanes.set_threshold(class, f32::from_bits(self.state.problems[k].threshold));
-        }
-        Some(Moving { shard, pack, lanes })
-    }
-
-    /// Removes inactive problems, if that saves a vector.
-    fn repack(&mut self, moving: Moving, is_last: bool) -> Option<Moving> {
-        let left = moving.lanes.live().count_ones() as usize;
-        if !is_last && left > 0 && self.frame.vectors_for(left) == moving.pack.vectors {
-            return Some(moving);
-        }
-        for (class, &k) in moving.pack.problems.iter().enumerate() {
-            self.weights[k] = vec![0.0; self.frame.n_weights()];
-            moving.pack.weights(class, &mut self.weights[k]);
-        }
-        let Moving { shard, .. } = moving;
-        if is_last { None } else { self.pack(shard) }
+    /// Packs the problems of each shard whose course passes.
+    fn packed(&mut self, passes: impl Fn(&Course) -> bool) -> Vec<Moving> {
+        let Descent { problems, shards, .. } = self;
+        let pack = |shard: &Range<usize>| problems.pack(shard.clone(), problems.which(shard, &passes), true);
+        shards.iter().filter_map(pack).collect()
     }
 
     /// Visits every row once. True if the time limit ended it early.
     fn round(&mut self, moving: &mut [Moving]) -> Result<bool> {
-        let deals = self.deals(Some(self.state.rounds));
+        let deals = self.deals(Some(self.rounds));
         moving.iter_mut().for_each(|one| one.lanes.begin_epoch());
         let mut is_late = false;
         let this = &*self;
@@ -257,7 +239,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             Ok(!is_late)
         })?;
         moving.iter_mut().for_each(|one| one.lanes.end_epoch());
-        self.state.anew = false;
+        self.anew = false;
         Ok(is_late)
     }
 
@@ -291,97 +273,59 @@ impl<'a, E: Entry> Descent<'a, E> {
         let column = |k: usize| (k - shard.start) * n_rows..(k - shard.start + 1) * n_rows;
         pack.begin_rows(n_rows);
         for class in 0..pack.problems.len() {
-            let alphas = &alphas[column(pack.problems[class])];
-            pack.set_alphas(class, alphas);
-            if !self.state.anew {
-                let is_out = |alpha: &f32| u16::from(alpha.to_bits() == (-0.0f32).to_bits());
-                pack.shrunk.iter_mut().zip(alphas).for_each(|(bits, alpha)| *bits |= is_out(alpha) << class);
-            }
+            pack.set_alphas(class, &alphas[column(pack.problems[class])], self.anew);
         }
-        let problem = self.problem.of(rows);
-        let pass = self.pass(&problem, rows);
-        let mut order = Order::new(n_rows, mixed(self.settings.seed, block as u64));
-        let ended = pass.epoch(pack, lanes, order.of(self.state.rounds), true, self.monitor);
+        let coded = self.coded(rows);
+        let seed = mixed(self.problems.settings.seed, block as u64);
+        let mut order = Order::new(n_rows, AdditiveRows::<E>::NEIGHBORS, seed);
+        let ended = self.pass(&coded, rows).epoch(pack, lanes, order.of(self.rounds), true, self.monitor);
         for class in 0..pack.problems.len() {
-            let alphas = &mut alphas[column(pack.problems[class])];
-            pack.alphas(class, alphas);
-            for (alpha, bits) in alphas.iter_mut().zip(&pack.shrunk) {
-                // Only rows at 0 are skipped.
-                *alpha = if bits >> class & 1 == 1 { -0.0 } else { *alpha + 0.0 };
-            }
+            pack.get_alphas(class, &mut alphas[column(pack.problems[class])]);
         }
         ended
     }
 
-    fn pass<'b>(&'b self, problem: &'b DualProblem<'b>, rows: &'b BlockRows) -> Pass<'b, E> {
+    fn coded<'b>(&'b self, rows: &'b BlockRows) -> AdditiveRows<'b, E> {
         let diagonal = rows.diagonal.get_or_init(|| self.tables.diagonal(&rows.rows));
         // `solve_blocks` chose the same form as the code that created the rows.
         let entries = E::of(rows.rows.entries()).unwrap_or(&[]);
-        Pass { problem, tables: &self.tables, diagonal, entries }
+        AdditiveRows::new(&rows.rows, entries, &self.tables, diagonal)
     }
 
-    /// The estimates of a round for each problem.
-    fn judge(&mut self, moving: &mut [Moving]) {
-        self.state.rounds += 1;
-        let (mut worst, mut most): (f64, u32) = (0.0, 0);
-        for Moving { pack, lanes, .. } in moving {
-            let mut frozen = 0;
-            for (class, &k) in pack.problems.iter().enumerate().filter(|(class, _)| lanes.live() >> class & 1 == 1) {
-                let one = &mut self.state.problems[k];
-                one.epochs += 1;
-                let estimate = lanes.sums(class).estimate();
-                (worst, most) = (worst.max(estimate), most.max(one.epochs));
-                one.is_near = one.rule.is_near(estimate) || one.epochs >= self.settings.max_epochs;
-                one.threshold = lanes.threshold(class).to_bits();
-                frozen |= u16::from(one.is_near) << class;
-            }
-            lanes.freeze(frozen);
-        }
-        let (done, total) = (u64::from(most), u64::from(self.settings.max_epochs));
-        self.monitor.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
+    fn pass<'b>(&'b self, coded: &'b AdditiveRows<'b, E>, rows: &'b BlockRows) -> Pass<'b, AdditiveRows<'b, E>> {
+        Pass { isa: self.problems.frame.isa, rows: coded, terms: self.problem.terms(&rows.codes, &rows.costs) }
     }
 
     /// The objectives of the unsolved problems at fixed weights, over all blocks.
     fn certify(&mut self) -> Result<()> {
-        struct Sure {
-            pack: Pack,
-            sums: Vec<Sums>,
-            n_support: Vec<u32>,
-        }
-        let mut sure: Vec<Sure> = Vec::new();
-        for shard in self.shards.clone() {
-            let problems: Vec<usize> = shard.filter(|&k| self.state.problems[k].status.is_none()).collect();
-            if problems.is_empty() {
-                continue;
-            }
-            let (sums, n_support) = (vec![Sums::default(); problems.len()], vec![0; problems.len()]);
-            let mut pack = Pack::new(self.frame, problems);
-            for class in 0..pack.problems.len() {
-                pack.set_weights(class, &self.weights[pack.problems[class]]);
-            }
-            sure.push(Sure { pack, sums, n_support });
+        let fixed = self.packed(|course| course.status.is_none());
+        let mut sure: Vec<(Moving, Vec<(Sums, u32)>)> = Vec::new();
+        for one in fixed {
+            let sums = vec![(Sums::default(), 0); one.pack.problems.len()];
+            sure.push((one, sums));
         }
         self.each_block(&self.deals(None), |_, rows, alphas| {
             self.monitor.go_on("solve")?;
             let n_rows = rows.rows.n_rows();
-            let problem = self.problem.of(rows);
-            let pass = self.pass(&problem, rows);
-            self.pool.map_mut(&mut sure, |_, Sure { pack, sums, n_support, .. }| {
+            let coded = self.coded(rows);
+            let pass = self.pass(&coded, rows);
+            self.pool.map_mut(&mut sure, |_, (Moving { pack, .. }, sums)| {
                 pack.begin_rows(n_rows);
-                for class in 0..pack.problems.len() {
+                for (class, (_, n_support)) in sums.iter_mut().enumerate() {
                     let alphas = &alphas[pack.problems[class] * n_rows..][..n_rows];
-                    pack.set_alphas(class, alphas);
-                    n_support[class] += alphas.iter().filter(|alpha| **alpha > 0.0).count() as u32;
+                    pack.set_alphas(class, alphas, true);
+                    *n_support += alphas.iter().filter(|alpha| **alpha > 0.0).count() as u32;
                 }
-                pass.add_sums(pack, sums);
+                pass.add_sums(pack, sums.iter_mut().map(|(sums, _)| sums));
             });
             Ok(true)
         })?;
-        for Sure { pack, sums, n_support } in &sure {
-            for (class, &k) in pack.problems.iter().enumerate() {
-                let exact = Certificate::new(&sums[class], quadratic(self.problem.map, pack, class, &sums[class]));
-                let one = &mut self.state.problems[k];
-                (one.primal, one.dual, one.n_support) = (exact.primal, exact.dual, n_support[class]);
+        for (Moving { pack, .. }, sums) in sure {
+            self.problems.unpack(&pack);
+            for (class, (sums, n_support)) in sums.iter().enumerate() {
+                let course = self.problems.course(pack.problems[class]);
+                course.certificate = pack.certificate(class, sums, self.problem.map.is_symmetric());
+                course.n_support = *n_support;
             }
         }
         Ok(())
@@ -393,7 +337,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         let mut pieces: Vec<u32> = (0..self.blocks.n_pieces() as u32).collect();
         let n_blocks = self.blocks.n_blocks();
         let round = round.filter(|_| n_blocks > 1);
-        let seed = mixed(self.settings.seed, u64::MAX - round.map_or(u64::MAX / 2, u64::from));
+        let seed = mixed(self.problems.settings.seed, u64::MAX - round.map_or(u64::MAX / 2, u64::from));
         if round.is_some() {
             pieces.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
         }
@@ -423,39 +367,25 @@ impl<'a, E: Entry> Descent<'a, E> {
         }
     }
 
+    /// What is saved in addition to the weights.
+    fn state(&self) -> BlockState {
+        let problems = self.problems.states.iter().map(|one| one.course.clone()).collect();
+        BlockState { rounds: self.rounds, anew: self.anew, problems }
+    }
+
     fn whole(&self, k: usize) -> Vec<f32> {
-        if self.weights[k].is_empty() { vec![0.0; self.frame.n_weights()] } else { self.weights[k].clone() }
+        let weights = &self.problems.states[k].weights;
+        if weights.is_empty() { vec![0.0; self.problems.frame.n_weights()] } else { weights.clone() }
     }
 
     fn packed_or_whole(&self, k: usize, moving: &[Moving]) -> Vec<f32> {
         let mut weights = self.whole(k);
         for Moving { pack, .. } in moving {
             if let Some(class) = pack.problems.iter().position(|&other| other == k) {
-                pack.weights(class, &mut weights);
+                pack.weights.get(class, &mut weights);
             }
         }
         weights
-    }
-
-    fn solution(self) -> DualSolution {
-        let n_problems = self.weights.len();
-        let mut weights = vec![0.0; self.frame.n_weights() * n_problems];
-        for (k, one) in self.weights.iter().enumerate() {
-            for (slot, &weight) in weights[k..].iter_mut().step_by(n_problems).zip(one) {
-                *slot = weight;
-            }
-        }
-        let problems = &self.state.problems;
-        DualSolution {
-            weights,
-            held_out: Vec::new(),
-            alphas: Vec::new(),
-            n_support: problems.iter().map(|one| one.n_support).collect(),
-            epochs: problems.iter().map(|one| one.epochs).collect(),
-            status: problems.iter().map(|one| one.status.unwrap_or(Status::IterationLimit)).collect(),
-            primal: problems.iter().map(|one| one.primal).collect(),
-            dual: problems.iter().map(|one| one.dual).collect(),
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::problem::Loss;
 
 /// The final objectives of one two-class problem.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Certificate {
     pub primal: f64,
     pub dual: f64,

@@ -1,92 +1,127 @@
-//! The step of one row in sixteen two-class problems, branch-free and lane by lane, so that the compiler vectorizes it.
+//! The step of one row in the two-class problems of a pack, branch-free and lane by lane, so that the compiler
+//! vectorizes it.
+
+use num_traits::Float;
 
 use super::certificate::Sums;
-use super::problem::DualProblem;
+use super::loss_terms::LossTerms;
 use crate::problem::Loss;
 
-/// Lanes of one vector.
-pub(super) const LANES: usize = 16;
+/// The numbers in which rows are computed.
+pub(super) trait Real: Float + Into<f64> + Send + Sync + 'static {
+    fn of(value: f64) -> Self;
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn of(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn of(value: f64) -> f64 {
+        value
+    }
+}
 
 /// The bounds and curvature of one row's dual variables.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct Limits<T> {
     squared: bool,
-    cost: f32,
-    upper: f32,
-    ridge: f32,
+    cost: T,
+    upper: T,
+    ridge: T,
     /// 1 / (Q_ii + D). Infinite for an empty row with the hinge loss, whose gradient is always −1: its variable goes to
     /// the upper bound, as it should.
-    inverse: f32,
+    inverse: T,
 }
 
 /// Those of one row in each lane.
-pub(super) trait OfLanes {
-    fn of(&self, lane: usize) -> Limits;
+pub(super) trait OfLanes<T> {
+    fn of(&self, lane: usize) -> Limits<T>;
 }
 
-impl OfLanes for Limits {
+impl<T: Real> OfLanes<T> for Limits<T> {
     #[inline(always)]
-    fn of(&self, _lane: usize) -> Limits {
+    fn of(&self, _lane: usize) -> Limits<T> {
         *self
     }
 }
 
-impl OfLanes for [Limits; LANES] {
+impl<T: Real, const L: usize> OfLanes<T> for [Limits<T>; L] {
     #[inline(always)]
-    fn of(&self, lane: usize) -> Limits {
+    fn of(&self, lane: usize) -> Limits<T> {
         self[lane]
     }
 }
 
-impl Limits {
+impl<T: Real> Limits<T> {
     #[inline]
-    pub fn new(problem: &DualProblem<'_>, cost: f64, diagonal: f32) -> Self {
-        let ridge = problem.loss.diagonal(cost) as f32;
+    pub fn new(terms: &LossTerms<'_>, cost: f64, diagonal: T) -> Self {
+        let ridge = T::of(terms.loss.diagonal(cost));
         Limits {
-            squared: problem.loss == Loss::SquaredHinge,
-            cost: cost as f32,
-            upper: problem.upper_bound(cost) as f32,
+            squared: terms.loss == Loss::SquaredHinge,
+            cost: T::of(cost),
+            upper: T::of(terms.upper_bound(cost)),
             ridge,
-            inverse: 1.0 / (diagonal + ridge),
+            inverse: (diagonal + ridge).recip(),
         }
     }
 
     /// Those of a row that is no part of the problem: its variable stays at 0 and it has no loss.
     pub fn absent() -> Self {
-        Limits { squared: false, cost: 0.0, upper: 0.0, ridge: 0.0, inverse: 0.0 }
+        Limits { squared: false, cost: T::zero(), upper: T::zero(), ridge: T::zero(), inverse: T::zero() }
     }
 }
 
 /// The result of a visit.
-pub(super) enum Visit {
+pub(super) enum Visit<T, const L: usize> {
     /// Nothing changed.
     Still,
     /// Δα · y of each lane.
-    Moved([f32; LANES]),
+    Moved([T; L]),
+}
+
+/// The sums of an epoch, lane by lane: see [`Sums`].
+#[derive(Clone, Copy, Debug)]
+struct LaneSums<const L: usize> {
+    loss: [f64; L],
+    linear: [f64; L],
+    alpha_margin: [f64; L],
 }
 
 /// The statistics of an epoch, lane by lane.
 #[derive(Clone, Debug)]
-pub(super) struct Lanes {
+pub(super) struct Lanes<T, const L: usize> {
     /// Active lanes, one bit each; never one beyond the classes.
     live: u16,
     /// Largest projected gradient of the last epoch (LIBLINEAR's PGmax): rows at 0 beyond it are skipped.
-    threshold: [f32; LANES],
-    largest: [f32; LANES],
-    loss: [f64; LANES],
-    linear: [f64; LANES],
-    alpha_margin: [f64; LANES],
+    threshold: [T; L],
+    largest: [T; L],
+    /// The smallest, below which rows at their upper bound are skipped: see [`Lanes::SKIPS_BOUNDED`].
+    lower_threshold: [T; L],
+    least: [T; L],
+    sums: LaneSums<L>,
+    /// The terms of the rows skipped at their upper bound.
+    bounded: LaneSums<L>,
 }
 
-impl Lanes {
+impl<T: Real, const L: usize> Lanes<T, L> {
+    /// Whether rows at their upper bound are skipped. Of several problems, nearly always one needs the row.
+    const SKIPS_BOUNDED: bool = L == 1;
+
     pub fn new(classes: usize) -> Self {
+        let none = LaneSums { loss: [0.0; L], linear: [0.0; L], alpha_margin: [0.0; L] };
         Lanes {
             live: ((1u32 << classes) - 1) as u16,
-            threshold: [f32::INFINITY; LANES],
-            largest: [0.0; LANES],
-            loss: [0.0; LANES],
-            linear: [0.0; LANES],
-            alpha_margin: [0.0; LANES],
+            threshold: [T::infinity(); L],
+            largest: [T::zero(); L],
+            lower_threshold: [T::neg_infinity(); L],
+            least: [T::zero(); L],
+            sums: none,
+            bounded: none,
         }
     }
 
@@ -101,38 +136,31 @@ impl Lanes {
     }
 
     /// The threshold of one lane, for saving.
-    pub fn threshold(&self, lane: usize) -> f32 {
+    pub fn threshold(&self, lane: usize) -> T {
         self.threshold[lane]
     }
 
     /// Restores a threshold.
-    pub fn set_threshold(&mut self, lane: usize, threshold: f32) {
+    pub fn set_threshold(&mut self, lane: usize, threshold: T) {
         self.threshold[lane] = threshold;
     }
 
     pub fn begin_epoch(&mut self) {
-        self.largest = [0.0; LANES];
-        self.loss = [0.0; LANES];
-        self.linear = [0.0; LANES];
-        self.alpha_margin = [0.0; LANES];
+        self.largest = [T::zero(); L];
+        self.least = [T::zero(); L];
+        self.sums = self.bounded;
     }
 
     pub fn end_epoch(&mut self) {
-        self.threshold = self.largest.map(|l| if l > 0.0 { l } else { f32::INFINITY });
+        // Without a gradient of one sign no row is skipped on that side.
+        self.threshold = self.largest.map(|l| if l > T::zero() { l } else { T::infinity() });
+        self.lower_threshold = self.least.map(|l| if l < T::zero() { l } else { T::neg_infinity() });
     }
 
     /// The sums of one lane over the epoch.
     pub fn sums(&self, lane: usize) -> Sums {
-        Sums { loss: self.loss[lane], linear: self.linear[lane], alpha_margin: self.alpha_margin[lane] }
-    }
-
-    /// Packs the live lanes to the front, in order.
-    pub fn pack(&mut self) {
-        let mut packed = Lanes::new(self.live.count_ones() as usize);
-        for (to, from) in (0..LANES).filter(|&lane| self.live >> lane & 1 == 1).enumerate() {
-            packed.threshold[to] = self.threshold[from];
-        }
-        *self = packed;
+        let LaneSums { loss, linear, alpha_margin } = &self.sums;
+        Sums { loss: loss[lane], linear: linear[lane], alpha_margin: alpha_margin[lane] }
     }
 
     /// Solves the coordinate of one row in every live lane that does not skip the row (one bit each).
@@ -141,49 +169,69 @@ impl Lanes {
     #[inline(always)]
     pub fn visit(
         &mut self,
-        scores: &[f32; LANES],
-        signs: &[f32; LANES],
-        alphas: &mut [f32; LANES],
+        scores: &[T; L],
+        signs: &[T; L],
+        alphas: &mut [T; L],
         shrunk: &mut u16,
-        limits: &impl OfLanes,
+        limits: &impl OfLanes<T>,
         shrinking: bool,
-    ) -> Visit {
-        let mut margins = [0.0; LANES];
-        let mut gradients = [0.0; LANES];
-        for l in 0..LANES {
+    ) -> Visit<T, L> {
+        let (zero, one, half) = (T::zero(), T::one(), T::of(0.5));
+        let mut margins = [zero; L];
+        let mut gradients = [zero; L];
+        for l in 0..L {
             margins[l] = signs[l] * scores[l];
-            gradients[l] = margins[l] - 1.0 + alphas[l] * limits.of(l).ridge;
+            gradients[l] = margins[l] - one + alphas[l] * limits.of(l).ridge;
         }
         let mut moving = self.live & !*shrunk;
+        let mut bounded = 0;
         if shrinking {
             let mut beyond = 0;
-            for l in 0..LANES {
-                beyond |= u16::from((alphas[l] == 0.0) & (gradients[l] > self.threshold[l])) << l;
+            for l in 0..L {
+                beyond |= u16::from((alphas[l] == zero) & (gradients[l] > self.threshold[l])) << l;
+                if Self::SKIPS_BOUNDED {
+                    let is_bounded = (alphas[l] == limits.of(l).upper) & (gradients[l] < self.lower_threshold[l]);
+                    bounded |= u16::from(is_bounded) << l;
+                }
             }
-            *shrunk |= moving & beyond;
+            *shrunk |= moving & (beyond | bounded);
             moving &= !beyond;
         }
-        let mut steps = [0.0; LANES];
+        let mut steps = [zero; L];
         let mut moves = false;
-        for l in 0..LANES {
+        for l in 0..L {
             let moving = moving >> l & 1 == 1;
             let limits = limits.of(l);
             let (alpha, gradient) = (alphas[l], gradients[l]);
-            let projected = if alpha == 0.0 { gradient.min(0.0) } else { gradient };
-            let projected = if moving { projected } else { 0.0 };
+            let projected = if alpha == zero { gradient.min(zero) } else { gradient };
+            let projected = if moving { projected } else { zero };
             self.largest[l] = self.largest[l].max(projected);
-            let solved = (alpha - gradient * limits.inverse).max(0.0).min(limits.upper);
+            if Self::SKIPS_BOUNDED && alpha < limits.upper {
+                self.least[l] = self.least[l].min(projected);
+            }
+            let solved = (alpha - gradient * limits.inverse).max(zero).min(limits.upper);
             let moved = if moving { solved } else { alpha };
             steps[l] = (moved - alpha) * signs[l];
             moves |= moved != alpha;
             alphas[l] = moved;
-            // Skipped rows are outside the margin with α = 0: all their terms are 0.
-            let slack = if moving { (1.0 - margins[l]).max(0.0) } else { 0.0 };
+            // Rows skipped at 0 are outside the margin: all their terms are 0.
+            let slack = if moving { (one - margins[l]).max(zero) } else { zero };
             let loss = if limits.squared { slack * slack } else { slack };
-            self.loss[l] += f64::from(limits.cost * loss);
-            self.linear[l] += f64::from(alpha - 0.5 * limits.ridge * alpha * alpha);
-            self.alpha_margin[l] += f64::from(alpha * margins[l]);
+            let terms = [limits.cost * loss, alpha - half * limits.ridge * alpha * alpha, alpha * margins[l]];
+            self.sums.add(l, terms.map(T::into));
+            if Self::SKIPS_BOUNDED && bounded >> l & 1 == 1 {
+                self.bounded.add(l, terms.map(T::into));
+            }
         }
         if moves { Visit::Moved(steps) } else { Visit::Still }
+    }
+}
+
+impl<const L: usize> LaneSums<L> {
+    #[inline(always)]
+    fn add(&mut self, lane: usize, [loss, linear, alpha_margin]: [f64; 3]) {
+        self.loss[lane] += loss;
+        self.linear[lane] += linear;
+        self.alpha_margin[lane] += alpha_margin;
     }
 }

@@ -1,49 +1,58 @@
-//! Dual coordinate descent on additive kernels.
+//! Dual coordinate descent.
 //!
-//! A two-class problem is min over α of ½ Σ_ij α_i α_j y_i y_j K̂(x_i, x_j) + Σ_i (D_i α_i² / 2 − α_i), 0 ≤ α_i ≤ U_i,
+//! On additive kernels, a two-class problem is min over α of ½ Σ_ij α_i α_j y_i y_j K̂(x_i, x_j) + Σ_i (D_i α_i² / 2 − α_i), 0 ≤ α_i ≤ U_i,
 //! where K̂ is the kernel of the [`AdditiveMap`](crate::expansion::AdditiveMap). One coordinate at a time is solved
 //! exactly, as in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
-//! `one_class` implements this for one problem in the clearest form and is the reference of the tests; `batched` does
-//! the same for up to 16 problems in the lanes of vector registers, stored by `pack`; `blocks` does it for rows that do
-//! not fit in memory.
+//! The loop is written once, in `rows`, over [`DualRows`](rows::DualRows): what a row times the weights is, and how a
+//! step changes them. The rows are those of an additive kernel (`additive`, up to 16 problems in the lanes of vector
+//! registers) or features, dense or sparse ([`linear`]). `descent` runs it on rows in memory, `blocks` on rows that do
+//! not fit there.
 
-mod batched;
+mod additive;
 mod block_problem;
 mod blocks;
-pub(super) mod certificate;
+mod certificate;
 mod coordinate;
-mod lanes;
-#[cfg(test)]
-mod one_class;
+mod descent;
+pub mod linear;
+mod loss_terms;
 mod order;
 mod pack;
 mod problem;
-mod solved;
+mod rows;
+mod settings;
 mod tables;
+mod weights;
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::expansion::{Entries, Entry};
+use crate::isa::Isa;
 use crate::monitor::{Monitor, Stopped};
 use crate::par;
 use crate::solve::Status;
 
-pub(crate) use batched::packed_row_bytes;
 pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 pub(crate) use blocks::solve_blocks;
-pub use problem::{DualProblem, DualSettings, DualSolution};
+pub(crate) use problem::packed_row_bytes;
+pub use problem::{DualProblem, DualSolution};
+pub use settings::DualSettings;
 
-use certificate::Certificate;
-use solved::Solved;
+use additive::AdditiveRows;
+use descent::{Descent, Problems, State};
+use problem::additive_shards;
+use rows::Pass;
+use tables::Tables;
 
 /// Solves every two-class problem of `problem`.
 ///
 /// # Errors
 /// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
-    solve_all(problem, settings, true, HeldOut::default(), monitor)
+    Additive { problem, settings, keep_alphas: true, held_out: HeldOut::default(), monitor, isa: Isa::best() }.solve()
 }
 
 /// Rows whose decision values come from weights learned without them.
@@ -63,44 +72,79 @@ pub(crate) fn solve_for_weights(
     held_out: HeldOut<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
-    solve_all(problem, settings, false, held_out, monitor)
+    Additive { problem, settings, keep_alphas: false, held_out, monitor, isa: Isa::best() }.solve()
 }
 
-fn solve_all(
-    problem: &DualProblem<'_>,
-    settings: &DualSettings,
+/// A descent on additive kernels in memory.
+struct Additive<'a> {
+    problem: &'a DualProblem<'a>,
+    settings: &'a DualSettings,
     keep_alphas: bool,
-    held_out: HeldOut<'_>,
-    monitor: &Monitor<'_>,
-) -> Result<DualSolution> {
-    let n_problems = problem.targets.n_problems();
-    let pool = par::Pool::new(settings.threads)?;
-    let tables = tables::Tables::<f32>::new(problem.map, problem.rows.book());
-    let diagonal = tables.diagonal(problem.rows);
-    // For weights and dual variables that are all 0.
-    let at_start = |k: usize| {
-        let primal = (0..problem.costs.len()).map(|row| problem.cost(row, k) * problem.loss.value(1.0, 0.0)).sum();
-        Certificate { primal, dual: 0.0 }
-    };
-    let n_weights = problem.rows.n_features() * problem.map.n_nodes();
-    let part = |problems: Range<usize>| -> Result<Vec<Solved>, ()> {
+    held_out: HeldOut<'a>,
+    monitor: &'a Monitor<'a>,
+    isa: Isa,
+}
+
+impl Additive<'_> {
+    fn solve(&self) -> Result<DualSolution> {
+        let Additive { problem, .. } = self;
+        let pool = par::Pool::new(self.settings.threads)?;
+        let tables = Tables::new(problem.map, problem.rows.book());
+        let diagonal = tables.diagonal(problem.rows);
+        let shards = additive_shards(problem.targets.n_problems(), problem.map.n_nodes(), pool.threads());
+        let solved = pool.try_map(shards.len(), |at| match problem.rows.entries() {
+            Entries::Narrow(entries) => {
+                self.shard(AdditiveRows::new(problem.rows, entries, &tables, &diagonal), shards[at].clone())
+            }
+            Entries::Wide(entries) => {
+                self.shard(AdditiveRows::new(problem.rows, entries, &tables, &diagonal), shards[at].clone())
+            }
+        });
+        match solved {
+            Ok(shards) => {
+                let n_weights = problem.frame(self.isa).n_weights();
+                Ok(DualSolution::join(n_weights, shards.into_iter().flatten().collect()))
+            }
+            Err(()) => Err(Error::Cancelled { stage: "solve" }),
+        }
+    }
+
+    /// Solves the problems of a shard.
+    fn shard<E: Entry>(&self, rows: AdditiveRows<'_, E>, shard: Range<usize>) -> Result<Vec<State<f32>>, ()> {
+        let Additive { problem, settings, held_out, monitor, .. } = self;
+        let (terms, frame) = (problem.terms(), problem.frame(self.isa));
         if monitor.ask() == Err(Stopped::TimeLimit) {
-            // With this many problems, even a single visit of the rows may take far longer than the limit.
-            return Ok(problems.map(|k| Solved::unbegun(n_weights, at_start(k))).collect());
+            // With this many problems, even a single visit of the rows may take far longer than the limit. The gap is
+            // known without reading them.
+            let unbegun = |k| {
+                let mut one = State::new(settings.tol);
+                let loss = |row| terms.cost(row, k) * terms.loss.value(1.0, 0.0);
+                one.course.certificate.primal = (0..terms.costs.len()).map(loss).sum();
+                one.course.status = Some(Status::TimeLimit);
+                one
+            };
+            return Ok(shard.map(unbegun).collect());
         }
-        let shard = problems.clone();
-        let mut solved = batched::solve(problem, &tables, &diagonal, problems, settings, monitor)?;
-        let is_limited = |one: &Solved| one.status == Status::IterationLimit;
-        let is_here = !(held_out.is_left_to_another && solved.iter().any(is_limited));
-        if is_here && !held_out.ranges.is_empty() {
-            batched::hold_out(problem, &tables, &diagonal, shard, (&mut solved, held_out.ranges), monitor)?;
+        let states = vec![State::new(settings.tol); shard.len()];
+        let problems = Problems { frame, settings: **settings, n_rows: problem.rows.n_rows(), range: shard, states };
+        let mut descent = Descent { pass: Pass { isa: self.isa, rows: &rows, terms }, problems, monitor };
+        descent.run()?;
+        let is_limited = descent.problems.states.iter().any(|one| one.status() == Status::IterationLimit);
+        let is_elsewhere = held_out.is_left_to_another && is_limited;
+        if !held_out.ranges.is_empty() && !is_elsewhere {
+            match descent.hold_out(held_out.ranges) {
+                Err(Stopped::Cancelled) => return Err(()),
+                Ok(()) | Err(Stopped::TimeLimit) => {}
+            }
         }
-        Ok(solved.into_iter().map(|one| one.counted(keep_alphas)).collect())
-    };
-    let parts = batched::shards(n_problems, problem.map.n_nodes(), pool.threads());
-    let solved = pool.try_map(parts.len(), |at| part(parts[at].clone()));
-    match solved {
-        Ok(parts) => Ok(DualSolution::join(problem, parts.into_iter().flatten().collect())),
-        Err(()) => Err(Error::Cancelled { stage: "solve" }),
+        let mut states = descent.problems.states;
+        if !self.keep_alphas {
+            // They are one number per row and problem: with many classes they would take most of the memory.
+            states.iter_mut().for_each(|one| one.alphas = Vec::new());
+        }
+        Ok(states)
     }
 }
+
+#[cfg(test)]
+mod tests;

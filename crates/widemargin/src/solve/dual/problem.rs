@@ -1,15 +1,15 @@
 //! The inputs and results of the dual solvers.
 
-use super::solved::Solved;
+use std::ops::Range;
+
+use super::additive::LANES;
+use super::descent::{State, shards};
+use super::loss_terms::LossTerms;
+use super::weights::{Frame, MAX_VECTORS};
 use crate::expansion::{AdditiveMap, CodedRows};
+use crate::isa::Isa;
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::Status;
-
-/// Rows visited between two checks of the monitor.
-pub(super) const ROWS_PER_CHECK: usize = 1024;
-
-/// The slack at which a dual variable of the squared hinge stops, if nothing else stops it.
-const LARGEST_SLACK: f64 = 1e4;
 
 /// One-vs-rest problems over shared rows.
 #[derive(Clone, Copy, Debug)]
@@ -26,34 +26,33 @@ pub struct DualProblem<'a> {
     pub costs: &'a [f64],
 }
 
-impl DualProblem<'_> {
-    /// C · weight of a row in a problem.
-    #[inline]
-    pub(super) fn cost(&self, row: usize, problem: usize) -> f64 {
-        self.costs[row] * self.targets.weight(row, problem)
+impl<'a> DualProblem<'a> {
+    pub(super) fn terms(&self) -> LossTerms<'a> {
+        let DualProblem { targets, loss, costs, .. } = *self;
+        LossTerms { targets, loss, costs, is_symmetric: self.map.is_symmetric() }
     }
 
-    /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the
-    /// loss's slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no
-    /// optimum to go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
-    #[inline]
-    pub(super) fn upper_bound(&self, cost: f64) -> f64 {
-        let upper = self.loss.upper_bound(cost);
-        if self.map.is_symmetric() || upper.is_finite() { upper } else { LARGEST_SLACK / self.loss.diagonal(cost) }
+    pub(super) fn frame(&self, isa: Isa) -> Frame {
+        let (n_features, n_problems) = (self.rows.n_features(), self.targets.n_problems());
+        Frame { isa, n_features, n_nodes: self.map.n_nodes(), n_problems }
     }
 }
 
-/// Settings of the solvers.
-#[derive(Clone, Copy, Debug)]
-pub struct DualSettings {
-    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved.
-    pub tol: f64,
-    /// The maximum number of passes over the rows.
-    pub max_epochs: u32,
-    /// Seed of the order of the rows.
-    pub seed: u64,
-    /// Number of threads, 0 meaning one per core.
-    pub threads: usize,
+/// How many problems fit the lanes of a shard.
+fn problems_per_shard(n_nodes: usize) -> usize {
+    (MAX_VECTORS * LANES / n_nodes).clamp(1, LANES)
+}
+
+/// The problems of each shard on additive kernels, at least one shard per thread if there are enough problems.
+pub(super) fn additive_shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<Range<usize>> {
+    shards(n_problems, problems_per_shard(n_nodes), threads)
+}
+
+/// Maximum bytes per row in the lanes of all shards, including its place in an order, for any number of threads up to
+/// `threads`.
+pub(crate) fn packed_row_bytes(n_problems: usize, n_nodes: usize, threads: usize) -> usize {
+    let shards = (n_problems.div_ceil(problems_per_shard(n_nodes)) + threads - 1).min(n_problems);
+    shards * (size_of::<[f32; LANES]>() + size_of::<u16>() + 2 * size_of::<u32>())
 }
 
 /// The solved problems. All vectors except `weights` have one element per problem.
@@ -80,9 +79,9 @@ pub struct DualSolution {
 }
 
 impl DualSolution {
-    pub(super) fn join(problem: &DualProblem<'_>, solved: Vec<Solved>) -> Self {
+    pub(super) fn join(n_weights: usize, solved: Vec<State<f32>>) -> Self {
         let n_problems = solved.len();
-        let mut weights = vec![0.0; problem.rows.n_features() * problem.map.n_nodes() * n_problems];
+        let mut weights = vec![0.0; n_weights * n_problems];
         for (k, one) in solved.iter().enumerate() {
             for (slot, &weight) in weights[k..].iter_mut().step_by(n_problems).zip(&one.weights) {
                 *slot = weight;
@@ -90,11 +89,11 @@ impl DualSolution {
         }
         DualSolution {
             weights,
-            n_support: solved.iter().map(|one| one.n_support).collect(),
-            epochs: solved.iter().map(|one| one.epochs).collect(),
-            status: solved.iter().map(|one| one.status).collect(),
-            primal: solved.iter().map(|one| one.certificate.primal).collect(),
-            dual: solved.iter().map(|one| one.certificate.dual).collect(),
+            n_support: solved.iter().map(|one| one.course.n_support).collect(),
+            epochs: solved.iter().map(|one| one.course.epochs).collect(),
+            status: solved.iter().map(State::status).collect(),
+            primal: solved.iter().map(|one| one.course.certificate.primal).collect(),
+            dual: solved.iter().map(|one| one.course.certificate.dual).collect(),
             held_out: solved.iter().map(|one| one.held_out.clone()).collect(),
             alphas: solved.into_iter().map(|one| one.alphas).collect(),
         }

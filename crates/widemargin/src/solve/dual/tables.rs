@@ -1,7 +1,5 @@
 //! The map's numbers for each value of the codebook, precomputed.
 
-use num_traits::{Float, NumCast};
-
 use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry};
 
 /// Table rows are padded to this number of entries: vectors load 4 or 16 at once.
@@ -10,24 +8,24 @@ const WIDE_STRIDE: usize = 16;
 
 /// read(x) and write(x) for each value x of the codebook, `stride` numbers each, padded with 0 beyond m.
 #[derive(Clone, Debug)]
-pub(super) struct Tables<T> {
-    pub stride: usize,
-    read: Vec<T>,
+pub(super) struct Tables {
+    stride: usize,
+    read: Vec<f32>,
     /// Empty if the map is symmetric, so that both are the same.
-    write: Vec<T>,
+    write: Vec<f32>,
     /// K̂(x, x) of each value.
     diagonal: Vec<f64>,
     /// K(x, x) of each value; empty if the map is symmetric.
     exact: Vec<f64>,
 }
 
-impl<T: Float> Tables<T> {
+impl Tables {
     /// The tables of a book's values.
     pub fn new(map: &AdditiveMap, book: &[f32]) -> Self {
         let m = map.n_nodes();
         let stride = if m <= NARROW_STRIDE { NARROW_STRIDE } else { WIDE_STRIDE };
-        let mut read = vec![T::zero(); book.len() * stride];
-        let mut write = vec![T::zero(); if map.is_symmetric() { 0 } else { read.len() }];
+        let mut read = vec![0.0; book.len() * stride];
+        let mut write = vec![0.0; if map.is_symmetric() { 0 } else { read.len() }];
         let mut per_value = Vec::with_capacity(book.len());
         let mut exact = Vec::new();
         let (mut side_r, mut side_w) = ([0.0; WIDE_STRIDE], [0.0; WIDE_STRIDE]);
@@ -48,34 +46,32 @@ impl<T: Float> Tables<T> {
 
     /// Q_ii: the larger of K(x_i, x_i) and K̂(x_i, x_i), one per row. If K̂ is not symmetric, the paper's step 1 /
     /// K(x_i, x_i) diverges once K̂_ii is more than twice K_ii; with the larger of both a single coordinate does not.
-    pub fn diagonal(&self, rows: &CodedRows) -> Vec<T> {
+    pub fn diagonal(&self, rows: &CodedRows) -> Vec<f32> {
         // The Nyström map is at most the kernel, and its own diagonal is the exact curvature of its problem.
         let exact = |code: usize| self.exact.get(code).copied().unwrap_or(0.0);
         let diagonal = match rows.entries() {
             Entries::Narrow(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
             Entries::Wide(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
         };
-        diagonal.into_iter().map(cast).collect()
+        diagonal.into_iter().map(|sum| sum as f32).collect()
     }
 
-    pub fn read(&self) -> &[T] {
+    /// Whether a value has up to 16 numbers, not 4.
+    pub fn is_wide(&self) -> bool {
+        self.stride == WIDE_STRIDE
+    }
+
+    pub fn read(&self) -> &[f32] {
         &self.read
     }
 
-    pub fn write(&self) -> &[T] {
+    pub fn write(&self) -> &[f32] {
         if self.write.is_empty() { &self.read } else { &self.write }
     }
 }
 
-pub(super) fn cast<T: Float>(value: f64) -> T {
-    // Converting f64 to f32 or f64 never fails.
-    <T as NumCast>::from(value).unwrap_or_else(T::nan)
-}
-
-fn copy<T: Float>(from: &[f64], to: &mut [T]) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to = cast(from);
-    }
+fn copy(from: &[f64], to: &mut [f32]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to = from as f32);
 }
 
 fn row_sums<E: Entry>(indptr: &[usize], entries: &[E], approximate: &[f64], exact: impl Fn(usize) -> f64) -> Vec<f64> {

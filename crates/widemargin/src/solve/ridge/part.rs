@@ -2,7 +2,7 @@
 
 use crate::linalg::factor;
 use crate::partition::Kind;
-use crate::solve::linear_dual;
+use crate::solve::dual::linear;
 
 /// Rows of features with the targets of a regression.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl<'p> Values<'p> {
     /// Their product with weights.
     pub(in crate::solve) fn dot(self, weights: &[f64]) -> f64 {
         match self {
-            Values::Single(values) => linear_dual::dot(values, weights),
+            Values::Single(values) => linear::dot(values, weights),
             Values::Double(values) => factor::dot(values, weights),
         }
     }
@@ -45,7 +45,7 @@ impl<'p> Values<'p> {
     /// Adds a multiple of them.
     pub(in crate::solve) fn add_to(self, sums: &mut [f64], times: f64) {
         match self {
-            Values::Single(values) => linear_dual::add(values, times, sums),
+            Values::Single(values) => linear::add(values, times, sums),
             Values::Double(values) => factor::add_scaled(sums, times, values),
         }
     }

@@ -1,4 +1,4 @@
-//! The two inner loops of the batched solver, in vector registers.
+//! The coded rows of additive kernels; their two inner loops are in vector registers.
 //!
 //! The weights are laid out as `weights[feature][vector][16 lanes]`. A lane holds one (node, class) pair; lane l,
 //! counted over all vectors, is node l / classes, class l % classes, so that few classes waste few lanes: ten classes
@@ -13,65 +13,124 @@
 //! The sixteen lanes are one to four *parts*, vectors of the instruction set.
 #![expect(clippy::needless_range_loop, reason = "the compiler unrolls constant indices into registers")]
 
-use crate::expansion::Entry;
+use super::rows::DualRows;
+use super::tables::Tables;
+use super::weights::{MAX_VECTORS, Pattern, Weights};
+use crate::expansion::{CodedRows, Entry};
+use crate::memory::prefetch;
 use crate::simd::Simd;
 
-pub(super) use super::coordinate::LANES;
-
-/// The maximum number of vectors per feature, which leaves registers for four rows of accumulators.
-pub(super) const MAX_VECTORS: usize = 4;
+/// Lanes of one vector: a cache line.
+pub(super) const LANES: usize = 16;
 
 /// The maximum number of parts.
 const MAX_PARTS: usize = 4;
 
-/// Sixteen numbers on one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(super) struct Vector(pub [f32; LANES]);
+/// Rows of (feature, code) pairs, whose maps are read from tables.
+#[derive(Clone, Copy)]
+pub(super) struct AdditiveRows<'a, E> {
+    indptr: &'a [usize],
+    entries: &'a [E],
+    tables: &'a Tables,
+    diagonal: &'a [f32],
+}
 
-impl Vector {
-    pub const ZERO: Vector = Vector([0.0; LANES]);
+impl<'a, E: Entry> AdditiveRows<'a, E> {
+    /// Those of `rows`, with its entries.
+    pub fn new(rows: &'a CodedRows, entries: &'a [E], tables: &'a Tables, diagonal: &'a [f32]) -> Self {
+        AdditiveRows { indptr: rows.indptr(), entries, tables, diagonal }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize) -> &[E] {
+        &self.entries[self.indptr[row]..self.indptr[row + 1]]
+    }
+}
+
+impl<E: Entry> DualRows<f32, LANES> for AdditiveRows<'_, E> {
+    const NEIGHBORS: usize = 4;
+
+    fn n_rows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    #[inline(always)]
+    fn diagonal(&self, row: usize) -> f32 {
+        self.diagonal[row]
+    }
+
+    #[inline(always)]
+    fn dot<S: Simd>(&self, simd: S, row: usize, weights: &Weights<f32, LANES>) -> [f32; LANES] {
+        let mut sums = Flat::ZERO;
+        let dot: Dot<S, E> = match (weights.vectors, self.tables.is_wide()) {
+            (1, false) => dot::<S, E, 1, false>,
+            (2, false) => dot::<S, E, 2, false>,
+            (3, false) => dot::<S, E, 3, false>,
+            (_, false) => dot::<S, E, 4, false>,
+            (1, true) => dot::<S, E, 1, true>,
+            (2, true) => dot::<S, E, 2, true>,
+            (3, true) => dot::<S, E, 3, true>,
+            (_, true) => dot::<S, E, 4, true>,
+        };
+        let (read, lanes) = (self.tables.read().as_ptr(), weights.lanes.as_ptr());
+        // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and the weights and tables
+        // were sized by those.
+        unsafe { dot(simd, self.row(row), read, &weights.pattern, lanes, &mut sums) };
+        // Lanes past the classes hold unrelated values, which are not used.
+        let mut scores = [0.0; LANES];
+        for node in 0..weights.n_nodes {
+            for (score, sum) in scores.iter_mut().zip(&sums.0[node * weights.n_classes..][..LANES]) {
+                *score += sum;
+            }
+        }
+        scores
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, simd: S, row: usize, steps: &[f32; LANES], weights: &mut Weights<f32, LANES>) {
+        let mut spread = Flat::ZERO;
+        for node in 0..weights.n_nodes {
+            spread.0[node * weights.n_classes..][..LANES].copy_from_slice(steps);
+        }
+        let add: Add<S, E> = match (weights.vectors, self.tables.is_wide()) {
+            (1, false) => add::<S, E, 1, false>,
+            (2, false) => add::<S, E, 2, false>,
+            (3, false) => add::<S, E, 3, false>,
+            (_, false) => add::<S, E, 4, false>,
+            (1, true) => add::<S, E, 1, true>,
+            (2, true) => add::<S, E, 2, true>,
+            (3, true) => add::<S, E, 3, true>,
+            (_, true) => add::<S, E, 4, true>,
+        };
+        let (write, lanes) = (self.tables.write().as_ptr(), weights.lanes.as_mut_ptr());
+        // SAFETY: as in `dot`.
+        unsafe { add(simd, self.row(row), write, &weights.pattern, lanes, &spread) };
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        prefetch(self.row(row));
+    }
+
+    #[inline(always)]
+    fn prefetch_start(&self, row: usize) {
+        prefetch(&self.indptr[row..row + 1]);
+        prefetch(&self.diagonal[row..row + 1]);
+    }
 }
 
 /// The lanes of all vectors, and as many again as a node has at most, since a node's are copied sixteen at a time.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Flat(pub [f32; LANES * (MAX_VECTORS + 1)]);
+struct Flat([f32; LANES * (MAX_VECTORS + 1)]);
 
 impl Flat {
-    pub const ZERO: Flat = Flat([0.0; LANES * (MAX_VECTORS + 1)]);
+    const ZERO: Flat = Flat([0.0; LANES * (MAX_VECTORS + 1)]);
 }
 
-/// For each lane, the index among a value's m numbers.
-pub(super) type Pattern = [[i32; LANES]; MAX_VECTORS];
-
-/// The loops of an instruction set, for a number of vectors and of numbers per value.
-#[derive(Clone, Copy)]
-pub(super) struct Loops<S, E> {
-    pub simd: S,
-    pub dot: Dot<S, E>,
-    pub update: Update<S, E>,
-}
-
-type Dot<S, E> = unsafe fn(S, &[E], *const f32, &Pattern, *const Vector, &mut Flat);
-type Update<S, E> = unsafe fn(S, &[E], *const f32, &Pattern, *mut Vector, &Flat);
-
-impl<S: Simd, E: Entry> Loops<S, E> {
-    /// For 1 to [`MAX_VECTORS`] vectors and tables of 16 (`wide`) or 4 numbers per value.
-    pub fn new(simd: S, vectors: usize, wide: bool) -> Self {
-        let (dot, update): (Dot<S, E>, Update<S, E>) = match (vectors, wide) {
-            (1, false) => (dot::<S, E, 1, false>, update::<S, E, 1, false>),
-            (2, false) => (dot::<S, E, 2, false>, update::<S, E, 2, false>),
-            (3, false) => (dot::<S, E, 3, false>, update::<S, E, 3, false>),
-            (_, false) => (dot::<S, E, 4, false>, update::<S, E, 4, false>),
-            (1, true) => (dot::<S, E, 1, true>, update::<S, E, 1, true>),
-            (2, true) => (dot::<S, E, 2, true>, update::<S, E, 2, true>),
-            (3, true) => (dot::<S, E, 3, true>, update::<S, E, 3, true>),
-            (_, true) => (dot::<S, E, 4, true>, update::<S, E, 4, true>),
-        };
-        Loops { simd, dot, update }
-    }
-}
+type Vector = [f32; LANES];
+type Dot<S, E> = unsafe fn(S, &[E], *const f32, &Pattern<LANES>, *const Vector, &mut Flat);
+type Add<S, E> = unsafe fn(S, &[E], *const f32, &Pattern<LANES>, *mut Vector, &Flat);
 
 /// The parts of V vectors; only the first [`LANES`] / `S::LANES` of each are in use.
 type Parts<T, const V: usize> = [[T; MAX_PARTS]; V];
@@ -85,7 +144,7 @@ unsafe fn dot<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
     simd: S,
     row: &[E],
     table: *const f32,
-    pattern: &Pattern,
+    pattern: &Pattern<LANES>,
     weights: *const Vector,
     out: &mut Flat,
 ) {
@@ -151,11 +210,11 @@ unsafe fn add_products<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
 ///
 /// # Safety
 /// As for [`dot`].
-unsafe fn update<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
+unsafe fn add<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
     simd: S,
     row: &[E],
     table: *const f32,
-    pattern: &Pattern,
+    pattern: &Pattern<LANES>,
     weights: *mut Vector,
     step: &Flat,
 ) {
@@ -188,7 +247,7 @@ unsafe fn update<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
 
 /// The pattern in registers.
 #[inline(always)]
-fn patterns<S: Simd, const V: usize>(simd: S, pattern: &Pattern) -> Parts<S::I32s, V> {
+fn patterns<S: Simd, const V: usize>(simd: S, pattern: &Pattern<LANES>) -> Parts<S::I32s, V> {
     let mut parts = [[simd.splat_i32(0); MAX_PARTS]; V];
     for v in 0..V {
         for part in 0..LANES / S::LANES {

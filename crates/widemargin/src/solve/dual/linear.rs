@@ -1,0 +1,513 @@
+//! Dual coordinate descent on features, dense or sparse.
+//!
+//! Hsieh, Chang, Lin, Keerthi & Sundararajan, *A Dual Coordinate Descent Method for Large-scale Linear SVM*, ICML 2008:
+//! ½‖w‖² + Σ c_i ℓ(y_i (wᵀφ_i + b)) with the hinge or its square has the dual
+//!
+//! max over 0 ≤ α_i ≤ U_i of Σ α_i − Σ D_i α_i²/2 − ½‖w(α)‖², w(α) = Σ α_i y_i φ_i, with Σ α_i y_i = 0 if b is free,
+//!
+//! which is solved exactly for one coordinate at a time. Any α that satisfies the constraints gives a lower bound on the
+//! minimum: a problem is solved when that bound and the objective, both in double precision, are within the tolerance.
+//!
+//! A penalized intercept is the weight of a feature that is always 1. For a free one the equality is maintained by the
+//! method of multipliers, with the squared hinge: b is the multiplier, the constant is a feature of the rows' mean size
+//! during an epoch, and after it the multiplier takes over the value of that feature. With the hinge, steps along single
+//! coordinates cannot satisfy it.
+//!
+//! On sparse rows of some dozens of values an epoch costs little more than one Hessian product of Newton's method, and a
+//! solution from the start takes hundreds of them where words or n-grams are many. At a large C, where descent takes
+//! many epochs, it may end unsolved, and Newton's method goes on from there. Arithmetic per non-zero and eight problems:
+//! 16 flops to evaluate, 16 more where a dual variable moves, for 64 bytes read and 64 written, a cache line of weights;
+//! 8 bytes of the row. Dense rows have one problem at a time: their weights fit a cache, so that rows gain nothing from
+//! being read once for several.
+
+use super::certificate::{Certificate, relative_gap};
+use super::descent::{Descent, Problems, State, shards};
+use super::loss_terms::LossTerms;
+use super::pack::Pack;
+use super::rows::{DualRows, Pass};
+use super::settings::DualSettings;
+use super::weights::{Frame, Weights};
+use crate::data::{CsrMatrix, DenseView, Rows};
+use crate::error::{Error, Result, require, require_gap};
+use crate::isa::Isa;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::{Intercept, Loss, OneVsRest};
+use crate::simd::Simd;
+use crate::solve::newton::line_search::{SlopeAt, find_zeros};
+use crate::solve::{Report, Stage, Status};
+
+/// Σ α y, relative to Σ α, up to which it counts as 0: the bound changes by less than rounding.
+const BALANCED: f64 = 1e-12;
+
+/// Sparse problems that descend together.
+const LANES: usize = 8;
+
+/// Epochs after which an unsolved problem on sparse features is left to Newton's method.
+pub(crate) const SPARSE_EPOCHS: u32 = 60;
+
+/// The solved problems. All vectors except `weights` and `alphas` have one element per problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearDualSolution {
+    /// `[problem][feature]`.
+    pub weights: Vec<f32>,
+    /// 0 if there is no intercept.
+    pub intercepts: Vec<f64>,
+    /// Dual variables, `[problem][row]`.
+    pub alphas: Vec<f64>,
+    /// Passes over the rows.
+    pub epochs: Vec<u32>,
+    /// How each problem ended.
+    pub status: Vec<Status>,
+    /// Objectives: of the hinge before the weights are rounded to single precision, of its square at exactly these.
+    pub primal: Vec<f64>,
+    /// Lower bounds on the minimum: the final dual objectives.
+    pub dual: Vec<f64>,
+    /// Rows with a dual variable above 0.
+    pub n_support: Vec<u32>,
+}
+
+impl LinearDualSolution {
+    /// Relative duality gap of one problem, an upper bound on (objective − minimum) / objective.
+    pub fn gap(&self, k: usize) -> f64 {
+        relative_gap(self.primal[k], self.dual[k])
+    }
+
+    /// Whether all problems are solved.
+    pub fn is_solved(&self) -> bool {
+        self.status.iter().all(|status| *status == Status::Converged)
+    }
+
+    /// The report of the fit, with a warning if a problem did not converge.
+    pub fn report(&self, stages: Vec<Stage>, settings: &DualSettings) -> Report {
+        let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
+        let (iterations, objectives) = (self.epochs.clone(), (&self.primal[..], &self.dual[..]));
+        let mut report = Report::of(&self.status, iterations, objectives, gaps, self.n_support.clone(), stages);
+        let at_limit = format!("after {} epochs (raise max_iter or tol)", report.max_iterations());
+        report.warn_unless_converged(&at_limit, Some(settings.tol));
+        report
+    }
+}
+
+/// Minimizes ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, plus ½b_k² if the
+/// intercept is penalized.
+///
+/// `rows` are samples × features; `targets` and `costs` (C · weight, finite, at least 0) have one element per row.
+///
+/// # Errors
+/// [`Error::Parameter`] for invalid settings and for [`Intercept::Free`]; [`Error::Shape`] if rows, targets and costs
+/// are inconsistent; [`Error::Weight`], [`Error::Value`] for an invalid cost or feature; [`Error::NoSamples`],
+/// [`Error::Threads`]; [`Error::Cancelled`] if the monitor cancelled (a time limit is a status instead).
+pub fn solve(
+    rows: DenseView<'_, f32>,
+    targets: OneVsRest<'_>,
+    costs: &[f64],
+    intercept: Intercept,
+    settings: &DualSettings,
+    monitor: &Monitor<'_>,
+) -> Result<LinearDualSolution> {
+    check(rows, targets, costs, intercept, settings)?;
+    LinearDual { features: &rows, targets, loss: Loss::Hinge, costs, intercept }.solve::<1>(None, settings, monitor)
+}
+
+fn check(
+    rows: DenseView<'_, f32>,
+    targets: OneVsRest<'_>,
+    costs: &[f64],
+    intercept: Intercept,
+    settings: &DualSettings,
+) -> Result<()> {
+    let why = "penalized or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, next to \
+               its bounds, and a step along one coordinate would break it";
+    require(intercept != Intercept::Free, "intercept", intercept, why)?;
+    require_gap(settings.tol, "0.001")?;
+    require(settings.max_epochs > 0, "max_epochs", "0", "at least 1")?;
+    let n_rows = rows.n_rows();
+    if n_rows == 0 {
+        return Err(Error::NoSamples(""));
+    }
+    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
+        if found != n_rows {
+            return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one per row")));
+        }
+    }
+    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+        return Err(Error::Weight { row, value: costs[row] });
+    }
+    if let Some(at) = rows.values().iter().position(|value| !value.is_finite()) {
+        let (row, column) = (at / rows.n_cols(), at % rows.n_cols());
+        let problem = "is not a finite number: remove or impute it";
+        return Err(Error::Value { row, column, value: f64::from(rows.values()[at]), problem });
+    }
+    Ok(())
+}
+
+/// Rows of features, for `L` problems.
+pub(crate) trait Features<const L: usize>: Sync {
+    fn n_features(&self) -> usize;
+    /// ‖φ‖² of a row.
+    fn square(&self, row: usize) -> f64;
+    /// φ·w of a row for each problem.
+    fn dot(&self, row: usize, weights: &[[f64; L]]) -> [f64; L];
+    /// w += step · φ for each problem.
+    fn add(&self, row: usize, steps: &[f64; L], weights: &mut [[f64; L]]);
+}
+
+impl Features<1> for DenseView<'_, f32> {
+    fn n_features(&self) -> usize {
+        self.n_cols()
+    }
+
+    fn square(&self, row: usize) -> f64 {
+        self.row(row).iter().map(|&x| f64::from(x) * f64::from(x)).sum()
+    }
+
+    #[inline(always)]
+    fn dot(&self, row: usize, weights: &[[f64; 1]]) -> [f64; 1] {
+        [dot(self.row(row), weights.as_flattened())]
+    }
+
+    #[inline(always)]
+    fn add(&self, row: usize, [step]: &[f64; 1], weights: &mut [[f64; 1]]) {
+        add(self.row(row), *step, weights.as_flattened_mut());
+    }
+}
+
+/// The columns and values of a row.
+#[inline(always)]
+fn entries(matrix: &CsrMatrix<f32>, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let range = matrix.indptr[row]..matrix.indptr[row + 1];
+    let (columns, values) = (&matrix.indices[range.clone()], &matrix.values[range]);
+    columns.iter().zip(values).map(|(column, x)| (*column as usize, f64::from(*x)))
+}
+
+impl<const L: usize> Features<L> for CsrMatrix<f32> {
+    fn n_features(&self) -> usize {
+        self.n_cols
+    }
+
+    fn square(&self, row: usize) -> f64 {
+        entries(self, row).map(|(_, x)| x * x).sum()
+    }
+
+    #[inline(always)]
+    fn dot(&self, row: usize, weights: &[[f64; L]]) -> [f64; L] {
+        let mut sums = [0.0; L];
+        for (column, x) in entries(self, row) {
+            let weights = &weights[column];
+            for lane in 0..L {
+                sums[lane] += x * weights[lane];
+            }
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn add(&self, row: usize, steps: &[f64; L], weights: &mut [[f64; L]]) {
+        for (column, x) in entries(self, row) {
+            let weights = &mut weights[column];
+            for lane in 0..L {
+                weights[lane] += x * steps[lane];
+            }
+        }
+    }
+}
+
+/// The arguments of the solver.
+#[derive(Clone, Copy)]
+pub(crate) struct LinearDual<'a, M> {
+    pub features: &'a M,
+    pub targets: OneVsRest<'a>,
+    pub loss: Loss,
+    /// C · weight of each row; a row with 0 is ignored.
+    pub costs: &'a [f64],
+    /// Free only with the squared hinge.
+    pub intercept: Intercept,
+}
+
+impl LinearDual<'_, CsrMatrix<f32>> {
+    /// Solves the problems on sparse features, from dual variables `[problem][row]` if there are any.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; [`Error::Threads`].
+    pub fn solve_sparse(
+        &self,
+        start: Option<&[f32]>,
+        settings: &DualSettings,
+        monitor: &Monitor<'_>,
+    ) -> Result<LinearDualSolution> {
+        if self.targets.n_problems() == 1 {
+            self.solve::<1>(start, settings, monitor)
+        } else {
+            self.solve::<LANES>(start, settings, monitor)
+        }
+    }
+}
+
+impl<M> LinearDual<'_, M> {
+    fn solve<const L: usize>(
+        &self,
+        start: Option<&[f32]>,
+        settings: &DualSettings,
+        monitor: &Monitor<'_>,
+    ) -> Result<LinearDualSolution>
+    where
+        M: Features<L>,
+    {
+        let rows = LinearRows::new::<L>(self);
+        let (n, d, k) = (self.costs.len(), rows.n_features, self.targets.n_problems());
+        let LinearDual { targets, loss, costs, .. } = *self;
+        let terms = LossTerms { targets, loss, costs, is_symmetric: true };
+        let pass = Pass { isa: Isa::best(), rows: &rows, terms };
+        let start = start.filter(|start| start.len() == n * k);
+        // The same for any number of threads: a row takes as long for one problem as for all lanes.
+        let shards = shards(k, L, 1);
+        let pool = Pool::new(settings.threads)?;
+        let solved = pool.try_map(shards.len(), |at| {
+            let range = shards[at].clone();
+            let states = vec![State::new(settings.tol); range.len()];
+            let mut problems = Problems { frame: rows.frame(k), settings: *settings, n_rows: n, range, states };
+            if let Some(start) = start {
+                rows.begin::<L>(&pass, start, &mut problems);
+            }
+            let mut descent = Descent { pass, problems, monitor };
+            descent.run::<L>()?;
+            Ok(descent.problems.states)
+        });
+        let solved: Vec<State<f64>> =
+            solved.map_err(|()| Error::Cancelled { stage: "solve" })?.into_iter().flatten().collect();
+        Ok(LinearDualSolution {
+            weights: solved.iter().flat_map(|one| one.weights[..d].iter().map(|w| *w as f32)).collect(),
+            intercepts: solved.iter().map(|one| one.weights[d]).collect(),
+            alphas: solved.iter().flat_map(|one| one.alphas.iter().copied()).collect(),
+            epochs: solved.iter().map(|one| one.course.epochs).collect(),
+            status: solved.iter().map(State::status).collect(),
+            primal: solved.iter().map(|one| one.course.certificate.primal).collect(),
+            dual: solved.iter().map(|one| one.course.certificate.dual).collect(),
+            n_support: solved.iter().map(|one| one.course.n_support).collect(),
+        })
+    }
+}
+
+/// Features as coordinate descent sees them. After their weights come the intercept b, which is read as 1 and written as
+/// the constant, and Σ α y.
+struct LinearRows<'a, M> {
+    features: &'a M,
+    n_features: usize,
+    /// ‖φ‖² of each row, with that of the constant.
+    squares: Vec<f64>,
+    /// The square of the constant.
+    constant: f64,
+    is_free: bool,
+}
+
+impl<'a, M> LinearRows<'a, M> {
+    fn new<const L: usize>(problem: &LinearDual<'a, M>) -> Self
+    where
+        M: Features<L>,
+    {
+        let LinearDual { features, costs, intercept, .. } = *problem;
+        let squares: Vec<f64> = (0..costs.len()).map(|row| features.square(row)).collect();
+        let constant = match intercept {
+            Intercept::None => 0.0,
+            Intercept::Penalized => 1.0,
+            Intercept::Free => {
+                let present = || squares.iter().zip(costs).filter(|(_, cost)| **cost > 0.0);
+                present().map(|(square, _)| square).sum::<f64>() / present().count().max(1) as f64
+            }
+        };
+        let squares = squares.into_iter().map(|square| square + constant).collect();
+        let (n_features, is_free) = (features.n_features(), intercept == Intercept::Free);
+        LinearRows { features, n_features, squares, constant, is_free }
+    }
+
+    fn frame(&self, n_problems: usize) -> Frame {
+        Frame { isa: Isa::best(), n_features: self.n_features + 2, n_nodes: 1, n_problems }
+    }
+
+    /// Sets the problems to some of the dual variables `[problem][row]`, and to the weights that are theirs; rows without
+    /// cost have none.
+    fn begin<const L: usize>(&self, pass: &Pass<'_, Self>, start: &[f32], problems: &mut Problems<f64>)
+    where
+        M: Features<L>,
+    {
+        let (n, d, first) = (self.squares.len(), self.n_features, problems.range.start);
+        let mut pack = Pack::<f64, L>::new(&problems.frame, problems.range.clone().collect());
+        pack.begin_rows(n);
+        pass.add_rows(0..n, &mut pack, |row, class, alpha| {
+            if pass.terms.costs[row] > 0.0 {
+                *alpha = start[(first + class) * n + row].into();
+            }
+            *alpha
+        });
+        if self.is_free {
+            pack.weights.lanes[d] = [0.0; L];
+            self.center(pass, &mut pack);
+        }
+        problems.unpack(&pack);
+    }
+
+    /// The scores of all rows at the weights, `[row][class]`; a free intercept moves to where their loss is least.
+    fn center<const L: usize>(&self, pass: &Pass<'_, Self>, pack: &mut Pack<f64, L>) -> Vec<f64>
+    where
+        M: Features<L>,
+    {
+        let (n, n_classes, terms) = (self.squares.len(), pack.problems.len(), &pass.terms);
+        let mut scores = Vec::with_capacity(n * n_classes);
+        pass.each_score(0..n, pack, |_, of_row| scores.extend_from_slice(of_row));
+        if !self.is_free {
+            return scores;
+        }
+        let mut shifts = vec![0.0; n_classes];
+        let brackets = vec![(f64::NEG_INFINITY, f64::INFINITY); n_classes];
+        let found = find_zeros(&mut shifts, brackets, |open, places| {
+            let mut slopes = vec![SlopeAt { slope: 0.0, curvature: 0.0, tolerance: 0.0 }; open.len()];
+            for (row, scores) in scores.chunks_exact(n_classes).enumerate() {
+                for ((&class, place), at) in open.iter().zip(places).zip(&mut slopes) {
+                    let problem = pack.problems[class];
+                    let (sign, cost) = (terms.targets.sign(row, problem), terms.cost(row, problem));
+                    let slack = 1.0 - sign * (scores[class] + place);
+                    if slack > 0.0 {
+                        at.slope -= 2.0 * cost * slack * sign;
+                        at.curvature += 2.0 * cost;
+                        at.tolerance += BALANCED * 2.0 * cost * slack;
+                    }
+                }
+            }
+            Ok(slopes)
+        });
+        if found.is_ok() {
+            let intercepts = pack.weights.lanes[self.n_features].iter_mut();
+            intercepts.zip(&shifts).for_each(|(intercept, shift)| *intercept += shift);
+            for scores in scores.chunks_exact_mut(n_classes) {
+                scores.iter_mut().zip(&shifts).for_each(|(score, shift)| *score += shift);
+            }
+        }
+        scores
+    }
+
+    /// By what the dual variables of the negative and of the positive rows of each class are multiplied to satisfy the
+    /// constraint: those of the larger side are scaled down where an equality wants both sums to be equal.
+    fn scales<const L: usize>(&self, terms: &LossTerms<'_>, pack: &Pack<f64, L>) -> [[f64; L]; 2] {
+        let mut scales = [[1.0; L]; 2];
+        if !self.is_free {
+            return scales;
+        }
+        let mut sides = [[0.0; L]; 2];
+        for (row, alphas) in pack.alphas.iter().enumerate() {
+            for (class, &problem) in pack.problems.iter().enumerate() {
+                sides[usize::from(terms.targets.sign(row, problem) > 0.0)][class] += alphas[class];
+            }
+        }
+        for class in 0..pack.problems.len() {
+            let least = sides[0][class].min(sides[1][class]);
+            for (scale, side) in scales.iter_mut().zip(&sides) {
+                scale[class] = if side[class] > 0.0 { least / side[class] } else { 0.0 };
+            }
+        }
+        scales
+    }
+
+    /// ‖w‖² of a class, with the square of a penalized intercept.
+    fn quadratic<const L: usize>(&self, weights: &Weights<f64, L>, class: usize) -> f64 {
+        let n = if self.is_free { self.n_features } else { self.n_features + 1 };
+        weights.lanes[..n].iter().map(|weights| weights[class] * weights[class]).sum()
+    }
+}
+
+impl<M: Features<L>, const L: usize> DualRows<f64, L> for LinearRows<'_, M> {
+    fn n_rows(&self) -> usize {
+        self.squares.len()
+    }
+
+    #[inline(always)]
+    fn diagonal(&self, row: usize) -> f64 {
+        self.squares[row]
+    }
+
+    #[inline(always)]
+    fn dot<S: Simd>(&self, _simd: S, row: usize, weights: &Weights<f64, L>) -> [f64; L] {
+        let (weights, rest) = weights.lanes.split_at(self.n_features);
+        let mut scores = self.features.dot(row, weights);
+        scores.iter_mut().zip(&rest[0]).for_each(|(score, intercept)| *score += intercept);
+        scores
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, _simd: S, row: usize, steps: &[f64; L], weights: &mut Weights<f64, L>) {
+        let (weights, rest) = weights.lanes.split_at_mut(self.n_features);
+        self.features.add(row, steps, weights);
+        for lane in 0..L {
+            rest[0][lane] += self.constant * steps[lane];
+            rest[1][lane] += steps[lane];
+        }
+    }
+
+    fn end_epoch(&self, live: u16, weights: &mut Weights<f64, L>) {
+        if self.is_free {
+            let rest = &mut weights.lanes[self.n_features..];
+            for lane in (0..L).filter(|lane| live >> lane & 1 == 1) {
+                rest[0][lane] += self.constant * rest[1][lane];
+            }
+        }
+    }
+
+    /// The dual objective is of the dual variables, and the weights become exactly theirs unless there is a multiplier.
+    fn certify(&self, pass: &Pass<'_, Self>, pack: &mut Pack<f64, L>) -> Vec<Certificate> {
+        let (n, terms, problems) = (self.squares.len(), &pass.terms, pack.problems.clone());
+        let scales = self.scales(terms, pack);
+        let zeros = Weights::zeros(&self.frame(terms.targets.n_problems()), problems.len());
+        let before = std::mem::replace(&mut pack.weights, zeros);
+        let mut dual = vec![0.0; problems.len()];
+        pass.add_rows(0..n, pack, |row, class, alpha| {
+            if *alpha == 0.0 {
+                return 0.0;
+            }
+            let side = usize::from(terms.targets.sign(row, problems[class]) > 0.0);
+            let alpha = *alpha * scales[side][class];
+            dual[class] += alpha - 0.5 * terms.loss.diagonal(terms.cost(row, problems[class])) * alpha * alpha;
+            alpha
+        });
+        for (class, dual) in dual.iter_mut().enumerate() {
+            *dual -= 0.5 * self.quadratic(&pack.weights, class);
+        }
+        if self.is_free {
+            pack.weights = before;
+        }
+        // Not with the hinge: its support vectors are at a corner of the loss, and rounding moves all of them off it, at
+        // a cost proportional to C, which hides the gap at a large C.
+        if terms.loss == Loss::SquaredHinge {
+            let rounded = pack.weights.lanes[..self.n_features].as_flattened_mut();
+            rounded.iter_mut().for_each(|weight| *weight = f64::from(*weight as f32));
+        }
+        let scores = self.center(pass, pack);
+        let certificate = |(class, dual): (usize, f64)| {
+            let loss = |row: usize| {
+                let margin = terms.targets.sign(row, problems[class]) * scores[row * problems.len() + class];
+                terms.cost(row, problems[class]) * terms.loss.value(1.0, margin)
+            };
+            let primal = 0.5 * self.quadratic(&pack.weights, class) + (0..n).map(loss).sum::<f64>();
+            Certificate { primal, dual: dual.max(0.0) }
+        };
+        dual.into_iter().enumerate().map(certificate).collect()
+    }
+}
+
+/// Number of accumulators, to hide the latency of additions.
+const ACCUMULATORS: usize = 8;
+
+pub(in crate::solve) fn dot(row: &[f32], weights: &[f64]) -> f64 {
+    let mut sums = [0.0f64; ACCUMULATORS];
+    let (rows, rest) = row.as_chunks::<ACCUMULATORS>();
+    let (heads, tail) = weights.as_chunks::<ACCUMULATORS>();
+    for (x, w) in rows.iter().zip(heads) {
+        for lane in 0..ACCUMULATORS {
+            sums[lane] += f64::from(x[lane]) * w[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().zip(tail).map(|(x, w)| f64::from(*x) * w).sum::<f64>()
+}
+
+pub(in crate::solve) fn add(row: &[f32], step: f64, weights: &mut [f64]) {
+    weights.iter_mut().zip(row).for_each(|(w, x)| *w += step * f64::from(*x));
+}

@@ -17,7 +17,7 @@ def candidates(model):
 
 
 def expected_error(model):
-    """Of a regression, the root mean squared error or the mean loss of left-out samples at the selected C."""
+    """Of a regression, the root mean squared error or the mean loss on held-out samples at the selected C."""
     found = path(model)
     name = "neg_loss" if "mean_test_neg_loss" in found else "neg_root_mean_squared_error"
     return -found[f"mean_test_{name}"][found["selected"]][0]

@@ -126,7 +126,7 @@ def fitted(make: Callable[[], Any], X: Array, y: Array, weights: Array | None) -
 
 
 def outcome(model: Any, one: Problem) -> Outcome:
-    """The estimate of a model beside its score."""
+    """The estimate of a model and its score."""
     report = model.report_
     estimate = report.get("estimate", {"standard_error": np.nan, "n_samples": 0})
     return Outcome(
@@ -157,3 +157,23 @@ def changes(make: Callable[[], Any], one: Problem, model: Any, seed: int) -> dic
         "rows in another order": change(values, permuted.decision_function(one.X_new[:200])),
         "rows twice": change(of_doubled, twice.decision_function(one.X_new[:200])),
     }
+
+
+def regression_table(n: int = 60, d: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=n)
+
+
+def ridge_with_intercept(K: Any, y: Any, weights: Any, C: float, at: Any) -> Any:
+    """Kernel ridge regression with a free intercept, by the system that its coefficients solve."""
+    n = len(y)
+    system = np.zeros((n + 1, n + 1))
+    system[:n, :n] = K + np.diag(0.5 / C / weights)
+    system[:n, n] = system[n, :n] = 1
+    solved = np.linalg.solve(system, np.concatenate([y, np.zeros((1, *y.shape[1:]))]))
+    return at @ solved[:n] + solved[n]
+
+
+def rbf_kernel(X: Any, Y: Any, gamma: float = 0.3) -> Any:
+    return np.exp(-gamma * ((X[:, None].astype(float) - Y[None].astype(float)) ** 2).sum(-1))

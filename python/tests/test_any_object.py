@@ -123,7 +123,7 @@ def test_named_and_python_similarities_side_by_side():
     np.testing.assert_array_equal(again.decision_function(X), both.decision_function(X))
 
 
-def test_a_descriptor_beside_a_callable_keeps_what_it_learned():
+def test_a_descriptor_together_with_a_callable_stores_what_it_learned():
     rng = np.random.default_rng(0)
     X = rng.normal(3.0, 2.0, size=(150, 5))
     y = (np.linalg.norm(X - 3, axis=1) > 4).astype(int)
@@ -139,7 +139,7 @@ def shifted_linear(A, B):
     return A @ B.T + 1.0
 
 
-def test_the_whole_training_set_is_not_kept():
+def test_the_whole_training_set_is_not_stored():
     X, y = words(2000)
     svc = wm.BasisExpansionSVC(Counting(), n_basis=10, normalization="mean_norm", C=1.0).fit(X, y)
     assert len(pickle.dumps(svc)) < 20_000
@@ -302,11 +302,11 @@ def test_an_interrupted_fit_leaves_an_estimator_unfitted():
         svc.predict(X)
 
 
-def test_progress_is_told_and_may_stop_the_work(capsys):
+def test_progress_is_reported_and_may_stop_the_work(capsys):
     X, y = words(800)
     svc = wm.BasisExpansionSVC(Counting(), n_basis=20, verbose=1, normalization="mean_norm", C=1.0).fit(X, y)
-    told = capsys.readouterr().err
-    assert "BasisExpansionSVC: similarity" in told
+    printed = capsys.readouterr().err
+    assert "BasisExpansionSVC: similarity" in printed
     svc.set_params(verbose=0).fit(X, y)
     assert capsys.readouterr().err == ""
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from widemargin import AutoRegressor, AutoSVC, BasisExpansionSVC, ThinPlateSVC, load, save, to_onnx
 
 
-def test_the_best_method_is_taken_and_all_are_told(tmp_path):
+def test_the_best_method_is_selected_and_all_are_reported(tmp_path):
     X, y = load_wine(return_X_y=True)
     auto = AutoSVC(random_state=0).fit(X[::2], y[::2])
     tried, notes = [one["method"] for one in candidates(auto)], auto.report_["notes"]
@@ -50,7 +50,7 @@ def test_one_method_is_what_it_is_by_itself(method, alone):
     "scoring",
     ["roc_auc", "average_precision", "balanced_accuracy", "f1_macro", "accuracy", "neg_log_loss", "neg_brier_score"],
 )
-def test_the_method_with_the_highest_score_is_taken(scoring):
+def test_the_method_with_the_highest_score_is_selected(scoring):
     X, y = make_circles(150, noise=0.3, factor=0.5, random_state=0)
     weight = np.where(y == 1, 0.2, 1.0)
     auto = AutoSVC(scoring=scoring, random_state=0).fit(X - X.min(axis=0), y, weight)
@@ -105,7 +105,7 @@ def test_a_model_is_exported_to_onnx():
     assert to_onnx(auto).SerializeToString() == to_onnx(auto.best_estimator_).SerializeToString()
 
 
-def test_the_best_regressor_is_taken(tmp_path):
+def test_the_best_regressor_is_selected(tmp_path):
     X, y = load_diabetes(return_X_y=True)
     auto = AutoRegressor(random_state=0).fit(X[:300], y[:300])
     scores = {one["method"]: one["score"] for one in candidates(auto)}

@@ -1,4 +1,4 @@
-"""Columns far from 0 beside their range, such as map coordinates and Unix times, lose no digits in double precision."""
+"""Columns far from 0 relative to their range, such as map coordinates and Unix times, in double precision."""
 
 import json
 import subprocess

@@ -1,30 +1,23 @@
 """The power mean SVM on Dask: the machine of one computer, whatever the partitions."""
 
-import os
-import signal
-
 import dask.array as da
-import distributed
 import numpy as np
 import pytest
 from compared import path
 from dask import delayed
+from on_dask import cut
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 
 import widemargin as wm
-from widemargin.dask import PowerMeanSVC, _rows
+from widemargin.dask import PowerMeanSVC
 
 
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
     return X.astype(np.float32), y
-
-
-def cut(X, y, sizes):
-    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
 
 
 # So that one computer and several have the same parameters whichever samples are looked at.
@@ -125,7 +118,7 @@ def test_frames_and_lazy_predictions(client, digits, tmp_path):
     assert type(found.estimator_) is wm.PowerMeanSVC
 
 
-def test_mistakes_are_told(client, digits):
+def test_mistakes_raise(client, digits):
     X, y = digits[0][:100], digits[1][:100]
     dX, dy = cut(X, y, (60, 40))
     with pytest.raises(TypeError, match=r"widemargin.PowerMeanSVC trains in memory"):
@@ -167,31 +160,6 @@ def test_what_is_chosen_is_chosen_as_on_one_computer(client, digits, sparse_rows
     np.testing.assert_allclose(path(found)["hinge"], path(alone)["hinge"], rtol=1e-6)
     assert (found.predict(X) == alone.predict(X)).mean() > 0.995
     assert any("leave-one-out" in note for note in found.report_["notes"])
-
-
-def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
-    X, y = digits
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        parts = cut(X, y, (600, 600, 597))
-        svc = PowerMeanSVC(**GIVEN, tol=1e-6)
-        undisturbed = svc.fit(*parts).coef_
-        pids = list(client.run(os.getpid).values())
-        asked = []
-
-        def sum_and_kill(self, parts, *query, own=_rows.Sums.wait):
-            asked.append(len(parts))
-            if len(asked) == 10:
-                os.kill(pids[0], signal.SIGKILL)
-            return own(self, parts, *query)
-
-        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
-        disturbed = svc.fit(*parts)
-        assert len(asked) > 10
-        assert pids[0] not in client.run(os.getpid).values()
-    np.testing.assert_allclose(disturbed.coef_, undisturbed, atol=1e-5 * np.abs(undisturbed).max())
 
 
 def test_probabilities_are_calibrated_and_lazy(client, digits):

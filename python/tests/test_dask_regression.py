@@ -1,10 +1,11 @@
-"""Regression, several labels and one class on several machines: what they give is what one machine gives."""
+"""Regression, multilabel targets and outlier detection on several machines, compared with one machine."""
 
 import dask.array as da
 import numpy as np
 import pytest
 from compared import candidates, expected_error, path
 from dask import bag, delayed
+from on_dask import cut
 from sklearn.datasets import load_diabetes, make_friedman1
 
 import widemargin as wm
@@ -18,11 +19,6 @@ from widemargin.dask import (
 )
 
 SIZES = (1, 0, 180, 119, 100)
-
-
-def cut(X, y, sizes=SIZES):
-    columns = () if y.ndim == 1 else (y.shape[1],)
-    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes, *columns))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +35,7 @@ def test_a_regression_is_that_of_one_machine(client, numbers, normalization, C):
     X, Y, weights = numbers
     parameters = {"normalization": normalization, "C": C, "fit_intercept": normalization != "z_score"}
     found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, **parameters)
-    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    found.fit(*cut(X, Y, SIZES), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     assert (weights[found.basis_indices_] > 0).all()
     alone = wm.BasisExpansionRegressor("rbf:gamma=0.7", basis=found.basis_indices_, **parameters)
     alone.fit(X, Y, sample_weight=weights)
@@ -66,14 +62,14 @@ def test_a_regression_by_another_loss_is_that_of_one_machine(client, numbers, lo
     Y = (Y + np.where(np.arange(400) % 29 == 0, 500.0, 0.0)[:, None])[:, outputs]
     parameters = {"normalization": "mean_norm", **loss}
     found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, **parameters)
-    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    found.fit(*cut(X, Y, SIZES), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     alone = wm.BasisExpansionRegressor("rbf:gamma=0.7", basis=found.basis_indices_, **parameters)
     alone.fit(X, Y, sample_weight=weights)
     size = np.abs(alone.coef_).max(axis=-1)
     np.testing.assert_allclose(found.coef_.T / size, alone.coef_.T / size, atol=2e-6)
     size = np.abs(Y).max(axis=0)
     np.testing.assert_allclose(found.predict(X) / size, alone.predict(X) / size, atol=2e-6)
-    np.testing.assert_array_equal(found.predict(cut(X, Y)[0]).compute(), found.predict(X))
+    np.testing.assert_array_equal(found.predict(cut(X, Y, SIZES)[0]).compute(), found.predict(X))
     assert abs(found.C_ / alone.C_ - 1) < 1e-5
     fitted = {name for name in vars(alone) if name.endswith("_")}
     assert fitted <= set(vars(found))
@@ -89,7 +85,7 @@ def test_a_regression_by_another_loss_is_that_of_one_machine(client, numbers, lo
 
 def test_a_regression_by_another_loss_is_chosen_for_and_saved(client, numbers, tmp_path):
     X, Y, _ = numbers
-    found = BasisExpansionRegressor(n_basis=40, C=0.5, loss="quantile", quantile=0.9).fit(*cut(X, Y[:, 0]))
+    found = BasisExpansionRegressor(n_basis=40, C=0.5, loss="quantile", quantile=0.9).fit(*cut(X, Y[:, 0], SIZES))
     assert len(candidates(found)) > 2
     assert "mean_test_neg_loss" in path(found)
     assert abs(np.mean(Y[:, 0] < found.predict(X)) - 0.9) < 0.06
@@ -114,7 +110,7 @@ def test_many_groups_are_merged_where_they_are(client, numbers):
 def test_a_spline_is_that_of_one_machine(client, numbers, kernel):
     X, Y, weights = numbers
     found = ThinPlateRegressor(kernel, n_basis=40, basis="index", standardize=False)
-    found.fit(*cut(X, Y[:, 0]), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    found.fit(*cut(X, Y[:, 0], SIZES), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     assert found.similarity_ == kernel or (kernel == "auto" and len(candidates(found)) == 2)
     alone = wm.ThinPlateRegressor(found.similarity_, n_basis=40, basis="index", standardize=False)
     alone.fit(X, Y[:, 0], sample_weight=weights)
@@ -139,8 +135,8 @@ def test_answers_are_lazy_and_scored_where_the_partitions_are(client, numbers, t
     import pandas as pd
 
     X, Y, weights = numbers
-    found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, normalization="mean_norm").fit(*cut(X, Y))
-    parts = cut(X, Y)
+    found = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, normalization="mean_norm").fit(*cut(X, Y, SIZES))
+    parts = cut(X, Y, SIZES)
     np.testing.assert_array_equal(found.predict(parts[0]).compute(), found.predict(X))
     given = da.from_array(weights, chunks=(SIZES,))
     assert found.score(*parts, sample_weight=given) == pytest.approx(found.score(X, Y, weights), abs=1e-12)
@@ -148,13 +144,13 @@ def test_answers_are_lazy_and_scored_where_the_partitions_are(client, numbers, t
     targets = pd.DataFrame(Y, columns=["p", "q"], index=frame.index)
     of_frame = BasisExpansionRegressor("rbf:gamma=0.7", n_basis=40, normalization="mean_norm")
     of_frame.fit(dd.from_pandas(frame, npartitions=3), dd.from_pandas(targets, npartitions=3))
-    told = of_frame.predict(dd.from_pandas(frame, npartitions=3)).compute()
-    assert told.shape == (400, 2)
-    assert list(told.index) == list(frame.index)
-    np.testing.assert_allclose(told, found.predict(X), rtol=1e-6)
+    predicted = of_frame.predict(dd.from_pandas(frame, npartitions=3)).compute()
+    assert predicted.shape == (400, 2)
+    assert list(predicted.index) == list(frame.index)
+    np.testing.assert_allclose(predicted, found.predict(X), rtol=1e-6)
     assert list(of_frame.feature_names_in_) == list("abcdefg")
     wm.save(of_frame, tmp_path / "regression")
-    np.testing.assert_array_equal(wm.load(tmp_path / "regression").predict(frame), told)
+    np.testing.assert_array_equal(wm.load(tmp_path / "regression").predict(frame), predicted)
 
 
 def test_strings_in_a_bag(client):
@@ -166,20 +162,20 @@ def test_strings_in_a_bag(client):
     assert found.score(X, y_parts) > 0.95
 
 
-def test_wrong_targets_and_parameters_are_told(client, numbers):
+def test_wrong_targets_and_parameters_raise(client, numbers):
     X, Y, _ = numbers
     with pytest.raises(ValueError, match="epsilon = 0 is not allowed"):
-        BasisExpansionRegressor("rbf", loss="huber", epsilon=0).fit(*cut(X, Y))
+        BasisExpansionRegressor("rbf", loss="huber", epsilon=0).fit(*cut(X, Y, SIZES))
     with pytest.raises(ValueError, match="must be a number of bases on Dask"):
-        ThinPlateRegressor(n_basis=None).fit(*cut(X, Y))
+        ThinPlateRegressor(n_basis=None).fit(*cut(X, Y, SIZES))
     wrong = Y.copy()
     wrong[200, 1] = np.inf
     with pytest.raises(ValueError, match=r"partition 3: a target of its row 19 \(from 0\) is not finite"):
-        BasisExpansionRegressor("rbf").fit(*cut(X, wrong))
+        BasisExpansionRegressor("rbf").fit(*cut(X, wrong, SIZES))
     with pytest.raises(ValueError, match=r"partition \d: could not convert string to float"):
-        BasisExpansionRegressor("rbf").fit(*cut(X, np.array(["word"] * 400)))
+        BasisExpansionRegressor("rbf").fit(*cut(X, np.array(["word"] * 400), SIZES))
     with pytest.raises(ValueError, match="requires y to be passed"):
-        ThinPlateRegressor().fit(cut(X, Y)[0], None)
+        ThinPlateRegressor().fit(cut(X, Y, SIZES)[0], None)
     with pytest.raises(TypeError, match=r"widemargin\.ThinPlateRegressor trains in memory"):
         ThinPlateRegressor().fit(X, Y)
 
@@ -206,11 +202,11 @@ def labeled():
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
-def test_several_labels_are_those_of_one_machine(client, labeled, class_weight, loss):
+def test_multilabel_are_those_of_one_machine(client, labeled, class_weight, loss):
     X, Y, weights = labeled
     parameters = {"normalization": "mean_norm", "C": 0.5, "tol": 1e-6, "class_weight": class_weight, "loss": loss}
     found = BasisExpansionSVC("rbf:gamma=0.3", n_basis=60, **parameters)
-    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    found.fit(*cut(X, Y, SIZES), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     alone = wm.BasisExpansionSVC("rbf:gamma=0.3", basis=found.basis_indices_, **parameters)
     alone.fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(found.coef_, alone.coef_, atol=2e-6 * np.abs(alone.coef_).max())
@@ -220,10 +216,10 @@ def test_several_labels_are_those_of_one_machine(client, labeled, class_weight, 
 
 
 @pytest.mark.parametrize("polynomials", ["auto", "constant"])
-def test_several_labels_on_bases(client, labeled, polynomials):
+def test_multilabel_on_bases(client, labeled, polynomials):
     X, Y, weights = labeled
     found = ThinPlateSVC("distance", n_basis=40, basis="index", polynomials=polynomials)
-    found.fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    found.fit(*cut(X, Y, SIZES), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     parameters = {"n_basis": 40, "basis": "index", "polynomials": polynomials, "standardize": False}
     alone = wm.ThinPlateSVC("distance", **parameters).fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=2e-3)
@@ -232,18 +228,18 @@ def test_several_labels_on_bases(client, labeled, polynomials):
     assert abs(log_loss(found) - log_loss(alone)) < 0.02
 
 
-def test_several_labels_of_histograms(client, labeled):
+def test_multilabel_of_histograms(client, labeled):
     X, Y, weights = labeled
     X = np.abs(X)
     Y[:, 0] = X[:, 0] > 0.6
     parameters = {"kernel": "chi2", "C": 0.5, "nodes": 4, "tol": 1e-6}
-    found = PowerMeanSVC(**parameters).fit(*cut(X, Y), sample_weight=da.from_array(weights, chunks=(SIZES,)))
+    found = PowerMeanSVC(**parameters).fit(*cut(X, Y, SIZES), sample_weight=da.from_array(weights, chunks=(SIZES,)))
     alone = wm.PowerMeanSVC(**parameters).fit(X, Y, sample_weight=weights)
     size = np.abs(alone.decision_function(X)).max()
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=2e-3 * size)
 
 
-def test_several_labels_are_chosen_for_and_framed(client, labeled):
+def test_multilabel_are_chosen_for_and_framed(client, labeled):
     import dask.dataframe as dd
     import pandas as pd
 
@@ -252,10 +248,10 @@ def test_several_labels_are_chosen_for_and_framed(client, labeled):
     parts = [dd.from_pandas(one, npartitions=3) for one in (X, Y)]
     found = BasisExpansionSVC(n_basis=80).fit(*parts)
     assert list(found.label_names_) == ["left", "far", "warm"]
-    told = found.predict(parts[0]).compute()
-    assert list(told.columns) == ["left", "far", "warm"]
+    predicted = found.predict(parts[0]).compute()
+    assert list(predicted.columns) == ["left", "far", "warm"]
     known = Y.to_numpy()
-    assert (told.to_numpy() == known)[~np.isnan(known)].mean() > 0.85
+    assert (predicted.to_numpy() == known)[~np.isnan(known)].mean() > 0.85
     assert 0.6 < found.score(parts[0], parts[1].fillna(0.0)) <= 1.0
     wrong = Y.to_numpy().copy()
     wrong[150, 2] = 2

@@ -1,19 +1,16 @@
 """The thin plate SVM on Dask: the machine of one computer on the same bases, whatever the partitions."""
 
-import os
-import signal
-
 import dask.array as da
-import distributed
 import numpy as np
 import pytest
 from compared import candidates, path
 from dask import delayed
+from on_dask import cut
 from scipy import sparse
 from sklearn.datasets import make_moons
 
 import widemargin as wm
-from widemargin.dask import ThinPlateSVC, _rows
+from widemargin.dask import ThinPlateSVC
 
 
 def points(n, n_classes=2, seed=0):
@@ -22,10 +19,6 @@ def points(n, n_classes=2, seed=0):
     X = random.standard_normal((n, 4))
     level = X[:, 0] + 0.8 * np.sin(2 * X[:, 1]) + 0.3 * random.standard_normal(n)
     return X, np.clip(np.floor((level + 1.5) / 3 * n_classes), 0, n_classes - 1).astype(int)
-
-
-def cut(X, y, sizes):
-    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
 
 
 def same_machine(found, X, y, sample_weight=None, **parameters):
@@ -124,7 +117,7 @@ def test_frames_files_and_lazy_predictions(client, tmp_path):
     assert type(found.estimator_) is wm.ThinPlateSVC
 
 
-def test_mistakes_are_told(client):
+def test_mistakes_raise(client):
     X, y = points(100)
     dX, dy = cut(X, y, (60, 40))
     svc = ThinPlateSVC(n_basis=10)
@@ -144,31 +137,6 @@ def test_mistakes_are_told(client):
     spoilt[63, 2] = np.nan
     with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
         ThinPlateSVC(n_basis=10, basis="index").fit(cut(spoilt, y, (60, 40))[0], dy)
-
-
-def test_a_worker_that_is_killed_costs_nothing_but_time(monkeypatch):
-    X, y = points(500, 3)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        parts = cut(X, y, (200, 200, 100))
-        svc = ThinPlateSVC(n_basis=20, basis="index")
-        undisturbed = svc.fit(*parts).coef_
-        pids = list(client.run(os.getpid).values())
-        asked = []
-
-        def sum_and_kill(self, parts, *query, own=_rows.Sums.wait):
-            asked.append(len(parts))
-            if len(asked) == 12:
-                os.kill(pids[0], signal.SIGKILL)
-            return own(self, parts, *query)
-
-        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
-        disturbed = svc.fit(*parts)
-        assert len(asked) > 12
-        assert pids[0] not in client.run(os.getpid).values()
-    np.testing.assert_allclose(disturbed.coef_, undisturbed, atol=1e-6 * np.abs(undisturbed).max())
 
 
 @pytest.mark.parametrize("seed", [3, 4])

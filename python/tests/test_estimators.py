@@ -357,7 +357,7 @@ def test_columns_beyond_memory_are_a_memory_error():
 
 @contextlib.contextmanager
 def limited_addresses(size):
-    """So many bytes of addresses beyond those that are taken: 2^31 columns do not fit."""
+    """A limit on the address space: 2^31 columns do not fit."""
     resource = pytest.importorskip("resource")
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

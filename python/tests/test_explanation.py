@@ -21,19 +21,19 @@ LANGUAGES = ["it"] * 5 + ["en"] * 5
 
 
 def check(estimator, X, index=0):
-    told = explain(estimator, X, index)
+    explanation = explain(estimator, X, index)
     values = np.atleast_2d(np.asarray(estimator.decision_function(X)).T).T[index]
-    size = np.abs(told.contributions).sum() + np.abs(values).max()
-    sums = told.intercepts + told.contributions.sum(axis=0)
+    size = np.abs(explanation.contributions).sum() + np.abs(values).max()
+    sums = explanation.intercepts + explanation.contributions.sum(axis=0)
     np.testing.assert_allclose(sums, values, atol=2e-6 * size)
-    np.testing.assert_allclose(told.decision_values, values, atol=2e-6 * size)
-    assert told.predicted == estimator.predict(X)[index]
-    np.testing.assert_allclose(told.probabilities, estimator.predict_proba(X)[index], atol=1e-5)
-    for label in told.classes:
-        strongest = told.strongest(3, label)
+    np.testing.assert_allclose(explanation.decision_values, values, atol=2e-6 * size)
+    assert explanation.predicted == estimator.predict(X)[index]
+    np.testing.assert_allclose(explanation.probabilities, estimator.predict_proba(X)[index], atol=1e-5)
+    for label in explanation.classes:
+        strongest = explanation.strongest(3, label)
         assert [term.contributions.tolist() for term in strongest]
-    assert told._repr_html_().startswith("<style>")
-    return told
+    assert explanation._repr_html_().startswith("<style>")
+    return explanation
 
 
 @pytest.mark.parametrize(
@@ -50,20 +50,20 @@ def test_each_of_several_labels_is_explained(made, n_labels):
     X, y = load_iris(return_X_y=True)
     Y = pd.DataFrame({"long": X[:, 2] > 4.0, "wide": X[:, 1] > 3.0, "last": y == 2}, dtype=float).iloc[:, :n_labels]
     svc = made().fit(X, Y)
-    told = explain(svc, X, 60)
+    explanation = explain(svc, X, 60)
     scores = svc.decision_function(X)[60]
-    assert told.multilabel
-    assert told.classes.tolist() == ["long", "wide", "last"][:n_labels]
-    assert told.predicted == [name for name, score in zip(told.classes, scores, strict=True) if score > 0]
-    assert told.explained == told.classes[np.argmax(scores)]
-    np.testing.assert_allclose(told.intercepts + told.contributions.sum(axis=0), scores, atol=1e-4)
-    np.testing.assert_allclose(told.probabilities, svc.predict_proba(X)[60], atol=1e-5)
-    for at, label in enumerate(told.classes):
+    assert explanation.multilabel
+    assert explanation.classes.tolist() == ["long", "wide", "last"][:n_labels]
+    assert explanation.predicted == [name for name, score in zip(explanation.classes, scores, strict=True) if score > 0]
+    assert explanation.explained == explanation.classes[np.argmax(scores)]
+    np.testing.assert_allclose(explanation.intercepts + explanation.contributions.sum(axis=0), scores, atol=1e-4)
+    np.testing.assert_allclose(explanation.probabilities, svc.predict_proba(X)[60], atol=1e-5)
+    for at, label in enumerate(explanation.classes):
         of_label = explain(svc, X, 60, label=label)
-        assert (of_label.explained, of_label.predicted) == (label, told.predicted)
-        np.testing.assert_array_equal(of_label.for_class(), told.contributions[:, at])
+        assert (of_label.explained, of_label.predicted) == (label, explanation.predicted)
+        np.testing.assert_array_equal(of_label.for_class(), explanation.contributions[:, at])
         assert f"Explained: <b>{label}</b>" in of_label._repr_html_()
-    assert f"explained='{told.explained}'" in repr(told)
+    assert f"explained='{explanation.explained}'" in repr(explanation)
     with pytest.raises(ValueError, match="label is 'far'"):
         explain(svc, X, 60, label="far")
     page = report(svc, X, Y)
@@ -74,12 +74,12 @@ def test_each_of_several_labels_is_explained(made, n_labels):
 def test_another_class_than_the_predicted_one_is_explained():
     X, y = load_iris(return_X_y=True)
     svc = wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0).fit(X, y)
-    told = explain(svc, X, 60, label=2)
-    assert (told.predicted, told.explained) == (1, 2)
-    np.testing.assert_array_equal(told.for_class(), told.contributions[:, 2])
-    compared = [term for term in told.strongest(10) if term.comparison is not None]
+    explanation = explain(svc, X, 60, label=2)
+    assert (explanation.predicted, explanation.explained) == (1, 2)
+    np.testing.assert_array_equal(explanation.for_class(), explanation.contributions[:, 2])
+    compared = [term for term in explanation.strongest(10) if term.comparison is not None]
     assert len(compared) == 10
-    assert "Explained: <b>2</b>" in told._repr_html_()
+    assert "Explained: <b>2</b>" in explanation._repr_html_()
 
 
 def series():
@@ -138,22 +138,22 @@ def test_terms_add_up_and_are_shown(case):
 
 def test_names_of_columns_and_samples_are_those_of_the_frame():
     iris = load_iris(as_frame=True)
-    told = check(wm.PowerMeanSVC().fit(iris.data, iris.target), iris.data, 100)
-    assert {term.name for term in told.terms} == set(iris.data.columns)
-    assert told.strongest(1)[0].kind == "column"
-    told = explain(wm.ThinPlateSVC("thin_plate").fit(iris.data, iris.target), iris.data, -1)
-    assert [term.name for term in told.terms if term.kind == "polynomial"] == list(iris.data.columns)
+    explanation = check(wm.PowerMeanSVC().fit(iris.data, iris.target), iris.data, 100)
+    assert {term.name for term in explanation.terms} == set(iris.data.columns)
+    assert explanation.strongest(1)[0].kind == "column"
+    explanation = explain(wm.ThinPlateSVC("thin_plate").fit(iris.data, iris.target), iris.data, -1)
+    assert [term.name for term in explanation.terms if term.kind == "polynomial"] == list(iris.data.columns)
 
 
 def test_the_class_asked_for_and_what_there_is_none_of():
     svc = wm.BasisExpansionSVC("edit", C=1.0).fit(NAMES, LANGUAGES)
-    told = explain(svc, ["Rosso"])
-    np.testing.assert_array_equal(told.for_class("it"), -told.for_class("en"))
-    assert "predicted='it'" in repr(told)
+    explanation = explain(svc, ["Rosso"])
+    np.testing.assert_array_equal(explanation.for_class("it"), -explanation.for_class("en"))
+    assert "predicted='it'" in repr(explanation)
     with pytest.raises(IndexError, match="there are 1 samples"):
         explain(svc, ["Rosso"], 1)
     with pytest.raises(ValueError, match="it must be one of"):
-        told.for_class("fr")
+        explanation.for_class("fr")
     with pytest.raises(TypeError, match="fitted estimator"):
         explain("edit", ["Rosso"])
 
@@ -188,7 +188,7 @@ def test_reports_say_what_does_not_fit(tmp_path):
         report(svc, X[:, :2], y)
     with pytest.raises(ValueError, match="X and y"):
         report(svc, X)
-    with pytest.raises(ValueError, match="149 labels"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[150, 149\]"):
         report(svc, X, y[1:])
     with pytest.raises(OSError, match="nowhere"):
         report(svc, file=tmp_path / "nowhere" / "report.html")

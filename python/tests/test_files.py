@@ -108,7 +108,7 @@ def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(simila
     np.testing.assert_array_equal(
         wm.load(tmp_path / "cli").decision_function(images[300:400]), fitted.decision_function(images[300:400])
     )
-    told = [
+    printed = [
         subprocess.run(
             [PROGRAM, "predict", tmp_path / model, tmp_path / "test.npz", "--quiet"],
             check=True,
@@ -117,7 +117,7 @@ def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(simila
         ).stdout.split()
         for model in ("m", "cli")
     ]
-    assert told[0] == told[1] == [str(label) for label in loaded.predict(images[300:400])]
+    assert printed[0] == printed[1] == [str(label) for label in loaded.predict(images[300:400])]
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
@@ -156,12 +156,12 @@ def test_python_code_is_not_run_unless_trusted(tmp_path):
         wm.load(path)
     assert wm.load(path, trusted=True).score(X, y) == 1.0
     if PROGRAM is not None:
-        told = subprocess.run([PROGRAM, "inspect", path], capture_output=True, text=True, check=False)
-        assert told.returncode == 2
-        assert "error:" in told.stderr
+        finished = subprocess.run([PROGRAM, "inspect", path], capture_output=True, text=True, check=False)
+        assert finished.returncode == 2
+        assert "error:" in finished.stderr
 
 
-def test_what_cannot_be_pickled_is_told_at_save(tmp_path):
+def test_saving_what_cannot_be_pickled_raises(tmp_path):
     X, y = ["ab", "ba", "cd", "dc"] * 5, [0, 0, 1, 1] * 5
     svc = wm.BasisExpansionSVC(lambda A, B: edits(A, B), n_basis=4, normalization="mean_norm", C=1.0).fit(X, y)
     with pytest.raises(TypeError, match=r"similarity.*cannot be pickled.*top level"):

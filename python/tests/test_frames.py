@@ -76,7 +76,7 @@ def test_the_other_estimators_take_frames():
     assert wm.ThinPlateSVC(C=1.0).fit(frame, several).predict(frame).shape == (120, 2)
 
 
-def test_a_similarity_of_python_beside_one_of_features(tmp_path):
+def test_a_similarity_of_python_together_with_one_of_features(tmp_path):
     frame, y = passengers()
     svc = wm.BasisExpansionSVC(["rbf:gamma=0.1", same_sex], n_basis=10, C=1.0, normalization="mean_norm").fit(frame, y)
     wm.save(svc, tmp_path / "model")

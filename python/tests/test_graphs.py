@@ -1,4 +1,4 @@
-"""Graphs as samples: the descriptor `wl` beside relabeling spelled out in Python."""
+"""Graphs as samples: the descriptor `wl` compared with relabeling in Python."""
 
 import json
 from collections import Counter
@@ -94,12 +94,12 @@ def test_graphs_of_networkx_are_written_by_their_attributes():
         ("CO", "graph 1 .* is a str"),
     ],
 )
-def test_what_is_wrong_with_a_graph_is_told(graph, words):
+def test_invalid_graphs_raise(graph, words):
     with pytest.raises((TypeError, ValueError), match=words):
         wm.BasisExpansionSVC("wl/cosine").fit([(["C"], []), graph], [0, 1])
 
 
-def test_what_is_wrong_with_a_string_is_told():
+def test_invalid_strings_of_graphs_raise():
     with pytest.raises(ValueError, match=r"sample 1 .* an edge 0, \[0,3\], to a vertex 3 that is not there"):
         wm.BasisExpansionSVC("wl/cosine").fit(
             ['{"nodes": ["C"], "edges": []}', '{"nodes": ["C"], "edges": [[0, 3]]}'], [0, 1]

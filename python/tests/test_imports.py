@@ -42,7 +42,7 @@ def test_no_modules_import_each_other_in_a_circle():
     list(TopologicalSorter(found).static_order())
 
 
-def test_a_circle_within_functions_is_seen(tmp_path):
+def test_a_circle_within_functions_is_found(tmp_path):
     folder = tmp_path / "package"
     (folder / "inner").mkdir(parents=True)
     (folder / "__init__.py").write_text("from .a import one\n")

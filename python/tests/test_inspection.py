@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import pairwise as truth
 
 import widemargin as wm
-from widemargin._results import path_of, results
+from widemargin._report import path_of, results
 from widemargin.inspection import BasisDisplay, PathDisplay, Spectrum, SpectrumDisplay, spectrum
 from widemargin.similarity import RBF, Deformable, MeanNorm
 
@@ -246,7 +246,7 @@ def test_display_of_what_auto_tried(plt):
     np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(path(svc.best_estimator_)["C"]))
 
 
-def test_display_of_kernels_in_given_axes(plt):
+def test_display_of_kernels_in_axes_of_the_user(plt):
     A, b = make_moons(100, noise=0.3, random_state=0)
     svc = wm.ThinPlateSVC().fit(A, b)
     assert len(candidates(svc)) > 1
@@ -320,7 +320,7 @@ def test_the_weightiest_bases_are_shown(plt):
     assert "feature" in texts
 
 
-def test_the_weightiest_bases_of_each_class(plt):
+def test_the_bases_with_the_largest_weights_of_each_class(plt):
     svc = wm.BasisExpansionSVC("rbf", n_basis=50, normalization="mean_norm", C=1.0).fit(X, Y)
     display = BasisDisplay.from_estimator(svc, 3, per_class=True)
     assert [name for name, _, _ in display.groups] == [f"class {label}" for label in range(10)]
@@ -372,7 +372,7 @@ def test_images_are_shown_as_images(plt):
     assert BasisDisplay.from_estimator(cells, 2).axes_[0].images[0].get_array().shape == (2, 2)
 
 
-def test_vectors_are_shown_as_images_where_told(plt):
+def test_vectors_are_shown_as_images_of_a_shape(plt):
     svc = wm.BasisExpansionSVC("rbf", n_basis=30, normalization="mean_norm", C=1.0).fit(sparse.csr_array(X), Y)
     display = BasisDisplay.from_estimator(svc, 3, image_shape=(8, 8), per_class=True)
     assert (display.kind, len(display.axes_)) == ("images", 30)
@@ -383,7 +383,7 @@ def test_vectors_are_shown_as_images_where_told(plt):
         BasisDisplay.from_estimator(svc, image_shape=(7, 8))
 
 
-def test_columns_are_told_by_name_or_by_whole_numbers(plt):
+def test_columns_are_labeled_by_name_or_by_whole_numbers(plt):
     import pandas
 
     ticks = lambda display: [label.get_text() for label in display.axes_[-1].get_xticklabels()]  # noqa: E731
@@ -471,7 +471,7 @@ def test_other_objects_are_shown_by_their_representation(plt):
     }
 
 
-def test_panels_within_given_axes(plt):
+def test_panels_within_axes_of_the_user(plt):
     figure, axes = plt.subplots(1, 2)
     svc = wm.BasisExpansionSVC("edit", n_basis=20, normalization="mean_norm", C=1.0).fit(WORDS, HALF)
     display = BasisDisplay.from_estimator(svc, 3, ax=axes[1])

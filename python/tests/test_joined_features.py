@@ -1,4 +1,4 @@
-"""A descriptor's features beside similarities, sparse and dense."""
+"""A descriptor's features together with similarities, sparse and dense."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_sparse_and_dense_vectors_agree():
     np.testing.assert_allclose(svc.fit(sparse.csr_array(X), y).decision_function(X), dense, atol=1e-3)
 
 
-def test_what_cannot_be_joined_is_told():
+def test_features_that_cannot_be_joined_raise():
     with pytest.raises(ValueError, match="cannot be combined"):
         wm.BasisExpansionSVC(["precomputed", "features"]).fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="cannot be combined with a function"):

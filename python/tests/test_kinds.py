@@ -224,8 +224,8 @@ def test_sequences_of_samples():
 def test_a_forgotten_decorator_is_named(function):
     with pytest.raises((ValueError, AttributeError)) as raised:
         wm.BasisExpansionSVC(function).fit(["abc", "xyz"] * 10, [0, 1] * 10)
-    told = " ".join([str(raised.value), *getattr(raised.value, "__notes__", [])])
-    assert "compares one sample with one basis, decorate it with widemargin.similarity.pairs" in told
+    message = " ".join([str(raised.value), *getattr(raised.value, "__notes__", [])])
+    assert "compares one sample with one basis, decorate it with widemargin.similarity.pairs" in message
 
 
 def test_kind_decides_where_a_collection_could_be_of_several():

@@ -110,7 +110,7 @@ def test_bad_input_is_named():
     model = BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
     with pytest.raises(ValueError, match="not among the classes"):
         dual_variables(model, X, y + 1)
-    with pytest.raises(ValueError, match="one a sample"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         dual_variables(model, X, y[:-1])
     with pytest.raises(NotFittedError):
         margins(BasisExpansionSVC(similarity="rbf", normalization="mean_norm", C=1.0))

@@ -1,4 +1,4 @@
-"""One class: left-out scores are those of refits, the threshold is what it says, and a file has all of it."""
+"""Outlier detection: leave-one-out scores against refits, the threshold, and model files."""
 
 import pickle
 
@@ -53,7 +53,7 @@ def test_the_threshold_is_beyond_the_share_of_new_samples_that_it_names(quantile
     assert abs(np.mean(shares) - quantile) < 3 * np.sqrt(quantile * (1 - quantile) / 1500) + 0.005, shares
 
 
-def test_samples_that_are_unlike_are_told():
+def test_outliers_are_found():
     detector = wm.BasisExpansionOneClass(random_state=0).fit(normal(400, 0))
     there = np.vstack([normal(200, 1), normal(200, 2) + 4])
     assert roc_auc_score(np.repeat([1, 0], 200), detector.score_samples(there)) > 0.99

@@ -12,9 +12,9 @@ from scipy import sparse
 
 import widemargin as wm
 from widemargin import _onnx
-from widemargin._rows import SIMILARITIES
+from widemargin._specs import SIMILARITIES
 
-# Few bases, and polynomials that separate the data alone, are told of.
+# Warnings about few bases, and about polynomials that separate the data alone.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 EXPORTED = [spec for row in SIMILARITIES.values() if row["onnx"] for spec in row["examples"]]

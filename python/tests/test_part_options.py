@@ -60,7 +60,7 @@ def test_models_keep_both(tmp_path):
     assert len(shown.groups[0][1]) == 5
 
 
-def test_a_callable_stands_beside_a_similarity_with_its_own_bases():
+def test_a_callable_together_with_a_similarity_with_its_own_bases():
     def similarity(A, B):
         return rbf_kernel(A, B, gamma=0.05)
 
@@ -87,7 +87,7 @@ def test_learned_weights_are_worth_it(C):
     labels = (signal[:, 0] * signal[:, 1] > 0).astype(int)
     data = np.hstack([signal, noise])
 
-    # All columns, most of them noise, beside one that fits: the second must count for more.
+    # All columns, most of them noise, together with one that fits: the second must count for more.
     specs = ["rbf:gamma=0.05,weight=auto", "polynomial:degree=2,gamma=0.1,coef0=0,weight=auto"]
     model = BasisExpansionSVC(specs, n_basis=200, C=C, normalization="nystroem").fit(data[:300], labels[:300])
     weights = [float(spec.partition("weight=")[2].split(",")[0] or 1) for spec in model.similarity_]

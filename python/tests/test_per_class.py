@@ -1,4 +1,4 @@
-"""C for each class by itself, against fits of each class against the others."""
+"""C for each class, against fits of each class against the others."""
 
 from __future__ import annotations
 

@@ -99,16 +99,16 @@ def test_nothing_is_pickled(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "told"),
+    ("estimator", "message"),
     [
         (CalibratedClassifierCV(wm.ThinPlateSVC()), "predict_proba is calibrated"),
         (MultiOutputClassifier(wm.ThinPlateSVC()), "indicator matrices"),
         (OneVsRestClassifier(wm.ThinPlateSVC()), "several classes"),
     ],
 )
-def test_wrappers_are_told_what_to_use_instead(estimator, told, tmp_path):
+def test_errors_of_wrappers_say_what_to_use_instead(estimator, message, tmp_path):
     for refuse in (lambda: wm.save(estimator, tmp_path / "no"), lambda: wm.to_onnx(estimator)):
-        with pytest.raises(TypeError, match=told):
+        with pytest.raises(TypeError, match=message):
             refuse()
 
 

@@ -62,7 +62,7 @@ def test_three_nodes_are_the_paper_s(digits):
     np.testing.assert_array_equal(by_default.decision_function(X_test), given.decision_function(X_test))
 
 
-def test_nystroem_nodes_can_be_given(digits, tmp_path):
+def test_nystroem_nodes_can_be_set(digits, tmp_path):
     X, y, _ = digits
     model = wm.PowerMeanSVC(nodes=np.array([0.5, 0.1, 1.0, 0.02])).fit(X, y)
     np.testing.assert_array_equal(model.nodes_, [0.5, 0.1, 1.0, 0.02])
@@ -152,7 +152,7 @@ def test_a_table_is_not_exported():
 AUTO = {"kernel": "auto", "C": "auto", "nodes": "auto"}
 
 
-def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
+def test_selected_parameters_are_reported_and_stored(digits, tmp_path):
     X, y, X_test = digits
     model = wm.PowerMeanSVC(**AUTO, random_state=0).fit(X, y)
     exact = {one["kernel"]: one for one in candidates(model) if one["nodes"] is None}
@@ -176,7 +176,7 @@ def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
     np.testing.assert_array_equal(path(loaded)["C"], path(model)["C"])
 
 
-def test_the_losses_told_are_those_of_numpy(digits):
+def test_the_reported_losses_are_those_of_numpy(digits):
     X, y, _ = digits
     X, y = X[:80], y[:80]
     model = wm.PowerMeanSVC(kernel=-1, nodes=3, C="auto").fit(X, y)
@@ -186,11 +186,11 @@ def test_the_losses_told_are_those_of_numpy(digits):
     inverse = np.linalg.inv(chi2(*np.meshgrid(model.nodes_, model.nodes_)))
     gram = np.einsum("ajm,mn,bjn->ab", at_nodes, inverse, at_nodes)
     signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
-    for C, told in zip(path(model)["C"][::4], path(model)["hinge"][::4], strict=True):
+    for C, hinge in zip(path(model)["C"][::4], path(model)["hinge"][::4], strict=True):
         hat = gram @ np.linalg.inv(gram + np.eye(len(y)) / (2 * C))
         left_out = signs - (signs - hat @ signs) / (1 - np.diag(hat))[:, None]
         loss = np.mean(np.maximum(0, 1 - signs * left_out) ** 2)
-        assert told == pytest.approx(loss, rel=1e-4)
+        assert hinge == pytest.approx(loss, rel=1e-4)
 
 
 def test_a_kernel_of_ones_own_has_c_and_nodes_chosen(digits):

@@ -32,7 +32,7 @@ def test_distances_are_the_similarities_that_they_name(spec, make, normalization
     assert (distances.basis_indices_ == similarities.basis_indices_).all()
 
 
-def test_gamma_is_learned_and_kept(tmp_path):
+def test_gamma_is_learned_and_stored(tmp_path):
     model = BasisExpansionSVC("precomputed:distance=exp", n_basis=100).fit(cdist(A, A), a)
     gamma = float(model.similarity_.partition("gamma=")[2])
     assert gamma == pytest.approx(1 / cdist(A, A).mean(), rel=1e-5)

@@ -64,10 +64,10 @@ def test_the_slope_is_the_minimum_of_the_log_loss_of_the_left_out_values():
         return ((n + 1) * np.logaddexp(0, -slope * own) + np.logaddexp(0, slope * own)).sum() / (n + 2)
 
     best = minimize_scalar(loss, bounds=(0.01, 100), method="bounded", options={"xatol": 1e-10}).x
-    told = calibration_of(fitted)
-    assert told["on"] == "leave-one-out"
-    assert told["n_samples"] == n
-    assert told["slopes"] == pytest.approx([best], rel=1e-6)
+    calibration = calibration_of(fitted)
+    assert calibration["on"] == "leave-one-out"
+    assert calibration["n_samples"] == n
+    assert calibration["slopes"] == pytest.approx([best], rel=1e-6)
     p = 1 / (1 + np.exp(-best * fitted.decision_function(X)))
     np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], p, rtol=1e-5, atol=1e-12)
 
@@ -89,7 +89,7 @@ def test_weights_are_copies(name):
     weights = np.arange(len(y)) % 3
     estimator = clone(ESTIMATORS[name])
     if name == "given C":
-        # Fewer would be chosen among rows, of which there are others.
+        # Fewer would be chosen among rows that others repeat.
         estimator.set_params(n_basis=len(X))
     weighted = clone(estimator).fit(X, y, sample_weight=weights)
     copied = clone(estimator).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))

@@ -9,35 +9,13 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
-from compared import candidates, expected_error, path
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.datasets import load_diabetes, make_friedman1
+from compared import candidates, expected_error
+from problems import rbf_kernel, regression_table, ridge_with_intercept
+from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from widemargin import BasisExpansionRegressor, load, save, to_onnx
-
-
-def table(n: int = 60, d: int = 4, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)).astype(np.float32)
-    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=n)
-
-
-def weighted_ridge(K: Any, y: Any, weights: Any, C: float, at: Any) -> Any:
-    """Kernel ridge regression with a free intercept, by the system that its coefficients solve."""
-    n = len(y)
-    system = np.zeros((n + 1, n + 1))
-    system[:n, :n] = K + np.diag(0.5 / C / weights)
-    system[:n, n] = system[n, :n] = 1
-    solved = np.linalg.solve(system, np.concatenate([y, np.zeros((1, *y.shape[1:]))]))
-    return at @ solved[:n] + solved[n]
-
-
-def rbf(X: Any, Y: Any, gamma: float = 0.3) -> Any:
-    return np.exp(-gamma * ((X[:, None].astype(float) - Y[None].astype(float)) ** 2).sum(-1))
 
 
 def kernel_regressor(C: Any = "auto", **parameters: Any) -> BasisExpansionRegressor:
@@ -45,11 +23,11 @@ def kernel_regressor(C: Any = "auto", **parameters: Any) -> BasisExpansionRegres
 
 
 def test_is_kernel_ridge_regression_with_a_free_intercept() -> None:
-    X, y = table()
-    K = rbf(X, X)
+    X, y = regression_table()
+    K = rbf_kernel(X, X)
     for C in (0.1, 10.0):
         found = kernel_regressor(C).fit(X, y).predict(X)
-        np.testing.assert_allclose(found, weighted_ridge(K, y, np.ones(len(y)), C, K), atol=1e-5)
+        np.testing.assert_allclose(found, ridge_with_intercept(K, y, np.ones(len(y)), C, K), atol=1e-5)
     # scikit-learn's has no intercept.
     without = kernel_regressor(0.5, fit_intercept=False).fit(X, y)
     peer = KernelRidge(kernel="rbf", gamma=0.3, alpha=1.0).fit(X, y)
@@ -58,7 +36,7 @@ def test_is_kernel_ridge_regression_with_a_free_intercept() -> None:
 
 
 def test_is_ridge_regression_on_features_with_the_same_leave_one_out() -> None:
-    X, y = table(n=80, d=6)
+    X, y = regression_table(n=80, d=6)
     found = BasisExpansionRegressor("features", normalization="none", C=0.25).fit(X, y)
     peer = Ridge(alpha=2.0).fit(X.astype(float), y)
     np.testing.assert_allclose(found.coef_, peer.coef_, atol=1e-5)
@@ -68,44 +46,8 @@ def test_is_ridge_regression_on_features_with_the_same_leave_one_out() -> None:
     assert expected_error(found) == pytest.approx(error, rel=1e-5)
 
 
-@settings(max_examples=10, deadline=None)
-@given(st.integers(0, 1000), st.integers(6, 14), st.integers(1, 3), st.sampled_from([0.05, 1.0, 20.0]))
-def test_leave_one_out_is_that_of_refits(seed: int, n: int, outputs: int, C: float) -> None:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2)).astype(np.float32)
-    Y = rng.normal(size=(n, outputs)) * np.array([1.0, 100.0, 0.01])[:outputs] + 7
-    weights = rng.integers(1, 4, size=n).astype(float)
-    # The last sample is the first one with other targets: independent draws, of which one is left out; others whole.
-    X[-1] = X[0]
-    removed = weights.copy()
-    removed[[0, -1]] = weights.min()
-    K = rbf(X, X)
-    truth = np.zeros_like(Y)
-    for i in range(n):
-        fewer = weights.copy()
-        fewer[i] -= removed[i]
-        kept = fewer > 0
-        at = K[i : i + 1][:, kept]
-        truth[i] = weighted_ridge(K[np.ix_(kept, kept)], Y[kept], fewer[kept], C, at)[0]
-    errors = np.sqrt((weights[:, None] * (Y - truth) ** 2).sum(0) / weights.sum())
-    found = kernel_regressor(C).fit(X, Y, sample_weight=weights)
-    assert expected_error(found) == pytest.approx(errors.mean(), rel=1e-4)
-
-
-def test_the_least_error_of_the_path_is_taken() -> None:
-    X, y = table()
-    found = kernel_regressor().fit(X, y)
-    best = path(found)["score"].argmax()
-    assert path(found)["C"][best] == found.C_
-    assert path(found)["score"][best] == found.estimated_score_
-    assert found.estimated_score_ == pytest.approx(1 - expected_error(found) ** 2 / y.var())
-    again = kernel_regressor(found.C_).fit(X, y)
-    assert expected_error(again) == pytest.approx(expected_error(found))
-    assert len(path(again)["C"]) == 1
-
-
 def test_weights_are_copies_and_zero_is_absence() -> None:
-    X, y = table(n=40)
+    X, y = regression_table(n=40)
     weights = np.arange(40) % 3
     rows = np.repeat(np.arange(40), weights)
     one = kernel_regressor().fit(X, y, sample_weight=weights.astype(float))
@@ -113,27 +55,12 @@ def test_weights_are_copies_and_zero_is_absence() -> None:
     assert (one.predict(X) == other.predict(X)).all()
     assert expected_error(one) == expected_error(other)
     fractions = kernel_regressor(1.0).fit(X, y, sample_weight=0.25 + weights / 3)
-    K = rbf(X, X)
-    np.testing.assert_allclose(fractions.predict(X), weighted_ridge(K, y, 0.25 + weights / 3, 1.0, K), atol=1e-5)
-
-
-def test_several_outputs_are_fitted_as_one_by_one() -> None:
-    X, y = table()
-    Y = np.column_stack([y, 1e6 + 5 * y**2, np.full(len(y), 3.0)])
-    both = kernel_regressor(2.0).fit(X, Y)
-    assert both.predict(X).shape == Y.shape
-    alone_errors = []
-    assert both.coef_.shape[0] == 3
-    for output in range(3):
-        alone = kernel_regressor(2.0).fit(X, Y[:, output])
-        np.testing.assert_allclose(both.predict(X)[:, output], alone.predict(X), rtol=1e-9)
-        alone_errors.append(expected_error(alone))
-    assert expected_error(both) == pytest.approx(np.mean(alone_errors), rel=1e-9)
-    assert (both.predict(X)[:, 2] == 3.0).all()
+    K = rbf_kernel(X, X)
+    np.testing.assert_allclose(fractions.predict(X), ridge_with_intercept(K, y, 0.25 + weights / 3, 1.0, K), atol=1e-5)
 
 
 def test_the_target_may_be_far_from_zero_and_of_any_size() -> None:
-    X, y = table()
+    X, y = regression_table()
     plain = kernel_regressor().fit(X, y).predict(X)
     for factor, shift in ((1e-30, 0.0), (1e30, 0.0), (1.0, 1e9)):
         moved = kernel_regressor().fit(X, factor * y + shift).predict(X)
@@ -198,12 +125,12 @@ def test_auto_takes_any_kind_of_samples() -> None:
 
 
 def test_a_python_similarity_and_a_matrix_are_as_the_named_one(tmp_path: Any) -> None:
-    X, y = table()
+    X, y = regression_table()
     named = kernel_regressor(1.0).fit(X, y)
-    called = BasisExpansionRegressor(rbf, normalization="nystroem", C=1.0).fit(X, y)
+    called = BasisExpansionRegressor(rbf_kernel, normalization="nystroem", C=1.0).fit(X, y)
     np.testing.assert_allclose(called.predict(X), named.predict(X), atol=1e-4)
-    given = BasisExpansionRegressor("precomputed", normalization="nystroem", C=1.0).fit(rbf(X, X), y)
-    np.testing.assert_allclose(given.predict(rbf(X, X)), named.predict(X), atol=1e-4)
+    given = BasisExpansionRegressor("precomputed", normalization="nystroem", C=1.0).fit(rbf_kernel(X, X), y)
+    np.testing.assert_allclose(given.predict(rbf_kernel(X, X)), named.predict(X), atol=1e-4)
     save(called, tmp_path / "called.model")
     same = load(tmp_path / "called.model", trusted=True)
     assert (same.predict(X) == called.predict(X)).all()
@@ -211,7 +138,7 @@ def test_a_python_similarity_and_a_matrix_are_as_the_named_one(tmp_path: Any) ->
 
 
 def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
-    X, y = table()
+    X, y = regression_table()
     for target in (y, np.column_stack([y, y**2])):
         fitted = BasisExpansionRegressor("z-score/laplacian", n_basis=20).fit(X, target)
         save(fitted, tmp_path / "one.model")
@@ -226,16 +153,6 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
     (tmp_path / "one.model").write_bytes(damaged)
     with pytest.raises(ValueError, match="damaged"):
         load(tmp_path / "one.model")
-
-
-@pytest.mark.parametrize("similarity", ["z-score/rbf", "distance", "laplacian", "linear", "features"])
-def test_onnx_predicts_the_same(similarity: str) -> None:
-    X, y = table()
-    Y = np.column_stack([y, 50 + y**2])
-    fitted = BasisExpansionRegressor(similarity).fit(X, Y)
-    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
-    (found,) = session.run(["targets"], {"X": X})
-    np.testing.assert_allclose(found, fitted.predict(X), atol=1e-5 * np.abs(Y).max())
 
 
 @pytest.mark.parametrize("similarity", ["z-score/rbf:gamma=0.02", "z-score/multiquadric:gamma=0.1"])
@@ -257,41 +174,11 @@ def test_onnx_keeps_the_digits_of_a_smooth_function(similarity: str) -> None:
     np.testing.assert_allclose(single, fitted.predict(new)[:5], rtol=0, atol=1e-6 * y.std())
 
 
-def test_bad_targets_are_told() -> None:
-    X, y = table()
-    with pytest.raises(ValueError, match="NaN"):
-        BasisExpansionRegressor("rbf").fit(X, np.where(np.arange(60) == 3, np.nan, y))
-    with pytest.raises(ValueError, match="infinity"):
-        BasisExpansionRegressor("rbf").fit(X, np.where(np.arange(60) == 3, np.inf, y))
-    with pytest.raises(ValueError, match="inconsistent numbers"):
-        BasisExpansionRegressor("rbf").fit(X, y[:-1])
-    with pytest.raises(ValueError, match="convert string"):
-        BasisExpansionRegressor("rbf").fit(X, ["a"] * 60)
-    with pytest.warns(UserWarning, match="same target"):
-        constant = BasisExpansionRegressor("rbf").fit(X, np.full(60, 2.5))
-    assert (constant.predict(X) == 2.5).all()
-    assert expected_error(constant) == 0.0
-    with pytest.raises(ValueError, match="C"):
-        BasisExpansionRegressor("rbf", C="best").fit(X, y)
-
-
 def test_a_fit_no_better_than_the_mean_warns() -> None:
-    X, _ = table()
+    X, _ = regression_table()
     y = np.random.default_rng(5).normal(size=60)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = BasisExpansionRegressor("rbf:gamma=5", normalization="nystroem", C=1000.0).fit(X, y)
     assert found.estimated_score_ < 0
     assert any("no better than the mean" in str(one.message) for one in caught)
-
-
-def test_the_estimate_is_near_the_score_of_other_samples() -> None:
-    X, y = load_diabetes(return_X_y=True)
-    chosen = BasisExpansionRegressor(random_state=0).fit(X[:300], y[:300])
-    assert abs(chosen.estimated_score_ - chosen.score(X[300:], y[300:])) < 0.1
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks([BasisExpansionRegressor("rbf"), BasisExpansionRegressor()])
-def test_scikit_learns_checks(estimator, check) -> None:
-    check(estimator)

@@ -139,7 +139,7 @@ def test_the_leave_one_out_error_is_near_that_of_refits(loss: str) -> None:
         assert expected_error(found) == pytest.approx((weights * losses).sum() / weights.sum(), rel=0.1)
 
 
-def test_what_is_estimated_is_named_and_the_best_is_taken() -> None:
+def test_the_estimate_is_named_and_the_best_is_selected() -> None:
     X, y = table()
     for loss in LOSSES:
         found = linear(loss=loss).fit(X, y)

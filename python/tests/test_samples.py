@@ -56,7 +56,7 @@ def test_columns_side_by_side_become_rows():
     assert taken.flags.c_contiguous
 
 
-def test_sparse_vectors_are_taken_as_they_are():
+def test_sparse_vectors_are_not_copied():
     X = sparse.random_array((20, 30), density=0.2, format="csr", rng=np.random.default_rng(0), dtype=np.float32)
     form, data, indices, indptr, n_columns = from_vectors(X)
     assert (form, n_columns) == ("csr", 30)
@@ -366,7 +366,7 @@ def test_sets_become_words(sets):
     assert bits_of(words, n_bits) == sets
 
 
-def test_sets_of_a_given_number_of_elements():
+def test_sets_of_a_fixed_number_of_elements():
     (_, words, n_bits), _ = from_other([{0, 65}, frozenset()], SETS, n_bits=66)
     assert (words.shape, n_bits) == ((2, 2), 66)
     with pytest.raises(ValueError, match=r"set 1 \(from 0\) has the element 66.*below 66"):
@@ -414,7 +414,7 @@ def test_frames_of_bool_are_sets():
         ([[1.0], [1.0, 2.0]], ["strings", "series"], "series"),
     ],
 )
-def test_the_kind_is_told_by_the_samples(X, takes, form):
+def test_the_kind_follows_from_the_samples(X, takes, form):
     assert from_other(X, takes)[0][0] == form
 
 

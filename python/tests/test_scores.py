@@ -32,7 +32,7 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
     np.savetxt(tmp_path / "test.csv", np.column_stack([b, A]), fmt="%d", delimiter=",", header="label,a,b", comments="")
     names = NAMES if n_classes == 2 else NAMES[:-1]
     command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--metrics", ",".join(names)]
-    told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    evaluation = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
 
     values, predicted = svc.decision_function(A).astype(np.float32), svc.predict(A)
     assert len(np.unique(values)) < values.size  # there are ties
@@ -47,24 +47,24 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
         "neg-brier-score": -metrics.brier_score_loss(b, probabilities if n_classes > 2 else probabilities[:, 1]),
     }
     # The command line calibrates decision values in single precision.
-    assert told["scores"] == pytest.approx({name: expected[name] for name in names}, abs=1e-6)
+    assert evaluation["scores"] == pytest.approx({name: expected[name] for name in names}, abs=1e-6)
     exact = [name for name in names if not name.startswith("neg-")]
-    assert {name: told["scores"][name] for name in exact} == pytest.approx(
+    assert {name: evaluation["scores"][name] for name in exact} == pytest.approx(
         {name: expected[name] for name in exact}, abs=1e-12
     )
-    assert told["log_loss"] == -told["scores"]["neg-log-loss"]
-    assert told["brier_score"] == -told["scores"]["neg-brier-score"]
-    assert told["roc_auc"] == pytest.approx(expected["roc-auc"], abs=1e-12)
-    assert told["average_precision"] == (told["scores"]["average-precision"] if n_classes == 2 else None)
-    confusion = told["confusion_matrix"]
+    assert evaluation["log_loss"] == -evaluation["scores"]["neg-log-loss"]
+    assert evaluation["brier_score"] == -evaluation["scores"]["neg-brier-score"]
+    assert evaluation["roc_auc"] == pytest.approx(expected["roc-auc"], abs=1e-12)
+    assert evaluation["average_precision"] == (evaluation["scores"]["average-precision"] if n_classes == 2 else None)
+    confusion = evaluation["confusion_matrix"]
     assert confusion["labels"] == sorted({*b.tolist(), *predicted.tolist()})
     np.testing.assert_array_equal(confusion["counts"], metrics.confusion_matrix(b, predicted))
     of_classes = metrics.precision_recall_fscore_support(b, predicted, zero_division=0)
     for name, values_of in zip(["precision", "recall", "f1", "support"], of_classes, strict=True):
-        assert [one[name] or 0 for one in told["classes"]] == pytest.approx(values_of.tolist(), abs=1e-12)
-    assert told["balanced_accuracy"] == told["scores"]["balanced-accuracy"]
-    assert told["f1_macro"] == told["scores"]["f1-macro"]
-    assert 0.5 < told["accuracy"] < 1.0
+        assert [one[name] or 0 for one in evaluation["classes"]] == pytest.approx(values_of.tolist(), abs=1e-12)
+    assert evaluation["balanced_accuracy"] == evaluation["scores"]["balanced-accuracy"]
+    assert evaluation["f1_macro"] == evaluation["scores"]["f1-macro"]
+    assert 0.5 < evaluation["accuracy"] < 1.0
 
 
 def test_weighted_scores_of_classes_agree_with_the_confusion_matrix(tmp_path):
@@ -75,11 +75,11 @@ def test_weighted_scores_of_classes_agree_with_the_confusion_matrix(tmp_path):
     columns = np.column_stack([b, weights, A])
     np.savetxt(tmp_path / "test.csv", columns, delimiter=",", header="label,w,a,b", comments="")
     command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--weight-column", "w"]
-    told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    evaluation = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
     predicted, probabilities = svc.predict(A), svc.predict_proba(A)
     confusion = metrics.confusion_matrix(b, predicted, sample_weight=weights)
-    np.testing.assert_allclose(told["confusion_matrix"]["counts"], confusion)
-    support = [one["support"] for one in told["classes"]]
+    np.testing.assert_allclose(evaluation["confusion_matrix"]["counts"], confusion)
+    support = [one["support"] for one in evaluation["classes"]]
     assert support == pytest.approx(confusion.sum(axis=1).tolist())
     expected = [metrics.roc_auc_score(b == k, probabilities[:, k], sample_weight=weights) for k in range(3)]
-    assert told["roc_auc"] == pytest.approx(np.mean(expected), abs=1e-12)
+    assert evaluation["roc_auc"] == pytest.approx(np.mean(expected), abs=1e-12)

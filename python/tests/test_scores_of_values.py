@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def problem(seed, n_classes):
-    """Classes, decision values of which many are the same, and weights of which some are 0."""
+    """Classes, decision values with many ties, and weights with some zeros."""
     random = np.random.default_rng(seed)
     n = int(random.integers(n_classes, 40))
     codes = random.permutation(np.concatenate([np.arange(n_classes), random.integers(0, n_classes, n - n_classes)]))

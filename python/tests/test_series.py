@@ -97,7 +97,7 @@ def test_what_was_learned_of_series_is_in_the_model(tmp_path, client, descriptor
     for same in (wm.load(tmp_path / "m.model"), pickle.loads(pickle.dumps(svc)), clone(svc).fit(X, y)):
         np.testing.assert_array_equal(same.decision_function(X), scores)
         np.testing.assert_array_equal(same.decision_function(X[:1, :, :5]), svc.decision_function(X[:1, :, :5]))
-    # A callable beside it is kept by Python, with what descriptors learned.
+    # Python stores a callable in addition, with what descriptors learned.
     both = wm.BasisExpansionSVC([f"{descriptor}/rbf", mean_product], **settings).fit(X, y)
     wm.save(both, tmp_path / "m.model")
     loaded = wm.load(tmp_path / "m.model", trusted=True)
@@ -142,7 +142,7 @@ def mean_product(samples, bases):
     return np.array([[float(np.mean(a) * np.mean(b)) for b in bases] for a in samples])
 
 
-def test_channels_first_beside_a_callable(tmp_path):
+def test_channels_first_together_with_a_callable(tmp_path):
     X, y = waves(30)
     svc = wm.BasisExpansionSVC(
         ["dtw", mean_product], n_basis=5, layout="channels_first", normalization="mean_norm", C=1.0

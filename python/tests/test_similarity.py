@@ -1,4 +1,4 @@
-"""Similarities: their values against plain NumPy and Python, their habits as objects, and what is told of mistakes."""
+"""Similarities: their values against plain NumPy and Python, their habits as objects, and messages about mistakes."""
 
 import inspect
 import itertools
@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 import widemargin as wm
 from widemargin import _core
 from widemargin import similarity as similarities
-from widemargin._nested import object_of
-from widemargin._rows import DESCRIPTORS, SIMILARITIES
+from widemargin._compares import object_of
+from widemargin._specs import DESCRIPTORS, SIMILARITIES
 from widemargin.similarity import (
     DTW,
     HOG,
@@ -320,7 +320,7 @@ def test_ngrams():
 
     expected = by_pair(cosine, WORDS, WORDS[:5])
     np.testing.assert_allclose(pairwise(NGram(2), WORDS, WORDS[:5]), expected, rtol=1e-6)
-    # So many places that no two n-grams share one.
+    # Enough places that no two n-grams share one.
     block = pairwise(NGrams(2, bits=2**20) >> Tanimoto(), WORDS, WORDS[:5])
     np.testing.assert_allclose(block, by_pair(shared, WORDS, WORDS[:5]), rtol=1e-6)
     filled = [word for word in WORDS if word]
@@ -978,7 +978,7 @@ def test_parameters_of_a_named_similarity_can_be_searched(estimator, grid, expec
     assert getattr(getattr(in_pipeline[0], parameter), inner) == values[0]
 
 
-def test_the_other_parameters_of_a_spec_are_kept():
+def test_the_other_parameters_of_a_spec_are_preserved():
     svc = wm.BasisExpansionSVC("polynomial:degree=2,coef0=0.5").set_params(similarity__gamma=3, C=2.0)
     assert (svc.similarity.spec, svc.C) == ("polynomial:degree=2,gamma=3,coef0=0.5", 2.0)
     svc = wm.BasisExpansionSVC("edit").set_params(similarity="dtw:root=true,window=0.2", similarity__gamma="auto")

@@ -12,14 +12,14 @@ from widemargin import BasisExpansionRegressor, BasisExpansionSVC, load, save
 AUTO = {"similarity": "auto", "normalization": "auto", "C": "auto"}
 
 
-def test_nothing_given_is_as_good_as_the_right_similarity(tmp_path):
+def test_default_parameters_are_as_good_as_the_right_similarity(tmp_path):
     X, y = make_circles(300, noise=0.15, factor=0.6, random_state=0)
     model = BasisExpansionSVC(**AUTO).fit(X[:200], y[:200])
     linear = BasisExpansionSVC("linear", C="auto").fit(X[:200], y[:200])
     right = BasisExpansionSVC("rbf", normalization="nystroem", C="auto").fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > linear.score(X[200:], y[200:]) + 0.2
     assert model.score(X[200:], y[200:]) >= right.score(X[200:], y[200:]) - 0.02
-    # The first that cannot be told from the best.
+    # The first that is not distinguishable from the best.
     taken = next(one for one in candidates(model) if one["similarity"] == model.similarity_)
     best = min(candidates(model), key=lambda one: one["hinge"])
     assert taken["hinge"] <= best["hinge"] + taken["std_test_score"] + best["std_test_score"]
@@ -67,7 +67,7 @@ def test_lists_of_rows_are_vectors():
     assert BasisExpansionSVC(**AUTO).fit(X.tolist(), y).n_features_in_ == 13
 
 
-def test_the_normalization_of_a_given_similarity():
+def test_the_normalization_of_a_fixed_similarity():
     X, y = load_wine(return_X_y=True)
     model = BasisExpansionSVC("z-score/rbf").fit(X, y)
     assert {one["normalization"] for one in candidates(model)[:2]} == {"nystroem", "mean_norm"}
@@ -105,7 +105,7 @@ def test_bad_input_is_named():
 
 @pytest.mark.parametrize("make", [BasisExpansionSVC, BasisExpansionRegressor])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_given_gamma_is_kept_and_one_that_is_not_given_is_searched(make, seed):
+def test_a_fixed_gamma_is_preserved_and_an_automatic_one_is_searched(make, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3))
     y = (np.hypot(*X.T[:2]) > 1).astype(int)

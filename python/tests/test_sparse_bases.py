@@ -69,7 +69,7 @@ def test_a_smaller_C_keeps_fewer_and_weights_are_copies():
 
 
 @pytest.mark.parametrize("most", [3, 50, 400])
-def test_at_most_so_many_bases_are_kept_and_they_are_better_than_any(most):
+def test_at_most_max_basis_bases_remain_and_they_are_better_than_any(most):
     digits, labels = load_digits(return_X_y=True)
     train, test = slice(0, 900), slice(900, None)
     pruned = BasisExpansionSVC("rbf", n_basis=200, max_basis=most, normalization="mean_norm", C=1.0).fit(

@@ -1,4 +1,4 @@
-"""Least squares: the peer is scikit-learn's ridge classifier, the left-out values those of its hat matrix."""
+"""Least squares, against scikit-learn's ridge classifier, and leave-one-out decision values by its hat matrix."""
 
 import numpy as np
 import pytest

@@ -80,7 +80,7 @@ def test_rounding_is_not_negative():
     assert report.n_negative == 0
 
 
-def test_negative_eigenvalues_are_told():
+def test_negative_eigenvalues_are_reported():
     report = check_similarity(negative_distance, X, n=10)
     assert report.n_negative == 1
     assert report.value_range[1] == 0
@@ -110,7 +110,7 @@ def column_centered(A, B):
 
 
 @pytest.mark.parametrize("similarity", [row_normalized, column_centered])
-def test_values_that_depend_on_what_else_is_asked(similarity):
+def test_values_that_depend_on_other_pairs_of_the_block(similarity):
     found = problems(similarity, X)
     assert any("in the block of all, and" in problem and "alone" in problem for problem in found)
     assert any("block of 6 samples" in problem or "and 6 bases" in problem for problem in found)
@@ -223,7 +223,7 @@ def opaque_product(A, B):
     return np.array([[a.number * b.number for b in B] for a in A], dtype=float)
 
 
-def test_objects_that_cannot_be_compared_are_told():
+def test_objects_that_cannot_be_compared_are_reported():
     report = check_similarity(opaque_product, [Opaque(number) for number in range(5)])
     assert "whether samples are modified" in report.not_checked[0]
     assert "not checked" in str(report)
@@ -276,7 +276,7 @@ def test_what_cannot_be_checked(similarity, samples, settings, error, message):
         check_similarity(similarity, samples, **settings)
 
 
-def test_the_same_samples_are_taken_for_a_seed():
+def test_the_same_samples_are_selected_for_a_seed():
     one, other = (check_similarity(gaussian, X, n=5, random_state=seed) for seed in (1, 1))
     assert one == other
     assert check_similarity(gaussian, X, n=5, random_state=2).value_range != one.value_range

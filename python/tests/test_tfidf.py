@@ -1,4 +1,4 @@
-"""The descriptor `tfidf` beside scikit-learn's TfidfVectorizer, and in models."""
+"""The descriptor `tfidf` compared with scikit-learn's TfidfVectorizer, and in models."""
 
 import numpy as np
 import pytest

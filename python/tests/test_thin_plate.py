@@ -79,7 +79,7 @@ def test_the_error_in_five_folds_is_that_of_new_rows_where_classes_come_in_a_per
     assert not any("no better" in warning for warning in fitted.report_["warnings"])
 
 
-def test_the_kernel_with_the_least_loss_is_taken_and_told(tmp_path):
+def test_the_kernel_with_the_smallest_loss_is_selected_and_reported(tmp_path):
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]
     auto = wm.ThinPlateSVC().fit(X, y)

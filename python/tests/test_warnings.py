@@ -16,7 +16,7 @@ X, y = load_digits(return_X_y=True)
 X, y = X[:200], y[:200]
 
 
-def told(call, category):
+def warned(call, category):
     """The places of the warnings of a kind."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -35,16 +35,16 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_warnings_of_a_fit_point_at_the_line_that_called_it(name):
-    found = told(CALLS[name], ConvergenceWarning)
+    found = warned(CALLS[name], ConvergenceWarning)
     assert found
     assert set(found) == {__file__}
 
 
 def test_other_warnings_point_there_too(monkeypatch):
-    monkeypatch.setattr("widemargin._threads.cpu_count", lambda: 1)
-    assert set(told(lambda: wm.PowerMeanSVC(kernel=-1, C=1.0, n_jobs=2).fit(X, y), UserWarning)) == {__file__}
+    monkeypatch.setattr("widemargin._parameters.cpu_count", lambda: 1)
+    assert set(warned(lambda: wm.PowerMeanSVC(kernel=-1, C=1.0, n_jobs=2).fit(X, y), UserWarning)) == {__file__}
     noise = np.random.default_rng(0).normal(size=(60, 2))
-    worse = told(lambda: wm.ThinPlateSVC().fit(noise, np.arange(60) % 2), UserWarning)
+    worse = warned(lambda: wm.ThinPlateSVC().fit(noise, np.arange(60) % 2), UserWarning)
     assert set(worse) <= {__file__}
 
 

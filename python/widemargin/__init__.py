@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from ._files import files
     from ._model_files import load, save
     from ._onnx import to_onnx
+    from ._parameters import KindWarning
     from .auto import AutoRegressor, AutoSVC
-    from .basis_expansion import BasisExpansionSVC
-    from .one_class import BasisExpansionOneClass
+    from .basis_expansion import BasisExpansion, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
     from .power_mean import PowerMeanSVC
-    from .regression import BasisExpansionRegressor, ThinPlateRegressor
-    from .thin_plate import ThinPlateSVC
-    from .transformers import BasisExpansion
+    from .thin_plate import ThinPlateRegressor, ThinPlateSVC
 
 __version__: str
 
@@ -34,13 +32,13 @@ _MODULES = {
     "AutoRegressor": "auto",
     "AutoSVC": "auto",
     "BasisExpansionSVC": "basis_expansion",
-    "BasisExpansionRegressor": "regression",
+    "BasisExpansionRegressor": "basis_expansion",
     "PowerMeanSVC": "power_mean",
-    "ThinPlateRegressor": "regression",
+    "ThinPlateRegressor": "thin_plate",
     "ThinPlateSVC": "thin_plate",
-    "KindWarning": "_warn",
-    "BasisExpansion": "transformers",
-    "BasisExpansionOneClass": "one_class",
+    "KindWarning": "_parameters",
+    "BasisExpansion": "basis_expansion",
+    "BasisExpansionOneClass": "basis_expansion",
     "files": "_files",
     "load": "_model_files",
     "save": "_model_files",

@@ -3,55 +3,69 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
 )
 
 from . import _core
-from ._bases import normalization_parameters, same_length
-from ._classes import classes_of, labels_of, restored_classes
-from ._columns import validated
+from ._columns import names_of_features, validated
 from ._files import opened
-from ._html import report_table, rows_of
-from ._label_matrix import indicator, is_multilabel, label_names
+from ._parameters import (
+    Labels,
+    RandomState,
+    Samples,
+    check_same_length,
+    normalization_parameters,
+    threads_of,
+    warn,
+    weights_of,
+)
 from ._progress import Progress
-from ._results import Row, path_of, results
+from ._report import Row, path_of, report_table, results, rows_of
 from ._samples import as_contiguous, from_vectors
-from ._stored_bases import specs_of
-from ._threads import threads_of
-from ._types import Labels, Samples
-from ._warn import warn
+from ._sklearn import CallbackSupportMixin, Interval, StrOptions, with_callbacks
+from ._targets import classes_of, is_multilabel, labels_of, restored_classes, target_of
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before scikit-learn 1.9
-    CallbackSupportMixin = object
-
-    _Fit = TypeVar("_Fit", bound=Callable[..., Any])
-
-    def with_callbacks(method: _Fit) -> _Fit:
-        return method
+_Class = TypeVar("_Class")
 
 
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def with_parameters(cls: type[_Class]) -> type[_Class]:
+    """Decorates an estimator: its annotations, and those of decorated bases, are the parameters of ``__init__``."""
+    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    init: Any = made.__init__
+    signature = inspect.signature(init)
+    # In documentation the parameters of the class come first, then those of its bases.
+    place = {name: -at for at, base in enumerate(reversed(cls.__mro__)) for name in inspect.get_annotations(base)}
+    ordered = sorted(signature.parameters.values(), key=lambda one: (one.kind, place.get(one.name, -len(cls.__mro__))))
+    init.__signature__ = signature.replace(parameters=ordered)
+    return made
+
+
+@with_parameters
 class WatchedMixin(CallbackSupportMixin):
-    """Progress reporting, on the screen and to scikit-learn's callbacks."""
+    """Parameters of all estimators, and progress reporting on the screen and to scikit-learn's callbacks."""
+
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
 
     @contextmanager
     def _watched(self, **tasks: Any) -> Iterator[Progress]:
@@ -94,6 +108,12 @@ SHARED: dict[str, list[Any]] = {
     "verbose": ["verbose"],
     "time_limit": [None, Interval(Real, 0, None, closed="left")],
 }
+POSITIVE = Interval(Real, 0, None, closed="neither")
+AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
+AUTO = StrOptions({"auto"})
+
+# Parameters with the name that they have in the header of a model file.
+_STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
 
 def watched(progress: Progress) -> Progress | None:
@@ -101,17 +121,24 @@ def watched(progress: Progress) -> Progress | None:
     return progress if progress.is_watching else None
 
 
-class FittedModel(WatchedMixin):
+@with_parameters
+class LimitedMixin(WatchedMixin):
+    """The parameters of all estimators with a model."""
+
+    time_limit: float | None = None
+
+
+class FittedModel(LimitedMixin):
     """An estimator with a model of the library: its fit, its attributes, its report."""
 
+    # The encoder of the columns of a frame, as JSON, if they are not all numeric.
+    _table_columns: str | None = None
     # The function of the extension module that trains the model.
     _core_fit: ClassVar[Any]
     # How scikit-learn checks the targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
     # Whether samples may be in files, larger than memory.
     _reads_files: ClassVar[bool] = False
-    # The encoder of the columns of a frame, as JSON, if they are not all numeric.
-    _table_columns: str | None = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._require(y)
@@ -141,14 +168,7 @@ class FittedModel(WatchedMixin):
         raise NotImplementedError
 
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
-        if sample_weight is None:
-            return None
-        if isinstance(sample_weight, Real):
-            return np.full(n_samples, float(sample_weight))
-        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-        if weights.shape != (n_samples,):
-            raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one per sample")
-        return as_contiguous(weights, np.float64)
+        return None if sample_weight is None else weights_of(sample_weight, n_samples)
 
     def _class_factors(self) -> str | list[float] | None:
         return None
@@ -161,7 +181,7 @@ class FittedModel(WatchedMixin):
             "max_iter": self._max_iter(),
             "seed": self._seed(),
             "threads": self._threads(),
-            "time_limit": getattr(self, "time_limit", None),
+            "time_limit": self.time_limit,
             "monitor": watched(progress),
             "features": self._features_of_model(),
         }
@@ -173,6 +193,10 @@ class FittedModel(WatchedMixin):
     def _max_iter(self) -> int:
         """The largest number of steps of a solver."""
         return 100
+
+    def _fixed_C(self) -> float | None:
+        """C; None if it is selected."""
+        return None if isinstance(self.C, str) else float(self.C)
 
     def _stored_names(self) -> list[str] | None:
         """The column names stored in the model."""
@@ -238,13 +262,26 @@ class FittedModel(WatchedMixin):
     def _estimate(self, path: list[Row]) -> None:
         """Sets the estimated score of the model."""
 
-    def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        """Sets the parameters and attributes of a model that was read, from its header."""
+    @classmethod
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a model that was read, from its header."""
         training = header.get("training") or {}
-        own = self.get_params(deep=False)
-        self.set_params(**{name: training[name] for name in ("tol", "max_iter") if name in training and name in own})
+        names = set(cls._get_param_names()) & {*_STORED}
+        stored = {name: of[name] for of in (training, header) for name in names & of.keys()}
+        stored = {name: value.replace("-", "_") if isinstance(value, str) else value for name, value in stored.items()}
         if "seed" in training:
-            self.set_params(random_state=ExactSeed(training["seed"]))
+            stored["random_state"] = ExactSeed(training["seed"])
+        return stored
+
+    @classmethod
+    def _restored(cls, model: _core.Model, header: dict[str, Any]) -> Self:
+        """The fitted estimator of a model that was read."""
+        fitted = cls(**cls._stored_parameters(header))
+        fitted._restore(model, header)
+        return fitted
+
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        """Sets the attributes of a model that was read, from its header."""
         names = header.get("feature_names")
         if (columns := header.get("columns")) is not None:
             self._table_columns = json.dumps(columns)
@@ -327,28 +364,38 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
     classes_: npt.NDArray[Any]
+    # Whether the targets of the fit were multilabel.
+    _is_multilabel: bool = False
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """Sets `classes_`, and returns the classes or labels, the codes of samples and their weights."""
-        self._several = is_multilabel(y)
-        values: npt.NDArray[Any]
-        if self._several:
-            values = indicator(y)
-            self.classes_ = np.arange(values.shape[1])
-            classes = label_names(y, values.shape[1])
-        else:
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
-            self.classes_, values = np.unique(y, return_inverse=True)
-            classes, values = labels_of(self.classes_), values.astype(np.uint32).reshape(-1)
-        same_length(n_samples, len(values))
-        return ((classes, values, self._weights(sample_weight, n_samples)),)
+        """Sets `classes_`, and returns the classes or labels, those of samples, and their weights."""
+        self._is_multilabel = is_multilabel(y)
+        names, values, self.classes_ = target_of(y)
+        check_same_length(n_samples, len(values))
+        return ((names, values, self._weights(sample_weight, n_samples)),)
+
+    def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
+        """The same for the fitted model; its classes or labels come first, in their order."""
+        names, values, _ = target_of(y)
+        known = json.loads(self._model.header())["classes"]
+        check_same_length(n_samples, len(values))
+        if not self._is_multilabel:
+            if values.ndim > 1:
+                raise ValueError("y should be a 1d array: the model has one class per sample")
+            known += [name for name in names if name not in known]
+            values = np.array([known.index(name) for name in names], dtype=np.uint32)[values]
+        elif values.ndim == 1 or values.shape[1] != len(known):
+            n_columns = 1 if values.ndim == 1 else values.shape[1]
+            raise ValueError(f"y has {n_columns} columns, and the model {len(known)} labels")
+        elif set(names) == set(known):
+            values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
+        return known, values, self._weights(sample_weight, n_samples)
 
     def _class_factors(self) -> str | list[float] | None:
         factors = self.class_weight
         if factors is None or factors == "balanced":
             return factors
-        if self._is_several():
+        if self._is_multilabel:
             raise ValueError("class_weight must be 'balanced' or None for multilabel targets: there are no classes")
         if not isinstance(factors, dict):
             raise ValueError(
@@ -357,7 +404,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             )
         known = self.classes_.tolist()
         if unknown := [label for label in factors if label not in known]:
-            raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {_some(known)}")
+            raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {some(known)}")
         return [float(factors.get(label, 1.0)) for label in known]
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
@@ -379,13 +426,16 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.estimated_score_std_ = float(estimate["standard_error"])
 
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        self._several = header.get("multilabel", False)
-        self.classes_ = np.arange(len(header["classes"])) if self._several else classes_of(header["classes"])
+        self._is_multilabel = header.get("multilabel", False)
+        self.classes_ = np.arange(len(header["classes"])) if self._is_multilabel else classes_of(header["classes"])
+        super()._restore(model, header)
+
+    @classmethod
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
         weight = (header.get("training") or {}).get("class_weight")
         if isinstance(weight, list):
             weight = {label: factor for label, factor in weight if factor != 1.0} or None
-        self.set_params(class_weight=weight)
-        super()._restore(model, header)
+        return super()._stored_parameters(header) | {"class_weight": weight}
 
     def _restore_type_of_classes(self, stored: bytes) -> None:
         """Converts the classes of a model that was read to their type in the fit."""
@@ -400,29 +450,9 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _is_several(self) -> bool:
-        """Whether the targets of the fit were multilabel."""
-        return bool(getattr(self, "_several", False))
-
     def _scores(self, X: Any) -> npt.NDArray[Any]:
         """(samples, problems)."""
         return self._model.decision_function(self._collected(X), self._threads())
-
-    def _dual_variables(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.float64]:
-        """(samples, problems)."""
-        if self._is_several():
-            values = indicator(y)
-            classes = json.loads(self._model.header())["classes"]
-        else:
-            y = column_or_1d(y)
-            values = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1).astype(np.uint32)
-            if (unknown := self.classes_[values] != y).any():
-                raise ValueError(
-                    f"y has {y[unknown][0]!r}, which is not among the classes of the fit: {_some(list(self.classes_))}"
-                )
-            classes = labels_of(self.classes_)
-        target = classes, values, self._weights(sample_weight, len(values))
-        return self._model.dual_variables(self._collected(X), target, self._threads())
 
     def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
         """Decision values of samples.
@@ -439,7 +469,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         scores = self._scores(X).astype(np.float64, copy=False)
-        return scores.ravel() if len(self.classes_) == 2 and not self._is_several() else scores
+        return scores.ravel() if len(self.classes_) == 2 and not self._is_multilabel else scores
 
     def predict(self, X: Samples) -> Labels:
         """The class of each sample.
@@ -453,7 +483,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,); for multilabel targets (n_samples, n_labels), 1 for predicted labels
         """
         scores = self.decision_function(X)
-        if self._is_several():
+        if self._is_multilabel:
             return (scores > 0).astype(np.int64)
         selected = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[selected]
@@ -501,7 +531,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
     def _probabilities(self, X: Any, *, logarithm: bool) -> npt.NDArray[np.float64]:
         scores = self.decision_function(X)
-        is_one = len(self.classes_) == 2 and not self._is_several()
+        is_one = len(self.classes_) == 2 and not self._is_multilabel
         scores = scores.reshape(-1, 1 if is_one else len(self.classes_))
         return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
 
@@ -514,13 +544,17 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     _is_flat: bool
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """The targets (samples, outputs) and the weights."""
+        """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        self._is_flat = y.ndim == 1
+        return self._target_to_evaluate(y, sample_weight, n_samples)
+
+    def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         if targets.ndim > 2:
             raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
-        same_length(n_samples, len(targets))
-        self._is_flat = targets.ndim == 1
-        targets = as_contiguous(targets.reshape(len(targets), -1), np.float64)
+        check_same_length(n_samples, len(targets))
+        targets = as_contiguous(targets.reshape(n_samples, -1), np.float64)
         return targets, self._weights(sample_weight, n_samples)
 
     def predict(self, X: Samples) -> npt.NDArray[np.float64]:
@@ -588,7 +622,7 @@ class VectorModel(FittedModel):
         return from_vectors(self._validated(X, reset=False)), None
 
 
-def _some(values: list[Any]) -> str:
+def some(values: list[Any]) -> str:
     shown = ", ".join(repr(value) for value in values[:10])
     return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"
 
@@ -609,12 +643,58 @@ def fitting(method: Any) -> Any:
     return with_callbacks(fit)
 
 
-def c_of(estimator: Any) -> float | None:
-    """The estimator's C; None for "auto"."""
-    C = estimator.C
-    if not isinstance(C, str):
-        return float(C)
-    if C != "auto":
-        name = type(estimator).__name__
-        raise ValueError(f"The 'C' parameter of {name} must be a number above 0 or 'auto'. Got {C!r}.")
-    return None
+def check_has(estimator: Any, what: str, *attributes: str) -> None:
+    """Raises TypeError unless an estimator is fitted and has the attributes."""
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(f"estimator is {estimator!r}: it must be {what}")
+    check_is_fitted(estimator)
+    if not all(hasattr(estimator, attribute) for attribute in attributes):
+        raise TypeError(f"estimator is a {type(estimator).__name__}: it must be {what}")
+
+
+def unwrapped(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """The estimator at the end of a pipeline, or the best one of a search, and the samples that reach it."""
+    while not isinstance(estimator, FittedModel):
+        if isinstance(estimator, Pipeline):
+            check_is_fitted(estimator)
+            if X is not None and len(estimator) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator[-1]
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        else:
+            break
+    return estimator, X
+
+
+def fitted_model(
+    estimator: Any, X: Any = None, kind: type[FittedModel] = FittedModel, what: str = "estimator"
+) -> tuple[Any, Any]:
+    """As `unwrapped`, for an estimator that predicts; of `AutoSVC` and `AutoRegressor` the best one.
+
+    Raises
+    ------
+    TypeError
+        For any other object than one of `kind`, which messages call `what`.
+    """
+    found, X = unwrapped(estimator, X)
+    found = getattr(found, "best_estimator_", found)
+    check_has(found, f"a fitted {what} of widemargin, or a pipeline that ends in one", "_model")
+    if not isinstance(found, kind):
+        raise TypeError(f"estimator is a {type(found).__name__}: it must be a fitted {what} of widemargin")
+    return found, X
+
+
+def specs_of(estimator: Any) -> list[str]:
+    """The specs of a fitted estimator's similarities."""
+    return [estimator.similarity_] if isinstance(estimator.similarity_, str) else estimator.similarity_
+
+
+def names_of_columns(estimator: Any) -> npt.NDArray[Any] | None:
+    """The names of the columns that reach the estimator at the end of a pipeline, where the pipeline knows them."""
+    if isinstance(estimator, Pipeline) and len(estimator) > 1 and hasattr(estimator, "feature_names_in_"):
+        try:
+            return np.asarray(estimator[:-1].get_feature_names_out(), dtype=object)
+        except (AttributeError, ValueError):  # of a step that names no features
+            return None
+    return names_of_features(unwrapped(estimator)[0])

@@ -10,14 +10,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._base import check_has, specs_of, unwrapped
 from ._columns import names_of_features
-from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
+from ._displays import HUES, INK, NEGATIVE, SOFT, axes_for, check_matplotlib, grid_in, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._specs import columns_of
-from ._stored_bases import specs_of
-from ._unwrapped import unwrapped
 
 _Kind = Literal["images", "series", "vectors", "named"]
+# Small panels per row, and the largest number of columns with names: more do not fit.
+_COLUMNS, _NAMED_COLUMNS = 10, 40
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,168 +149,137 @@ class BasisDisplay:
         -------
         BasisDisplay
         """
-        most = max(len(order) for _, order, _ in self.groups)
-        draw, size = {
-            "images": (self._plot_small, (0.95 * min(most, self._n_columns) + 0.9, 1.3)),
-            "series": (self._plot_small, (1.5 * min(most, self._n_columns) + 0.9, 1.3)),
-            "vectors": (self._plot_rows, (6.4, 0.26 * most + 0.9)),
-            "named": (self._plot_bars, (6.0, 0.26 * most + 0.9)),
+        largest = max(len(order) for _, order, _ in self.groups)
+        is_small = self.kind in ("images", "series")
+        n_columns = min(largest, _COLUMNS) if is_small else 1
+        width, height, note = {
+            "images": (0.95 * n_columns + 0.9, 1.3, "\nabove each its weight and the row of the training sample"),
+            "series": (1.5 * n_columns + 0.9, 1.3, "\nabove each its weight and the row of the training sample"),
+            "vectors": (6.4, 0.26 * largest + 0.9, "\nleft of each the row of the training sample and its weight"),
+            "named": (6.0, 0.26 * largest + 0.9, ""),
         }[self.kind]
-        n_rows = sum(-(-len(order) // self._n_columns) for _, order, _ in self.groups)
-        height = size[1] * (n_rows if draw == self._plot_small else len(self.groups))
-        width = max(size[0], 4.5)
-        note = {
-            "named": "",
-            "vectors": "\nbeside each the row of the training sample and its weight",
-        }.get(self.kind, "\nabove each its weight and the row of the training sample")
-        outer: Any = ax
-        is_own = ax is None
-        if not is_own:
-            inches = outer.get_window_extent().size / outer.figure.dpi
-            width, height = inches[0], inches[1]
-        title = wrapped(self.title + note, width - 0.2 * is_own)
-        above, below = 0.17 * (title.count("\n") + 1), self._room_for_names(width)
-        self.ax_, self.figure_ = axes_for(self, ax, (width, height + 0.3 + above + below))
+        rows = [
+            (name if start == 0 else "", order[start : start + step], weights[start : start + step])
+            for name, order, weights in self.groups
+            for step in [_COLUMNS if is_small else max(len(order), 1)]
+            for start in range(0, len(order), step)
+        ]
+        self.ax_, self.figure_ = axes_for(self, ax, (max(width, 4.5), height * len(rows) + 0.8))
         self.ax_.set_axis_off()
-        if is_own:  # from the left edge of the figure, since names may be as wide as the panels
-            self._top = self._bottom = 0.0
+        share = 1.0 if ax is None else self.ax_.get_position().width
+        title = wrapped(self.title + note, share * self.figure_.get_figwidth() - 0.2)
+        ratios = [1.0] * len(rows)
+        if ax is None:
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize="medium")
         else:  # within the axes, since there may be no space around them
-            self._top, self._bottom = min(above / height, 0.4), min(below / height, 0.4)
             self.ax_.text(0, 1, title, ha="left", va="top", fontsize="medium", transform=self.ax_.transAxes)
+            inches = self.ax_.get_position().height * self.figure_.get_figheight()
+            above = min(0.17 * (title.count("\n") + 1) / inches, 0.5)
+            ratios = [above / (1 - above) * len(rows), *ratios]
+        grid = grid_in(self.ax_, len(ratios), n_columns, hspace=0.9 if is_small else 0.4, height_ratios=ratios)
         self.axes_: list[Any] = []
-        draw()
+        draw = {"vectors": self._plot_rows, "named": self._plot_bars}.get(self.kind, self._plot_small)
+        for row, (name, order, weights) in enumerate(rows, len(ratios) - len(rows)):
+            draw([grid[row, column] for column in range(n_columns)], name, order, weights)
+        if is_small:
+            self._scale_small(n_columns)
+        elif self.kind == "named":
+            self._scale_bars()
         return self
 
-    # Small panels per row.
-    _n_columns = 10
-    # Maximum number of columns with names; more do not fit.
-    _most_named = 40
-
-    def _is_named(self) -> bool:
-        return self.columns is not None and len(self.columns) <= self._most_named
-
-    def _names_of_columns(self) -> list[str]:
-        return [name if len(name) <= 20 else name[:19] + "…" for name in self.columns or []]
-
-    def _are_upright(self, width: float) -> bool:
-        """Whether names are vertical: horizontally, at 0.07 inches per letter, they would not fit."""
-        names = self._names_of_columns()
-        return 0.07 * (max(map(len, names)) + 1) * len(names) > 0.85 * width
-
-    def _room_for_names(self, width: float) -> float:
-        """Height in inches below the last panel."""
-        if self.kind != "vectors" or not self._is_named() or not self._are_upright(width):
-            return 0.0
-        return 0.07 * max(map(len, self._names_of_columns()))
-
-    def _down(self, share: float) -> float:
-        """Converts a distance from the top of the panels to a height in the axes."""
-        return 1 - self._top - share * (1 - self._top - self._bottom)
-
-    def _cell(self, left: float, top: float, width: float, height: float) -> Any:
-        """A panel, in fractions of the whole from its upper left corner."""
-        panel = self.ax_.inset_axes((left, self._down(top + height), width, self._down(top) - self._down(top + height)))
-        panel.tick_params(labelsize="small", colors=INK, length=2, width=0.6)
-        panel.spines[:].set(linewidth=0.6, color=SOFT)
+    def _panel(self, place: Any) -> Any:
+        panel, _ = axes_for(self, self.figure_.add_subplot(place), (0, 0))
+        panel.tick_params(labelsize="small", length=2)
         self.axes_.append(panel)
         return panel
 
-    def _text_of(self, weight: float) -> str:
-        return f"{weight:+.2g}" if self.signed else f"{weight:.2g}"
-
-    def _plot_small(self) -> None:
+    def _plot_small(self, places: list[Any], name: str, order: Any, weights: Any) -> None:
         """Images and series: one panel each, with the weight above it."""
-        rows = [
-            (
-                name if start == 0 else "",
-                order[start : start + self._n_columns],
-                weights[start : start + self._n_columns],
-            )
-            for name, order, weights in self.groups
-            for start in range(0, len(order), self._n_columns)
-        ]
-        n_columns = max(len(order) for _, order, _ in rows)
-        margin = 0.1 if any(name for name, _, _ in rows) else 0.0
-        width, height = (1 - margin) / n_columns, 1 / len(rows)
-        series = [items(self.bases)[at] for _, order, _ in rows for at in order] if self.kind == "series" else []
-        limits, longest = _limits(series), max((len(one) for one in series), default=1)
-        for row, (name, order, weights) in enumerate(rows):
-            for column, (at, weight) in enumerate(zip(order, weights, strict=True)):
-                panel = self._cell(margin + column * width, (row + 0.2) * height, 0.9 * width, 0.74 * height)
-                if self.kind == "images":
-                    image = np.asarray(pick(self.bases, np.array([at]))[0]).squeeze()
-                    panel.imshow(image, cmap="gray" if image.ndim == 2 else None, interpolation="nearest")
-                else:
-                    panel.plot(
-                        np.asarray(items(self.bases)[at]), linewidth=0.9, color=INK if _is_flat(series) else None
-                    )
-                    # One scale for all panels, on both axes.
-                    panel.set(xlim=(0, longest - 1), ylim=limits)
-                panel.set(xticks=[], yticks=[])
-                if self.kind == "series" and (row, column) == (len(rows) - 1, 0):
-                    panel.set_xlabel("time step", fontsize="small", color=INK)
-                    panel.set_xticks([0, longest - 1])
-                panel.set_title(f"{self._text_of(weight)}\n{self.names[at]}", fontsize="x-small", color=INK, pad=2)
-            if name:
-                middle = self._down((row + 0.57) * height)
-                self.ax_.text(0, middle, name, ha="left", va="center", fontsize="small", color=INK)
+        for place, at, weight in zip(places, order, weights, strict=False):
+            panel = self._panel(place)
+            panel.spines[:].set(visible=True, linewidth=0.6)
+            if self.kind == "images":
+                image = np.asarray(pick(self.bases, np.array([at]))[0]).squeeze()
+                panel.imshow(image, cmap="gray" if image.ndim == 2 else None, interpolation="nearest")
+            else:
+                series = np.asarray(items(self.bases)[at])
+                is_flat = series.ndim == 1 or series.shape[1] == 1
+                panel.plot(series, linewidth=0.9, color=INK if is_flat else None)
+            panel.set(xticks=[], yticks=[])
+            panel.set_title(f"{self._text_of(weight)}\n{self.names[at]}", fontsize="x-small", color=INK, pad=2)
+            if place is places[0]:
+                panel.set_ylabel(name, rotation=0, ha="right", va="center", fontsize="small", color=INK)
 
-    def _plot_rows(self) -> None:
+    def _scale_small(self, n_columns: int) -> None:
+        """One scale for all series, on both axes."""
+        lines = [line for panel in self.axes_ for line in panel.lines]
+        if not lines:
+            return
+        low, high = min(line.get_ydata().min() for line in lines), max(line.get_ydata().max() for line in lines)
+        margin, last = 0.05 * (high - low or 1.0), max(len(line.get_ydata()) for line in lines) - 1
+        for panel in self.axes_:
+            panel.set(xlim=(0, max(last, 1)), ylim=(low - margin, high + margin))
+        first = max(at for at, panel in enumerate(self.axes_) if panel.get_subplotspec().colspan.start == 0)
+        self.axes_[first].set_xlabel("time step", fontsize="small", color=INK)
+        self.axes_[first].set_xticks([0, last])
+
+    def _plot_rows(self, places: list[Any], name: str, order: Any, weights: Any) -> None:
         """Vectors: one row of colors each."""
-        height = 1 / len(self.groups)
-        for number, (name, order, weights) in enumerate(self.groups):
-            top = 0.12 * height if name else 0.0
-            panel = self._cell(0.0, number * height + top, 0.9, height - top - 0.16 * height)
-            block = pick(self.bases, order)
-            block = np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
-            block = block.reshape(len(order), -1)
-            drawn = panel.imshow(block, aspect="auto", interpolation="nearest", cmap="viridis")
-            labels = [f"{self.names[at]}  {self._text_of(w)}" for at, w in zip(order, weights, strict=True)]
-            panel.set_yticks(range(len(order)), labels)
-            self._name_columns(panel, number == len(self.groups) - 1)
-            panel.set_title(name, fontsize="small", color=INK, loc="left", pad=3)
-            if number == len(self.groups) - 1:
-                panel.set_xlabel("feature", color=INK)
-            bar = self.figure_.colorbar(drawn, cax=panel.inset_axes((1.02, 0, 0.02, 1)))
-            bar.set_label("value", fontsize="small", color=INK)
-            bar.outline.set_visible(False)
-            bar.ax.tick_params(labelsize="x-small", colors=INK, length=2)
+        panel = self._panel(places[0])
+        block = pick(self.bases, order)
+        block = np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
+        drawn = panel.imshow(block.reshape(len(order), -1), aspect="auto", interpolation="nearest", cmap="viridis")
+        labels = [f"{self.names[at]}  {self._text_of(weight)}" for at, weight in zip(order, weights, strict=True)]
+        panel.set_yticks(range(len(order)), labels)
+        is_last = len(self.axes_) == len(self.groups)
+        self._name_columns(panel, is_last)
+        panel.set_title(name, fontsize="small", color=INK, loc="left", pad=3)
+        if is_last:
+            panel.set_xlabel("feature", color=INK)
+        bar = self.figure_.colorbar(drawn, ax=panel, fraction=0.03, pad=0.02)
+        bar.set_label("value", fontsize="small", color=INK)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize="x-small", colors=INK, length=2)
 
     def _name_columns(self, panel: Any, is_last: bool) -> None:
         """Labels the columns below the last panel; all panels have the same columns."""
         from matplotlib.ticker import MaxNLocator
 
-        if not self._is_named():
+        if self.columns is None or len(self.columns) > _NAMED_COLUMNS:
             n = panel.images[0].get_array().shape[1]
             ticks = MaxNLocator(integer=True).tick_values(0, max(n - 1, 1))
             panel.set_xticks([int(tick) for tick in ticks if 0 <= tick < n])
         elif is_last:
+            names = [name if len(name) <= 20 else name[:19] + "…" for name in self.columns]
+            # Horizontally, at 0.07 inches per letter, long names would not fit.
             width = self.ax_.get_position().width * self.figure_.get_figwidth()
-            rotation = 90 if self._are_upright(width) else 0
-            panel.set_xticks(range(len(self.columns or [])), self._names_of_columns(), rotation=rotation)
+            rotation = 90 if 0.07 * (max(map(len, names)) + 1) * len(names) > 0.85 * width else 0
+            panel.set_xticks(range(len(names)), names, rotation=rotation)
         else:
             panel.set_xticks([])
 
-    def _plot_bars(self) -> None:
+    def _plot_bars(self, places: list[Any], name: str, order: Any, weights: Any) -> None:
         """Named bases: one bar each."""
-        height = 1 / len(self.groups)
-        largest = max(np.abs(weights).max() for _, _, weights in self.groups) or 1.0
-        for number, (name, order, weights) in enumerate(self.groups):
-            top = 0.12 * height if name else 0.0
-            panel = self._cell(0.0, number * height + top, 1.0, height - top - 0.12 * height)
-            hues = [HUES[0] if weight >= 0 else NEGATIVE for weight in weights]
-            panel.barh(range(len(order)), weights, color=hues, height=0.6)
-            panel.set_yticks(range(len(order)), [self.names[at] for at in order])
-            panel.invert_yaxis()
-            panel.axvline(0, color=SOFT, linewidth=0.8)
-            panel.spines[["top", "right", "left"]].set_visible(False)
-            panel.tick_params(axis="y", length=0)
-            panel.set_xlim(-1.05 * largest if any(w < 0 for _, _, ws in self.groups for w in ws) else 0, 1.05 * largest)
-            panel.set_title(name, fontsize="small", color=INK, loc="left", pad=3)
-            if number == len(self.groups) - 1:
-                signed = "weight, for or against the class" if self.target == "classes" else "weight"
-                panel.set_xlabel(signed if self.signed else f"weight (norm over the {self.target})")
+        panel = self._panel(places[0])
+        hues = [HUES[0] if weight >= 0 else NEGATIVE for weight in weights]
+        panel.barh(range(len(order)), weights, color=hues, height=0.6)
+        panel.set_yticks(range(len(order)), [self.names[at] for at in order])
+        panel.invert_yaxis()
+        panel.axvline(0, color=SOFT, linewidth=0.8)
+        panel.spines["left"].set_visible(False)
+        panel.tick_params(axis="y", length=0)
+        panel.set_title(name, fontsize="small", color=INK, loc="left", pad=3)
+
+    def _scale_bars(self) -> None:
+        weights = np.concatenate([weights for _, _, weights in self.groups])
+        largest = 1.05 * (np.abs(weights).max() or 1.0)
+        for panel in self.axes_:
+            panel.set_xlim(-largest if weights.min() < 0 else 0, largest)
+        signed = "weight, for or against the class" if self.target == "classes" else "weight"
+        self.axes_[-1].set_xlabel(signed if self.signed else f"weight (norm over the {self.target})")
+
+    def _text_of(self, weight: float) -> str:
+        return f"{weight:+.2g}" if self.signed else f"{weight:.2g}"
 
 
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
@@ -389,15 +359,3 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
 
 def _holds_objects(X: Any) -> bool:
     return getattr(getattr(X, "dtype", None), "kind", "") == "O" or hasattr(X, "columns")
-
-
-def _limits(series: list[Any]) -> tuple[float, float]:
-    """A common scale for all series."""
-    if not series:
-        return 0.0, 1.0
-    low, high = min(float(np.min(x)) for x in series), max(float(np.max(x)) for x in series)
-    return low - 0.05 * (high - low or 1.0), high + 0.05 * (high - low or 1.0)
-
-
-def _is_flat(series: list[Any]) -> bool:
-    return all(np.ndim(x) == 1 or np.shape(x)[1] == 1 for x in series)

@@ -67,7 +67,7 @@ class Pairs:
     def _in_processes(self, rows: list[Any], columns: list[Any], half: bool) -> npt.NDArray[np.float64]:
         from joblib import Parallel, delayed
 
-        from ._threads import threads_of
+        from ._parameters import threads_of
 
         n_workers = threads_of(self.n_jobs)
         n_parts = min(len(rows), 4 * n_workers)

@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from . import _core
 from ._files import Stored
 from ._kinds import column_at
-from ._warn import warn
+from ._parameters import warn
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # The beginnings of the names of types in pandas and polars.

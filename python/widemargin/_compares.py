@@ -1,33 +1,297 @@
-"""Estimators that compare samples with bases."""
+"""Estimators that compare samples of any kind with bases."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+import inspect
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
-from . import _core
-from ._base import FittedModel
-from ._bases import BASES, basis_of, normalization_parameters
-from ._collect import Collected, collect
-from ._nested import NestedSpecMixin
-from ._precomputed import TakesPrecomputed
-from ._results import Row
-from ._samples import pick
-from ._specs import any_kind, is_auto, n_polynomials_of
-from ._stored_bases import WithBases, kind_of_bases
-from .similarity import Resolved, resolve
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core, similarity
+from ._base import AT_LEAST_1, AUTO, SHARED, FittedModel, WatchedMixin, specs_of, with_parameters
+from ._calls import Checked
+from ._columns import by_name, validated
+from ._files import Stored
+from ._kinds import KINDS, kind_for, kind_of, plain
+from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
+from ._report import Row
+from ._samples import channels_first, count, from_other, from_vectors, pick
+from ._specs import (
+    Named,
+    Similarity,
+    _parameters,
+    any_kind,
+    is_auto,
+    is_precomputed,
+    layout_of,
+    n_polynomials_of,
+    steps_of,
+    with_hyphens,
+)
+from ._targets import codes_of, is_multilabel
+from .similarity import Resolved, pairwise, resolve
 
 
-class ComparesSamples(NestedSpecMixin, TakesPrecomputed, WithBases):
-    """Samples of any kind, or their similarities, in the form of the extension module."""
+class NestedSpecMixin:
+    """Must precede scikit-learn's `BaseEstimator` in the bases of an estimator."""
+
+    # The parameters that may be a spec or an object.
+    _spec_parameters: ClassVar[tuple[str, ...]] = ("similarity",)
+
+    def set_params(self, **params: object) -> Self:
+        """Sets parameters, including those of a similarity: ``similarity__gamma=0.1``.
+
+        A name such as ``"rbf"`` is then replaced by the corresponding object of `widemargin.similarity`.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        for name in self._spec_parameters:
+            nested = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(f"{name}__")}
+            value = params.get(name, getattr(self, name))
+            if nested and isinstance(value, str):
+                params[name] = object_of(value, name, nested)
+            elif nested and not hasattr(value, "set_params"):
+                raise ValueError(
+                    f"'{name}__{next(iter(nested))}' cannot be set: {name} is {value!r}, which has no such parameters; "
+                    "pass an object of widemargin.similarity, such as RBF()"
+                )
+        return super().set_params(**params)  # type: ignore[misc]
+
+
+def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
+    """The object for a spec of one step, whose parameters can be set.
+
+    Parameters
+    ----------
+    spec : str
+    name : str
+        The corresponding parameter of the estimator.
+    requested : dict
+        The parameters to set, used here if the constructor requires them.
+
+    Raises
+    ------
+    ValueError
+        For a spec of several steps, and one without a corresponding object.
+    """
+    *before, last = steps_of(with_hyphens(spec))
+    step, _, rest = last.partition(":")
+    known = {one._name: one for one in vars(similarity).values() if _is_named(one)}
+    key = f"{name}__{next(iter(requested))}"
+    hint = f"{key!r} cannot be set: {name} is the spec {spec!r}; pass an object of widemargin.similarity, such as "
+    if before:
+        raise ValueError(f"{hint}HOG() >> RBF(), whose parameters are those of its two parts, {name}__then__gamma")
+    if step not in known:
+        raise ValueError(f"{hint}RBF()")
+    pairs = [pair.partition("=") for pair in rest.split(",")] if rest else []
+    values = {key.replace("-", "_"): _value(text) for key, _, text in pairs}
+    required = [key for key, default in _parameters(known[step]) if default is inspect.Parameter.empty]
+    missing = {key: requested[key] for key in required if key not in values and key in requested}
+    try:
+        return known[step](**values, **missing)
+    except TypeError:  # an unknown parameter, or a missing one
+        raise ValueError(f"{hint}{known[step].__name__}()") from None
+
+
+def _is_named(one: Any) -> bool:
+    return isinstance(one, type) and issubclass(one, Named) and issubclass(one, Similarity)
+
+
+def _value(text: str) -> Any:
+    """A value of a spec as a constructor argument."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+class NoEstimator(BaseEstimator):
+    """A placeholder for an estimator whose attributes are discarded."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Samples for built-in similarities and for Python similarities, and their number."""
+
+    samples: tuple[Any, Any]
+    n: int
+
+
+def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Collected:
+    """Converts the samples of X; validates and stores the features if X has columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the similarities cannot compare X, naming the sample.
+    """
+    if reset:
+        estimator.__dict__.pop("_n_channels", None)
+    else:
+        X = by_name(X, getattr(estimator, "feature_names_in_", None))
+    accepted = _accepted_kinds(estimator, resolved, reset)
+    samples: Any = None
+    if isinstance(X, Stored):
+        if resolved.calls or "table" not in accepted:
+            raise TypeError("samples in files are vectors, and the similarity is not one of vectors")
+        validated(estimator, X, reset=reset)
+        kind, samples, n = "table", X.store, X.shape[0]
+    elif resolved.calls and not resolved.specs:
+        kind, n = "objects", _remember(estimator, X, "objects", reset)
+    elif (kind := _kind(X, accepted)) == "table":
+        # Frames and arrays are validated as they are, for their names and types.
+        rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
+        rows = validated(estimator, rows, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        samples, n = from_vectors(rows), rows.shape[0]
+    else:
+        n = _remember(estimator, X, kind, reset)
+        # The number of channels must be that of the training samples.
+        n_channels = estimator.__dict__.get("_n_channels")
+        # The current value: users may set the layout of a loaded model before prediction.
+        layout = layout_of(getattr(estimator, "layout", resolved.layout))
+        samples, _ = from_other(X, accepted, layout=layout, n_channels=n_channels)
+        if reset and isinstance(samples, tuple) and samples[0] == "series":
+            estimator._n_channels = samples[1].shape[1]
+    if reset:
+        tell_kind(estimator, kind, n)
+    return Collected((samples, (X, n, pick) if resolved.calls else None), n)
+
+
+def _accepted_kinds(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
+    """The kinds that the similarities accept and the parameter ``kind`` or the fit allows."""
+    kind = one_of("kind", getattr(estimator, "kind", "auto"), KINDS, estimator=estimator) if reset else estimator.kind_
+    if kind == "auto" or (kind == "objects" and not resolved.specs):
+        return resolved.takes
+    accepted = "strings" if kind == "graphs" else kind
+    if accepted not in resolved.takes:
+        known = " or ".join(repr(one) for one in resolved.takes) or "'objects'"
+        raise ValueError(f"kind={kind!r}, but the similarity compares samples of the kind {known}")
+    return [accepted]
+
+
+def _kind(X: Any, accepted: Sequence[str]) -> str:
+    """The kind as which X is read.
+
+    A collection of no accepted kind is passed to the conversion to vectors, or to that of the only accepted kind, whose
+    errors describe it.
+    """
+    X = plain(X)
+    if (kind := kind_for(X, accepted)) is not None:
+        return kind
+    if "table" not in accepted or ("grids" in accepted and getattr(X, "ndim", 0) == 4):
+        return accepted[0]
+    # Raises for objects of no kind; scikit-learn's validation reports other collections that are not a numeric table.
+    kind_of(X)
+    return "table"
+
+
+def tell_kind(estimator: Any, kind: str, n: int) -> None:
+    """Sets the kind of samples on the estimator, and prints it if the estimator is verbose."""
+    estimator.kind_ = kind
+    if getattr(estimator, "verbose", 0):
+        print(f"{type(estimator).__name__}: X has {n} samples, read as {kind}", file=sys.stderr)
+
+
+def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
+    n = count(X)
+    is_array = getattr(X, "ndim", 0) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") != "O"
+    is_array &= kind != "series"  # of any length
+    if is_array or hasattr(X, "columns"):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:
+        for name in ("n_features_in_", "feature_names_in_"):
+            estimator.__dict__.pop(name, None)
+    return n
+
+
+# The default number of bases, as in the library.
+DEFAULT_BASES = 1000
+
+
+def bases_of(model: _core.Model, layout: str = "auto") -> Any:
+    """Arrays for vectors, images and grids, CSR for sparse rows, lists of arrays or strings, boolean rows for sets.
+    Series are (length, channels), or (channels, length) for the layout "channels_first"."""
+    shape, arrays = json.loads(model.header())["bases"], model.bases_arrays()
+    match shape["kind"]:
+        case "sparse":
+            parts = (arrays["bases.values"], arrays["bases.columns"], arrays["bases.starts"].astype(np.int64))
+            return sparse.csr_array(parts, shape=(shape["n"], shape["n_features"]))
+        case "series":
+            series = np.split(arrays["bases.values"], np.cumsum(arrays["bases.lengths"])[:-1].astype(np.int64))
+            series = [one[:, 0] if one.shape[1] == 1 else one for one in series]
+            return channels_first(series) if layout.replace("-", "_") == "channels_first" else series
+        case "strings":
+            ends = np.cumsum(arrays["bases.lengths"]).astype(np.int64).tolist()
+            text = arrays["bases.bytes"].tobytes()
+            return [text[first:last].decode() for first, last in zip([0, *ends], ends, strict=False)]
+        case "bit-sets":
+            bits = np.unpackbits(arrays["bases"].view(np.uint8).reshape(shape["n"], -1), axis=1, bitorder="little")
+            return bits[:, : shape["n_bits"]].astype(bool)
+        case "far":
+            return arrays["bases"] + arrays["bases.offsets"]
+        case _:
+            return arrays["bases"]
+
+
+def kind_of_bases(shape: dict[str, Any]) -> str:
+    """The kind of samples of a model, by its header's description of the bases."""
+    kinds = {"dense": "table", "sparse": "table", "far": "table", "bit-sets": "sets"}
+    kind: str = shape["kind"]
+    return kinds.get(kind, kind)
+
+
+@with_parameters
+class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
+    """An estimator of samples of any kind, or of their similarities to bases."""
+
+    similarity: SimilarityLike = field(default="auto", kw_only=False)
+    n_basis: int | str = "auto"
+    basis: Basis = "auto"
+    normalization: str = "auto"
+    negative_eigenvalues: str = "clip"
+    kind: str = "auto"
+    layout: str = "auto"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_basis": [AT_LEAST_1, AUTO],
+        "kind": [str],
+        "layout": [str],
+        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
+    }
+    # The selections of bases that the estimator supports.
+    _selections: ClassVar[tuple[str, ...]] = BASES
+    # Reads a model from its bytes.
+    _read: ClassVar[Any]
+    # How scikit-learn checks the targets.
+    _target_checks: ClassVar[dict[str, Any]] = {}
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any, dict[str, Any]]:
         """The samples of a fit, y, and the arguments of training functions for the similarity and the bases."""
-        basis, rows = basis_of(self.basis, self)
+        basis, rows = basis_of(self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         self._resolved = (
             any_kind(X, self.layout, self.kind) if is_auto(self.similarity) else resolve(self.similarity, self.layout)
         )
-        self._columns = None
+        # The selected columns of a square matrix; None if all are used.
+        self._columns: npt.NDArray[np.int64] | None = None
         if self._resolved.is_precomputed:
             n_polynomials = n_polynomials_of(self._resolved.specs[0])
             collected, y = self._precomputed(X, y, sample_weight, n_polynomials)
@@ -35,16 +299,13 @@ class ComparesSamples(NestedSpecMixin, TakesPrecomputed, WithBases):
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
             collected = collect(self, X, self._resolved, reset=True)
-        return (
-            collected,
-            y,
-            {
-                "similarity": self._resolved.similarities,
-                "n_basis": None if n_basis is None else min(n_basis, max(collected.n, 1)),
-                "basis": basis,
-                "basis_rows": rows,
-            },
-        )
+        parameters = {
+            "similarity": self._resolved.similarities,
+            "n_basis": None if n_basis is None else min(n_basis, max(collected.n, 1)),
+            "basis": basis,
+            "basis_rows": rows,
+        }
+        return collected, y, parameters
 
     def _fitted_on(self, X: Any) -> None:
         """Stores the data of the training samples that predictions need."""
@@ -58,11 +319,172 @@ class ComparesSamples(NestedSpecMixin, TakesPrecomputed, WithBases):
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
         return (rows or collect(self, X, resolved, reset=False)).samples
 
+    def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
+        """The class of each sample: all classes are represented among the bases."""
+        return codes_of(y)
+
+    def _n_basis_of(self, n_samples: int) -> int:
+        """The number of bases for `n_samples` samples of weight above 0."""
+        return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
+
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
+        """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
+
+        Columns of polynomials follow those of the bases.
+
+        Warns
+        -----
+        UserWarning
+            If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
+        """
+        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
+        if y is None or (is_classifier(self) and is_multilabel(y)):
+            X = validate_data(self, X, **how)
+        else:
+            X, y = validate_data(self, X, y, **self._target_checks, **how)
+        n = X.shape[0]
+        tell_kind(self, "precomputed", n)
+        if n == X.shape[1] - n_polynomials:
+            rows = self._rows_of_bases(X, y, sample_weight)
+            self._base_rows = rows
+            self._columns = np.concatenate([rows, np.arange(n, n + n_polynomials)])
+            X = X[:, self._columns]
+        else:
+            self._check_bases(n, X.shape[1] - n_polynomials)
+        return Collected((from_vectors(X), None), n), y
+
+    def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.int64]:
+        """The rows of a square matrix that become bases."""
+        n = X.shape[0]
+        codes = np.zeros(n, dtype=np.uint32) if y is None else self._strata(y)
+        present = np.arange(n)
+        if sample_weight is not None:
+            present = np.flatnonzero(self._weights(sample_weight, n) > 0)
+        basis, rows = basis_of(self)
+        n_basis = self._n_basis_of(len(present))
+        if basis == "kmedoids":
+            return self._medoids(X, codes, present, n_basis)
+        return self._selected(codes, present, basis, rows, n_basis)
+
+    def _check_bases(self, n_samples: int, n_bases: int) -> None:
+        """Checks the number of bases of a matrix that is not square."""
+        requested = None if isinstance(self.n_basis, str) else int(self.n_basis)
+        if requested == n_bases:
+            return
+        shape = f"X has {n_samples} rows and {n_bases} columns of similarities"
+        if requested is not None and requested < n_bases:
+            raise ValueError(
+                f"{shape}, but n_basis={requested}: bases are selected from a square matrix only; pass the columns of "
+                f"{requested} bases, or n_basis={n_bases}"
+            )
+        warn(
+            f"{shape}: with similarity='precomputed' they are read as similarities to {n_bases} bases, not as a table "
+            f"of features. If they are similarities, pass n_basis={n_bases}"
+        )
+
+    def _medoids(
+        self, X: Any, codes: npt.NDArray[np.uint32], present: npt.NDArray[np.int64], n_basis: int
+    ) -> npt.NDArray[np.int64]:
+        """Medoids of each class among the rows of weight above 0, by the similarities between them."""
+        values = pairwise(self.similarity, X)
+
+        def between(samples: Any, bases: Any) -> Any:
+            return values[np.ix_(samples, bases)]
+
+        codes = codes_of(codes[present])
+        _, _, rows = _core.fit_expansion(
+            (None, (present.tolist(), len(present), pick)),
+            codes,
+            int(codes.max()) + 1,
+            similarity=([], [(Checked(between, "precomputed"), "precomputed")]),
+            n_basis=n_basis,
+            basis="kmedoids",
+            basis_rows=None,
+            normalization="none",
+            cut="millionth",
+            seed=self._seed(),
+            threads=1,
+            monitor=None,
+        )
+        return present[np.array(rows, dtype=np.int64)]
+
+    def _selected(
+        self,
+        codes: npt.NDArray[np.uint32],
+        present: npt.NDArray[np.int64],
+        basis: str,
+        rows: npt.NDArray[np.int64] | None,
+        n_basis: int,
+    ) -> npt.NDArray[np.int64]:
+        """The rows that become bases: `rows`, or `n_basis` rows selected from those present."""
+        if rows is None:
+            n_basis = min(n_basis, max(len(present), 1))
+            selected = _core.choose_bases(codes[present], n_basis, basis, self._seed())
+            return present[selected].astype(np.int64)
+        if rows.min() < 0 or rows.max() >= len(codes):
+            raise ValueError(f"The 'basis' parameter has rows that X does not have: it has {len(codes)}")
+        return rows
+
+    def _precomputed_rows(self, X: Any) -> Collected:
+        """Similarities of new samples to the bases."""
+        columns = getattr(self, "_columns", None)
+        wide = getattr(X, "shape", (0, 0))
+        names = getattr(self, "feature_names_in_", None)
+        if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
+            X = by_name(X, None if names is None else names[columns])
+            # The similarities to the bases are enough.
+            X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        else:
+            X = by_name(X, names)
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+            X = X if columns is None else X[:, columns]
+        return Collected((from_vectors(X), None), X.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = is_precomputed(self.similarity)
+        return tags
+
+    @property
+    def basis_(self) -> Any:
+        """The bases, in the form of the training samples."""
+        check_is_fitted(self)
+        return self._python_bases if self._resolved.calls else bases_of(self._model, self.layout)
+
+    def _rebuild(self, data: bytes, state: Any) -> None:
+        """Restores the model from its bytes and the bases, which these do not contain."""
+        stand_in = NoEstimator()
+        for name in ("kind_", "feature_names_in_", "_table_columns"):
+            if hasattr(self, name):
+                setattr(stand_in, name, getattr(self, name))
+        bases = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
+        similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
+        self._model = type(self)._read(data, (similarities, bases.samples, state))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        model, resolved = state.get("_model"), state.pop("_resolved", None)
+        if model is not None and resolved is not None and resolved.calls:
+            state["_model"] = (model.to_bytes(), model.state())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        model = self.__dict__.get("_model")
+        if model is None:
+            return
+        selected = getattr(self, "similarity_", None) if is_auto(self.similarity) else None
+        self._resolved = resolve(self.similarity if selected is None else selected, self.layout)
+        if isinstance(model, tuple):
+            self._rebuild(*model)
+
 
 class Compares(FittedModel, ComparesSamples):
     """An estimator whose model compares samples with bases."""
 
     _read = _core.Model.from_bytes
+    _parameter_constraints = ComparesSamples._parameter_constraints | SHARED
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         super()._fit(X, y, sample_weight)
@@ -93,25 +515,22 @@ class Compares(FittedModel, ComparesSamples):
             self.basis_indices_ = self._base_rows
 
     @classmethod
-    def _restored(cls, model: _core.Model, header: dict[str, Any]) -> Self:
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
         specs = header["similarity"]
-        fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._resolved = resolve(fitted.similarity)
-        fitted._restore(model, header)
-        return fitted
-
-    def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        shape, own = header["bases"], self.get_params(deep=False)
         stored: dict[str, Any] = {
-            "n_basis": shape.get("n", self.n_basis),
+            **super()._stored_parameters(header),
+            "similarity": specs[0] if len(specs) == 1 else specs,
+            "n_basis": header["bases"].get("n", "auto"),
             **normalization_parameters(header["normalization"]),
-            **{name: header[name] for name in ("C", "penalty", "quantile", "shrinkage") if name in header},
+            "basis": header["basis"] if header["basis"] in BASES else "auto",
         }
-        if header["basis"] in BASES:
-            stored["basis"] = header["basis"]
         if "intercept" in header:
             stored["fit_intercept"] = header["intercept"] != "none"
-        self.set_params(**{name: value for name, value in stored.items() if name in own})
+        return {name: value for name, value in stored.items() if name in cls._get_param_names()}
+
+    def _restore(self, model: Any, header: dict[str, Any]) -> None:
+        shape = header["bases"]
+        self._resolved = resolve(self.similarity, self.layout)
         if shape["kind"] != "elsewhere":
             self.kind_ = "precomputed" if self._resolved.is_precomputed else kind_of_bases(shape)
         if shape.get("kind") == "series":

@@ -18,7 +18,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
-from ._types import Samples, Targets
+from ._parameters import Samples, Targets
 
 
 @dataclass(frozen=True)

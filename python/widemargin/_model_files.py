@@ -1,27 +1,224 @@
-"""Saving and loading models, in the file format of the command line."""
+"""Saving and loading models, in the file format of the command line, and pipelines, as archives without pickle."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
+from sklearn import compose, impute, pipeline, preprocessing
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _pipeline_file
+from . import _core
 from ._base import FittedModel, MarginClassifier
-from ._classes import type_of_classes
 from ._compares import Compares
-from .basis_expansion import BasisExpansionSVC
-from .one_class import BasisExpansionOneClass
+from ._targets import type_of_classes
+from .basis_expansion import BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
 from .power_mean import PowerMeanSVC
-from .regression import BasisExpansionRegressor, ThinPlateRegressor
-from .similarity import resolve
-from .thin_plate import ThinPlateSVC
+from .thin_plate import ThinPlateRegressor, ThinPlateSVC
+
+_FORMAT = 1
+_MANIFEST, _ARRAYS = "pipeline.json", "arrays.npz"
+
+_STEPS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        compose.ColumnTransformer,
+        compose.make_column_selector,
+        impute.MissingIndicator,
+        impute.SimpleImputer,
+        pipeline.Pipeline,
+        preprocessing.FunctionTransformer,
+        preprocessing.MaxAbsScaler,
+        preprocessing.MinMaxScaler,
+        preprocessing.Normalizer,
+        preprocessing.OneHotEncoder,
+        preprocessing.OrdinalEncoder,
+        preprocessing.RobustScaler,
+        preprocessing.StandardScaler,
+    )
+}
+
+_INSTEAD = {
+    "CalibratedClassifierCV": "fit the classifier itself: its predict_proba is calibrated",
+    "OneVsRestClassifier": "fit the classifier itself: it supports several classes, and multilabel indicator matrices",
+    "OneVsOneClassifier": "fit the classifier itself: it supports several classes",
+    "MultiOutputClassifier": "fit the classifier itself: it supports multilabel indicator matrices",
+    "ClassifierChain": "fit the classifier itself: it supports multilabel indicator matrices",
+    "MultiOutputRegressor": "save the estimator of each output",
+    "TfidfVectorizer": 'pass the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
+    "CountVectorizer": 'pass the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
+    "GridSearchCV": "use its best_estimator_",
+    "RandomizedSearchCV": "use its best_estimator_",
+    "HalvingGridSearchCV": "use its best_estimator_",
+    "HalvingRandomSearchCV": "use its best_estimator_",
+}
+
+
+def instead_of(estimator: Any) -> str:
+    """What to do instead of saving or exporting an unsupported object, or an empty string."""
+    name = type(estimator).__name__
+    return f"; of {name}: {_INSTEAD[name]}" if name in _INSTEAD else ""
+
+
+def pipeline_bytes(fitted: pipeline.Pipeline) -> bytes:
+    """The file of a fitted pipeline.
+
+    Raises
+    ------
+    TypeError
+        For a step that cannot be saved, naming it.
+    """
+    writer = _Writer()
+    manifest = {"format": _FORMAT, "sklearn": sklearn.__version__, "pipeline": writer.value(fitted, "the pipeline")}
+    file, arrays = io.BytesIO(), io.BytesIO()
+    np.savez(arrays, allow_pickle=False, **writer.arrays)
+    members = {_MANIFEST: json.dumps(manifest).encode(), _ARRAYS: arrays.getvalue()}
+    members |= {f"model-{at}": model for at, model in enumerate(writer.models)}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            # A fixed date, so that the same pipeline gives the same file.
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return file.getvalue()
+
+
+def _pipeline_of(data: bytes) -> Any:
+    """The pipeline of a file.
+
+    Raises
+    ------
+    ValueError
+        For a file that is damaged, has a newer format, or is not that of a pipeline.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if (broken := archive.testzip()) is not None:
+                raise ValueError(f"<bytes>: it is damaged: {broken}")
+            members = {name: archive.read(name) for name in archive.namelist()}
+        manifest = json.loads(members[_MANIFEST])
+        if manifest["format"] > _FORMAT:
+            found = manifest["format"]
+            raise ValueError(
+                f"<bytes>: pipeline format {found} is newer than {_FORMAT}, the newest known: update widemargin"
+            )
+        with np.load(io.BytesIO(members[_ARRAYS]), allow_pickle=False) as arrays:
+            return _Reader(dict(arrays), members).value(manifest["pipeline"])
+    except (zipfile.BadZipFile, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"<bytes>: not the file of a pipeline, or damaged ({error})") from error
+
+
+class _Writer:
+    """Values as JSON, with separate lists of arrays and of our models."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Any] = {}
+        self.models: list[bytes] = []
+
+    def value(self, value: Any, where: str) -> Any:
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, (int, float)) and not isinstance(value, np.generic):
+            return value if isinstance(value, int) or np.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.generic):
+            return self._array(np.asarray(value), where) | {"is_scalar": True}
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, (list, tuple)):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return {kind: [self.value(one, where) for one in value]}
+        if isinstance(value, Mapping):
+            return {"dict": [[self.value(key, where), self.value(one, where)] for key, one in value.items()]}
+        if isinstance(value, slice):
+            return {"slice": [self.value(at, where) for at in (value.start, value.stop, value.step)]}
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return {"type": value.__name__}
+        if isinstance(value, np.dtype):
+            return {"dtype": value.str}
+        return self._estimator(value, where)
+
+    def _array(self, array: Any, where: str) -> dict[str, Any]:
+        if array.dtype.kind == "O":
+            items = [self.value(one, where) for one in array.ravel().tolist()]
+            return {"objects": items, "shape": list(array.shape)}
+        name = str(len(self.arrays))
+        self.arrays[name] = array
+        return {"array": name}
+
+    def _estimator(self, value: Any, where: str) -> dict[str, Any]:
+        if isinstance(value, FittedModel):
+            if not _is_complete(value):
+                what = f"the similarity of {type(value).__name__} is Python code"
+                raise TypeError(f"{what}, which the file of a pipeline cannot contain")
+            self.models.append(_model_bytes(value))
+            return {"model": len(self.models) - 1}
+        name = type(value).__name__
+        if _STEPS.get(name) is not type(value):
+            known = ", ".join(_STEPS)
+            raise TypeError(f"{where} has {value!r}, which cannot be saved{instead_of(value)}; steps may be {known}")
+        if isinstance(value, preprocessing.FunctionTransformer) and (value.func or value.inverse_func):
+            raise TypeError(f"{where} has a FunctionTransformer with a Python function, which cannot be saved")
+        state = value.__getstate__() if isinstance(value, BaseEstimator) else vars(value)
+        attributes = {key: self.value(one, f"{name}.{key}") for key, one in state.items()}
+        return {"estimator": name, "state": attributes}
+
+
+class _Reader:
+    """The values of a manifest."""
+
+    def __init__(self, arrays: dict[str, Any], members: dict[str, bytes]) -> None:
+        self._arrays, self._members = arrays, members
+
+    def value(self, encoded: Any) -> Any:
+        if not isinstance(encoded, dict):
+            return encoded
+        match encoded:
+            case {"float": text}:
+                return float(text)
+            case {"array": name, "is_scalar": True}:
+                return self._arrays[name][()]
+            case {"array": name}:
+                return self._arrays[name]
+            case {"objects": items, "shape": shape}:
+                array = np.empty(len(items), dtype=object)
+                array[:] = [self.value(one) for one in items]
+                return array.reshape(shape)
+            case {"list": items}:
+                return [self.value(one) for one in items]
+            case {"tuple": items}:
+                return tuple(self.value(one) for one in items)
+            case {"dict": pairs}:
+                return {self.value(key): self.value(one) for key, one in pairs}
+            case {"slice": ends}:
+                return slice(*(self.value(at) for at in ends))
+            case {"dtype": name}:
+                return np.dtype(name)
+            case {"type": name} if issubclass(getattr(np, name), np.generic):
+                return getattr(np, name)
+            case {"model": at}:
+                return _model_of(self._members[f"model-{at}"])
+            case {"estimator": name, "state": state}:
+                return self._estimator(_STEPS[name], {key: self.value(one) for key, one in state.items()})
+            case _:
+                raise KeyError(f"a value of an unknown kind, {sorted(encoded)}")
+
+    def _estimator(self, kind: type, state: dict[str, Any]) -> Any:
+        estimator: Any = object.__new__(kind)
+        if isinstance(estimator, BaseEstimator):
+            # Warns about another version of scikit-learn, as unpickling does.
+            estimator.__setstate__(state)
+        else:
+            vars(estimator).update(state)
+        return estimator
+
 
 CLASSES: dict[str, Any] = {
     "power-mean": PowerMeanSVC,
@@ -78,12 +275,12 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
     """
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
-        _core.write_file(path, _pipeline_file.to_bytes(estimator, _step_bytes))
+        _core.write_file(path, pipeline_bytes(estimator))
         return
     if not isinstance(estimator, FittedModel):
         names = ", ".join(one.__name__ for one in (*CLASSES.values(), Pipeline))
         found = type(estimator).__name__
-        raise TypeError(f"save needs one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
+        raise TypeError(f"save needs one of {names}, not {found}{instead_of(estimator)}")
     check_is_fitted(estimator)
     data = _model_bytes(estimator)
     if not _is_complete(estimator):
@@ -94,7 +291,7 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
 def _model_bytes(estimator: FittedModel) -> bytes:
     """The model file, with the type of the classes unless its labels determine it."""
     data: bytes = estimator._model.to_bytes()
-    if not isinstance(estimator, MarginClassifier) or estimator._is_several():
+    if not isinstance(estimator, MarginClassifier) or estimator._is_multilabel:
         return data
     stored = type_of_classes(estimator.classes_)
     return data if stored is None else _core.with_payload(data, _CLASSES, stored)
@@ -103,17 +300,6 @@ def _model_bytes(estimator: FittedModel) -> bytes:
 def _is_complete(estimator: Any) -> bool:
     """Whether the model file is complete without Python code."""
     return not (hasattr(estimator, "_resolved") and estimator._resolved.calls)
-
-
-def _step_bytes(step: Any) -> bytes | None:
-    """The model file of a step of a pipeline; None for steps of scikit-learn."""
-    if not isinstance(step, FittedModel):
-        return None
-    if not _is_complete(step):
-        raise TypeError(
-            f"the similarity of {type(step).__name__} is Python code, which the file of a pipeline cannot contain"
-        )
-    return _model_bytes(step)
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
@@ -152,39 +338,30 @@ or Pipeline
     if not isinstance(trusted, bool | np.bool_):
         raise TypeError(f"trusted must be True or False, not {trusted!r}")
     data = Path(path).read_bytes()
-    if _pipeline_file.is_archive(data):
-        try:
-            return _pipeline_file.from_bytes(data, lambda model: _from_bytes(model, json.loads(_core.header_of(model))))
-        except ValueError as error:
-            raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
     try:
-        # The library first verifies the checksum and the header.
-        header = json.loads(_core.header_of(data))
-        fitted = _with_python(data, header, bool(trusted)) if _has_python(header) else _from_bytes(data, header)
+        return _pipeline_of(data) if data[:4] == b"PK\x03\x04" else _model_of(data, trusted=bool(trusted))
     except ValueError as error:
         raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
-    return fitted
 
 
-def _from_bytes(data: bytes, header: dict[str, Any]) -> Any:
+def _model_of(data: bytes, *, trusted: bool = False) -> Any:
+    """The estimator of a model file."""
+    # The library first verifies the checksum and the header.
+    header = json.loads(_core.header_of(data))
     if header["method"] not in CLASSES:
         raise ValueError(f"<bytes>: a model of {header['method']!r}, for which there is no estimator")
-    model = _core.Model.from_bytes(data)
-    return _with_classes(CLASSES[header["method"]]._restored(model, header), data)
-
-
-def _with_classes(fitted: Any, data: bytes) -> Any:
-    """The estimator with classes of the type in the fit."""
+    cls = CLASSES[header["method"]]
+    if header["method"].startswith("basis-expansion") and header["bases"]["kind"] == "elsewhere":
+        fitted = _with_python(cls, data, header, trusted)
+    else:
+        fitted = cls._restored(_core.Model.from_bytes(data), header)
+    # The classes have the type of the fit.
     if isinstance(fitted, MarginClassifier) and (stored := _core.payload(data, _CLASSES)) is not None:
         fitted._restore_type_of_classes(stored)
     return fitted
 
 
-def _has_python(header: dict[str, Any]) -> bool:
-    return header["method"].startswith("basis-expansion") and header["bases"]["kind"] == "elsewhere"
-
-
-def _with_python(data: bytes, header: dict[str, Any], trusted: bool) -> Compares:
+def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trusted: bool) -> Compares:
     if not trusted:
         raise ValueError(
             "<bytes>: its similarity is Python code, pickled into the file: load(path, trusted=True) runs it, if you "
@@ -194,26 +371,21 @@ def _with_python(data: bytes, header: dict[str, Any], trusted: bool) -> Compares
     if pickled is None:
         raise ValueError(f"<bytes>: the tensor '{_PYTHON}' is missing")
     try:
-        return _unpickled(data, header, pickled)
+        similarity, bases, state, columns = pickle.loads(pickled)
+        fitted = cls(**cls._stored_parameters(header) | {"similarity": similarity})
+        fitted._python_bases = bases
+        for name, value in columns.items():
+            setattr(fitted, name, value)
+        # `_rebuild` needs these attributes.
+        fitted._restore(None, header)
+        fitted._rebuild(data, state)
+        return fitted
     # Any exception that unpickling raises, such as for a missing module or invalid bytes.
     except Exception as error:
         raise ValueError(
             f"<bytes>: its Python code cannot be loaded ({type(error).__name__}: {error}); the module of the "
             "similarity must be importable, and the file undamaged"
         ) from error
-
-
-def _unpickled(data: bytes, header: dict[str, Any], pickled: bytes) -> Compares:
-    similarity, bases, state, columns = pickle.loads(pickled)
-    fitted: Compares = CLASSES[header["method"]](similarity)
-    fitted._python_bases = bases
-    for name, value in columns.items():
-        setattr(fitted, name, value)
-    fitted._resolved = resolve(similarity, fitted.layout)
-    # `_rebuild` needs these attributes.
-    fitted._restore(None, header)
-    fitted._rebuild(data, state)
-    return _with_classes(fitted, data)
 
 
 def _pickled(estimator: Compares) -> bytes:

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _onnx_kernels as kernels
-from ._onnx_graph import Graph
-from ._onnx_kernels import Additive, Radial
+from . import _onnx_graph as kernels
+from ._onnx_graph import Additive, Graph, Radial
 
 # Adds a value to a graph: of samples [N, d] and bases (B, d), or of the values [N, 1] and [B] of a feature.
 _Write = Callable[[Graph, str, Any], str]

@@ -15,16 +15,14 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGr
 from sklearn.utils import _safe_indexing
 
 from . import _core
-from ._base import SHARED, FittedModel, FittedRegressor, MarginClassifier, fitting
-from ._collect import collect
-from ._names import one_of
+from ._base import SHARED, FittedModel, FittedRegressor, MarginClassifier, fitting, with_parameters
+from ._compares import collect
+from ._parameters import ClassWeight, Samples, Targets, Weights, one_of
 from ._samples import pick
 from ._specs import any_kind
-from ._types import ClassWeight, RandomState, Samples, Targets, Weights
-from .basis_expansion import BasisExpansionSVC
+from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
 from .power_mean import PowerMeanSVC
-from .regression import BasisExpansionRegressor, ThinPlateRegressor
-from .thin_plate import ThinPlateSVC
+from .thin_plate import ThinPlateRegressor, ThinPlateSVC
 
 Scoring: TypeAlias = str | Callable[..., float] | None
 Folds: TypeAlias = int | BaseCrossValidator | Iterable[tuple[Iterable[int], Iterable[int]]] | None
@@ -44,12 +42,16 @@ SCORINGS = (
 _COMPARED = 1000
 
 
+@with_parameters
 class Auto(FittedModel):
     """The best of several methods, whose model is that of this estimator."""
 
+    methods: str | Iterable[str] = "auto"
+    scoring: Scoring = None
+    cv: Folds = None
+    kind: str = "auto"
+    layout: str = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
-    # Parameters that the methods share.
-    _shared: ClassVar[tuple[str, ...]] = ("n_jobs", "random_state", "verbose", "kind", "layout")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
         "scoring": [str, callable, None],
@@ -57,30 +59,6 @@ class Auto(FittedModel):
         "kind": [str],
         "layout": [str],
     }
-    best_estimator_: Any
-
-    def __init__(
-        self,
-        *,
-        methods: str | Iterable[str] = "auto",
-        scoring: Scoring = None,
-        cv: Folds = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        time_limit: float | None = None,
-        kind: str = "auto",
-        layout: str = "auto",
-    ) -> None:
-        self.methods = methods
-        self.scoring = scoring
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.time_limit = time_limit
-        self.kind = kind
-        self.layout = layout
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,9 +117,10 @@ class Auto(FittedModel):
         return self
 
     def _made(self, method: str) -> Any:
+        """An estimator of a method, with the parameters that it shares with this one."""
         cls = self._classes[method]
-        names = [name for name in self._shared if name in cls._get_param_names()]
-        return cls(**{name: getattr(self, name) for name in names})
+        shared = {*self._get_param_names()} & {*cls._get_param_names()} - {"time_limit"}
+        return cls(**{name: getattr(self, name) for name in shared})
 
     def _splits(self, y: Any, n_samples: int, groups: Any) -> list[Any]:
         """Rows to fit and rows to score; without folds a subset to fit, and no rows to score."""
@@ -191,6 +170,7 @@ class Auto(FittedModel):
         return {"method": self.method_, **super()._report_rows()}
 
 
+@with_parameters
 class AutoSVC(Auto, MarginClassifier):
     """A large-margin classifier of any samples that also selects the method.
 
@@ -259,40 +239,13 @@ class AutoSVC(Auto, MarginClassifier):
     True
     """
 
+    class_weight: ClassWeight = None
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_auto)
     _classes: ClassVar[dict[str, type[Any]]] = {
         "basis_expansion": BasisExpansionSVC,
         "thin_plate": ThinPlateSVC,
         "power_mean": PowerMeanSVC,
     }
-    _shared = (*Auto._shared, "class_weight")
-
-    def __init__(
-        self,
-        *,
-        methods: str | Iterable[str] = "auto",
-        scoring: Scoring = None,
-        cv: Folds = None,
-        class_weight: ClassWeight = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        time_limit: float | None = None,
-        kind: str = "auto",
-        layout: str = "auto",
-    ) -> None:
-        super().__init__(
-            methods=methods,
-            scoring=scoring,
-            cv=cv,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            time_limit=time_limit,
-            kind=kind,
-            layout=layout,
-        )
-        self.class_weight = class_weight
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None, groups: npt.ArrayLike | None = None) -> Self:
@@ -323,7 +276,7 @@ class AutoSVC(Auto, MarginClassifier):
             header = json.loads(self._model.header())
             self.method_ = header["method"].replace("-", "_")
             self.best_estimator_ = self._classes[self.method_]._restored(self._model, header)
-        self.best_estimator_.classes_, self.best_estimator_._several = self.classes_, self._several
+        self.best_estimator_.classes_, self.best_estimator_._is_multilabel = self.classes_, self._is_multilabel
         return self
 
     def _parameters(self) -> dict[str, Any]:

@@ -1,25 +1,51 @@
-"""The basis expansion SVM."""
+"""Basis expansions: a classifier, a regression, an outlier detector, and the expansion as a transformer."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+import json
+from dataclasses import field
+from numbers import Real
 from typing import Any, ClassVar, Self
 
-from sklearn.utils._param_validation import Interval, StrOptions
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OutlierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import SHARED, MarginClassifier, c_of, fitting
-from ._bases import normalization_of
-from ._compares import Compares
-from ._names import one_of
-from ._types import Basis, ClassWeight, RandomState, Samples, SimilarityLike, Targets, Weights
+from ._base import (
+    AT_LEAST_1,
+    AUTO,
+    POSITIVE,
+    FittedRegressor,
+    MarginClassifier,
+    fitting,
+    watched,
+    with_parameters,
+)
+from ._compares import Compares, ComparesSamples
+from ._parameters import (
+    ClassWeight,
+    Samples,
+    SimilarityLike,
+    Targets,
+    Weights,
+    check_same_length,
+    normalization_of,
+    one_of,
+)
+from ._report import Row
+from ._sklearn import Interval, StrOptions
+from ._targets import codes_of
 
 # Selections of bases for which the search also compares numbers of bases.
 _COUNTED = ("index", "every", "random", "auto")
-PENALTIES = ("l2", "l1")
-LOSSES = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
+# The number of bases of a one-class model with n_basis="auto", and the number of samples below which all are bases, as
+# in the library.
+_ONE_CLASS_BASES, _FEW_SAMPLES = 500, 20
 
 
+@with_parameters
 class BasisExpansionSVC(Compares, MarginClassifier):
     """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
 
@@ -165,59 +191,23 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     (3, 100)
     """
 
+    C: float | str = "auto"
+    fit_intercept: bool = True
+    loss: str = "auto"
+    class_weight: ClassWeight = None
+    tol: float = 1e-3
+    penalty: str = "l2"
+    max_basis: int | None = None
     _reads_files = True
+    _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "C": [Interval(Real, 0, None, closed="neither"), str],
+        "C": [POSITIVE, AUTO],
         "fit_intercept": ["boolean"],
-        "max_basis": [None, Interval(Integral, 1, None, closed="left")],
+        "max_basis": [None, AT_LEAST_1],
         "tol": [Interval(Real, 0, 1, closed="neither")],
-        **SHARED,
-        "kind": [str],
-        "layout": [str],
+        **Compares._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        similarity: SimilarityLike = "auto",
-        *,
-        n_basis: int | str = "auto",
-        basis: Basis = "auto",
-        normalization: str = "auto",
-        negative_eigenvalues: str = "clip",
-        C: float | str = "auto",
-        fit_intercept: bool = True,
-        loss: str = "auto",
-        class_weight: ClassWeight = None,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        time_limit: float | None = None,
-        kind: str = "auto",
-        layout: str = "auto",
-        penalty: str = "l2",
-        max_basis: int | None = None,
-    ) -> None:
-        self.similarity = similarity
-        self.n_basis = n_basis
-        self.basis = basis
-        self.normalization = normalization
-        self.negative_eigenvalues = negative_eigenvalues
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.loss = loss
-        self.class_weight = class_weight
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.time_limit = time_limit
-        self.kind = kind
-        self.layout = layout
-        self.penalty = penalty
-        self.max_basis = max_basis
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -243,12 +233,12 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
-        loss = one_of("loss", self.loss, LOSSES, estimator=self)
+        loss = one_of("loss", self.loss, self._losses, estimator=self)
         return {
             "loss": None if loss == "auto" else loss,
-            "penalty": one_of("penalty", self.penalty, PENALTIES, estimator=self),
+            "penalty": one_of("penalty", self.penalty, ("l2", "l1"), estimator=self),
             "normalization": normalization_of(self, "auto"),
-            "C": c_of(self),
+            "C": self._fixed_C(),
             "intercept": "free" if self.fit_intercept else "none",
             "max_basis": None if self.max_basis is None else int(self.max_basis),
         }
@@ -263,6 +253,478 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         self._search(parameters, isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED)
         return found
 
-    def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        super()._restore(model, header)
-        self.set_params(loss=header["loss"].replace("-", "_"))
+
+@with_parameters
+class BasisExpansionRegressor(Compares, FittedRegressor):
+    """Regression for any similarity, definite or not, at the cost of a linear one.
+
+    Samples are compared with a number of bases, the similarities are normalized, as for `BasisExpansionSVC`, and on
+    these features ½‖w‖² + C Σ loss(y − f) is minimized, with an intercept that is not penalized. With the squared loss
+    this is ridge regression, in closed form; with a positive definite kernel and all samples as bases it is kernel
+    ridge regression. Huber's loss resists outliers, the squared ε-insensitive loss ignores small errors, and the
+    quantile loss predicts quantiles. Automatic parameters are selected by an estimate of the error on new samples: by
+    leave-one-out, or by folds for the quantile loss.
+
+    Parameters
+    ----------
+    similarity : str, similarity, callable, or a list of these, default="auto"
+        As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
+        with the gamma of the best kernels; of dense vectors also weights of columns, those under which a Gaussian
+        process makes the targets most likely, if they are likely. Candidates are always compared by squared_error,
+        independent of `loss`.
+    n_basis : int or "auto", default="auto"
+        Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
+    basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
+        The selection of bases from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
+        their row indices.
+    normalization : str, default="auto"
+        As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out
+        with squared_error.
+    negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
+        As for `BasisExpansionSVC`.
+    C : float or "auto", default="auto"
+        The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the smallest estimated loss:
+        by leave-one-out, or for "quantile" by five folds, which share the features. For several outputs, it is the C
+        with the largest mean R², or D² for other losses. The path of losses other than squared_error ends at 100 times
+        the best C.
+    loss : {"squared_error", "huber", "squared_epsilon_insensitive", "quantile"}, default="squared_error"
+        With r = y − f(x):
+
+        - "squared_error": r².
+        - "huber": r² from −ε to ε, beyond it 2ε abs(r) − ε².
+        - "squared_epsilon_insensitive": max(0, abs(r) − ε)².
+        - "quantile": qr for r > 0, (q − 1)r below: f is the quantile q of the targets at x.
+    epsilon : float or "auto", default="auto"
+        ε of "huber", above 0, and of "squared_epsilon_insensitive", at least 0, in the unit of the targets (in
+        scikit-learn's `HuberRegressor` it is in units of a scale that is estimated with the coefficients). "auto" is
+        selected for each output, by the spread of the leave-one-out residuals of a first fit, 1.4826 times their median
+        absolute deviation: for "huber" 1.35 times the spread, after a fit whose own ε is 1.35 times the spread of the
+        targets; for the other 3σ √(ln n / n), with n samples and σ the spread after a fit with ε = 0. Other losses
+        accept no number.
+    quantile : float, default=0.5
+        q of "quantile", above 0 and below 1. Other losses accept no other value.
+    fit_intercept : bool, default=True
+    n_jobs : int or None, default=None
+        Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
+    random_state : int, RandomState or None, default=None
+        None means a fixed seed: the same samples give the same model.
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Limit in seconds; the search for a similarity uses at most half of it. If the limit does not allow a fit on all
+        samples, the model is fitted to as many as it allows, and a warning states their number. With a loss other than
+        squared_error the selection of ε and C uses at most half of the remaining time, and the solver stops with its
+        current solution.
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        The kind of samples, as in `BasisExpansionSVC`.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
+
+    Attributes
+    ----------
+    C_ : float
+        The C of the model, set or selected.
+    epsilon_ : float or ndarray of shape (n_outputs,)
+        ε, set or selected, in the unit of the targets, if the loss has one.
+    cv_results_ : dict of arrays
+        The candidates that were compared, if anything was "auto", and every C of the path of the selected one, as in
+        `BasisExpansionSVC`: ``mean_test_score`` is R² of leave-one-out predictions, the mean over the outputs that are
+        not constant, with its standard error ``std_test_score``; paths also have
+        ``mean_test_neg_root_mean_squared_error``, the mean over the outputs, in the unit of the targets. Leave-one-out
+        is exact for the features of the fit, with fixed bases. For losses other than squared_error the score of a path
+        is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit, and
+        ``mean_test_neg_loss`` minus the mean leave-one-out loss: with "huber" and "squared_epsilon_insensitive" each
+        refit is approximated by one Newton step from the solution, which is exact if it moves no other sample over a
+        corner of the loss; for "quantile" a fit leaves out one of five folds.
+    estimated_score_ : float
+        R², or D² for losses other than squared_error, of the same predictions at `C_`.
+    estimated_score_std_ : float
+        The standard error of this estimate, for a fixed spread of the targets.
+    kind_ : str
+        The kind as which samples were read: a value of `kind`, or "precomputed".
+    similarity_ : str or list of str
+        The spec of the similarity, or of each of several, with learned values.
+    normalization_ : str
+        The normalization of the fit.
+    negative_eigenvalues_ : str
+        The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
+    loss_ : str
+    basis_indices_ : ndarray of int
+        The training rows of the bases.
+    basis_ : array or list
+        The bases, in the form of the training samples.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Weights on the normalized similarities, part after part.
+    intercept_ : float or ndarray of shape (n_outputs,)
+    n_iter_ : int
+    report_ : dict
+        Seconds per stage, selected parameters, warnings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin import BasisExpansionRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> regressor = BasisExpansionRegressor("z-score/rbf").fit(X[:300], y[:300])
+    >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
+    True
+    >>> upper = BasisExpansionRegressor("z-score/rbf", loss="quantile", quantile=0.9).fit(X[:300], y[:300])
+    >>> bool(0.8 < (y[300:] <= upper.predict(X[300:])).mean() < 1.0)
+    True
+    """
+
+    C: float | str = "auto"
+    loss: str = "squared_error"
+    epsilon: float | str = "auto"
+    quantile: float = 0.5
+    fit_intercept: bool = True
+    _reads_files = True
+    _losses: ClassVar[tuple[str, ...]] = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_regressor)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [POSITIVE, AUTO],
+        "epsilon": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        "fit_intercept": ["boolean"],
+        **Compares._parameter_constraints,
+    }
+
+    @fitting
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
+        """Trains on samples of any kind that the similarity compares.
+
+        Parameters
+        ----------
+        X : samples
+            As for `BasisExpansionSVC`.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Finite numbers.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        BasisExpansionRegressor
+            The fitted estimator itself.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _parameters(self) -> dict[str, Any]:
+        loss, epsilon, quantile = self._loss()
+        return {
+            "normalization": normalization_of(self, "auto"),
+            "C": self._fixed_C(),
+            "loss": loss,
+            "epsilon": epsilon,
+            "quantile": quantile,
+            "has_intercept": bool(self.fit_intercept),
+        }
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+        found = super()._training(X, y, sample_weight, parameters)
+        self._search(parameters)
+        return found
+
+    def _loss(self) -> tuple[str, float | None, float | None]:
+        """The loss in the library's notation, and its parameters."""
+        loss = one_of("loss", self.loss, self._losses, estimator=self)
+        epsilon = None if isinstance(self.epsilon, str) else float(self.epsilon)
+        # The default belongs to every loss.
+        return loss, epsilon, None if self.quantile == 0.5 else float(self.quantile)
+
+    def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
+        return np.zeros(len(y), dtype=np.uint32)
+
+    @classmethod
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
+        # Outputs with different values are fitted again with selected ones.
+        epsilon = set(header.get("epsilon", []))
+        return super()._stored_parameters(header) | {"epsilon": epsilon.pop() if len(epsilon) == 1 else "auto"}
+
+
+@with_parameters
+class BasisExpansionOneClass(OutlierMixin, Compares):
+    """Outlier detection with any similarity.
+
+    The score of a sample is wᵀφ(x), with its features φ(x) in the expansion (see `BasisExpansion`) and the w that
+    minimizes Σ (1 − wᵀφ(x))² + κn‖w‖² on the training samples: the least squares one-class SVM, in the primal.
+    Outliers have similarities, and scores, of about 0. The leave-one-out decision values of the training samples have
+    a closed form, and the threshold is a quantile of these, which is the expected share of new samples of the same
+    kind below it. Bases are not counted, since their similarity to themselves is not that of a new sample.
+
+    Parameters
+    ----------
+    similarity : str, object of `widemargin.similarity`, callable, or list of these, default="rbf"
+    n_basis : int or "auto", default="auto"
+        The largest number of bases. "auto" is 500, and at most half of the distinct samples, so that the other half
+        determines the threshold; with fewer than 20 samples it is all.
+    basis : str or array of int, default="auto"
+    normalization : str, default="nystroem"
+        As in `BasisExpansion`; normalizations that center the features ("mean_norm", "z_score", "covariance") give
+        outliers no distinct score.
+    negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
+        As in `BasisExpansion`.
+    quantile : float, default=0.05
+        The expected share of new samples of the same kind that are predicted to be outliers: the quantile of the
+        leave-one-out decision values that is the threshold.
+    shrinkage : float, default=0.01
+        κ in units of the mean square of a feature. Small values follow the samples closely, large ones average the
+        similarities to them.
+    n_jobs : int or None, default=None
+    random_state : int, RandomState instance or None, default=None
+        None means a fixed seed: the same samples give the same model.
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Limit in seconds. If it does not allow a fit on all samples, the model is fitted to as many as it allows, and a
+        warning states their number; it then has no `left_out_scores_`.
+    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
+        The kind of samples, as in `BasisExpansionSVC`.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
+
+    Attributes
+    ----------
+    offset_ : float
+        The threshold of ``score_samples``.
+    left_out_scores_ : ndarray of shape (n_samples,)
+        Leave-one-out decision values: ``score_samples`` of each training sample from a w without it; for bases
+        including their similarity to themselves.
+    kind_ : str
+        The kind as which samples were read: a value of `kind`, or "precomputed".
+    basis_indices_ : ndarray of int
+    basis_ : array or list
+    similarity_ : str or list of str
+    normalization_ : str
+    coef_ : ndarray of shape (n_features,)
+    n_iter_ : int
+    report_ : dict
+        Seconds per stage, warnings.
+
+    Examples
+    --------
+    >>> from widemargin import BasisExpansionOneClass
+    >>> names = "Rossi Russo Bianchi Romano Ricci Marino Bruno Gallo Conti Costa Rizzo Greco Ferrari Esposito"
+    >>> names = f"{names} Colombo Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Martini Leone Longo Gentile"
+    >>> names = f"{names} Martinelli Vitale Lombardo Serra Coppola Marchetti Parisi Villa Conte Ferraro".split()
+    >>> detector = BasisExpansionOneClass("edit", quantile=0.1).fit(names)
+    >>> detector.predict(["Rosso", "Krzyzewski"]).tolist()
+    [1, -1]
+    """
+
+    similarity: SimilarityLike = field(default="rbf", kw_only=False)
+    normalization: str = "nystroem"
+    quantile: float = 0.05
+    shrinkage: float = 0.01
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_one_class)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        "shrinkage": [POSITIVE],
+        **Compares._parameter_constraints,
+    }
+
+    @fitting
+    def fit(self, X: Samples, y: Targets | None = None, sample_weight: Weights = None) -> Self:
+        """Learns what samples are like.
+
+        Parameters
+        ----------
+        X : samples, as in `BasisExpansionSVC.fit`
+        y : ignored
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        BasisExpansionOneClass
+            The fitted estimator itself.
+        """
+        return self._fit(X, None, sample_weight)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "normalization": normalization_of(self),
+            "quantile": float(self.quantile),
+            "shrinkage": float(self.shrinkage),
+        }
+
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+        self._check_number(n_samples)
+        return (self._weights(sample_weight, n_samples),)
+
+    def _n_basis_of(self, n_samples: int) -> int:
+        usual = n_samples if n_samples < _FEW_SAMPLES else min(n_samples // 2, _ONE_CLASS_BASES)
+        return max(usual if isinstance(self.n_basis, str) else min(int(self.n_basis), n_samples), 1)
+
+    def _check_number(self, n_samples: int) -> None:
+        if n_samples < 2:
+            raise ValueError(f"n_samples={n_samples}: the threshold takes at least 2 samples")
+
+    def score_samples(self, X: Samples) -> npt.NDArray[np.float64]:
+        """The value of each sample: about 1 for those like the training samples, toward 0 for others.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), the larger the more like the training samples
+        """
+        check_is_fitted(self)
+        return self._model.score_samples(self._collected(X), self._threads())
+
+    def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
+        """``score_samples`` less the threshold.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), below 0 for outliers
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Samples) -> npt.NDArray[np.int64]:
+        """Whether samples are like the training ones.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), 1 for samples like the training ones and -1 for outliers
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @property
+    def left_out_scores_(self) -> npt.NDArray[np.float64]:
+        """``score_samples`` of each training sample from a w without it."""
+        return self._arrays()["loo_scores"]
+
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        self.offset_ = float(header["threshold"])
+
+    def _of_problems(self, values: npt.NDArray[Any]) -> Any:
+        return values[0] if values.ndim > 1 else float(values[0])
+
+    def _report_rows(self) -> dict[str, str]:
+        return {"threshold": f"{self.offset_:.4f}", **super()._report_rows()}
+
+
+@with_parameters
+class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComparesSamples):
+    """Similarities to a number of bases, normalized: the features of `BasisExpansionSVC`, for any linear model.
+
+    The parameters are those of `BasisExpansionSVC`. Without y, "index" and "auto" bases ignore classes.
+
+    Attributes
+    ----------
+    kind_ : str
+        The kind as which samples were read: a value of `kind`, or "precomputed".
+    similarity_ : str or list of str
+    basis_indices_ : ndarray of int
+    basis_ : array or list
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from widemargin import BasisExpansion
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(BasisExpansion("rbf", n_basis=30), LogisticRegression()).fit(X, y)
+    >>> model[0].transform(X).shape
+    (150, 30)
+    """
+
+    similarity: SimilarityLike = field(default="rbf", kw_only=False)
+    n_basis: int = 1000
+    normalization: str = "mean_norm"
+    _read = _core.Model.expansion_from_bytes
+    # Where the features of a Nyström map end: "rounding" for regression.
+    _nystroem_cut = "millionth"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ComparesSamples._parameter_constraints,
+        "n_basis": [AT_LEAST_1],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def fit(self, X: Samples, y: Targets | None = None) -> Self:
+        """Selects the bases and learns the normalization.
+
+        Parameters
+        ----------
+        X : samples, as in `BasisExpansionSVC.fit`
+        y : array of shape (n_samples,) or None
+            Classes for selecting the bases.
+
+        Returns
+        -------
+        BasisExpansion
+            The fitted estimator itself.
+        """
+        self.fit_transform(X, y)
+        return self
+
+    @fitting
+    def fit_transform(self, X: Samples, y: Targets | None = None) -> npt.NDArray[np.float32]:
+        """Selects the bases, learns the normalization, and returns the features of the samples.
+
+        Parameters
+        ----------
+        X : samples, as in `BasisExpansionSVC.fit`
+        y : array of shape (n_samples,) or None
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_samples, n_features)
+        """
+        normalization = normalization_of(self)
+        collected, y, parameters = self._prepared(X, y, None)
+        codes = None
+        if y is not None:
+            codes = codes_of(y)
+            check_same_length(collected.n, len(codes))
+        with self._watched(X=X, y=y) as progress:
+            model, features, rows = _core.fit_expansion(
+                collected.samples,
+                codes,
+                1 if codes is None else int(codes.max()) + 1,
+                **parameters,
+                normalization=normalization,
+                cut=self._nystroem_cut,
+                seed=self._seed(),
+                threads=self._threads(),
+                monitor=watched(progress),
+            )
+        self._model = model
+        specs = json.loads(model.header())["similarity"]
+        self.similarity_ = specs[0] if len(specs) == 1 else specs
+        self.basis_indices_ = np.array(rows if self._columns is None else self._base_rows, dtype=np.int64)
+        self._fitted_on(X)
+        self._n_features_out = features.shape[1]
+        return features
+
+    def transform(self, X: Samples) -> npt.NDArray[np.float32]:
+        """The features of samples.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        return self._model.transform(self._collected(X), self._threads())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")

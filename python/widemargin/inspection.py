@@ -7,7 +7,7 @@ matplotlib.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,23 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._base import (
+    FittedRegressor,
+    MarginClassifier,
+    fitted_model,
+    names_of_columns,
+    some,
+    unwrapped,
+)
 from ._basis_display import BasisDisplay
-from ._explanation import Explanation, ExplanationTerm, explain, report
-from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
-from ._path_display import PathDisplay
-from ._stored_bases import specs_of
-from ._types import Samples, SimilarityLike, Targets, Weights
-from ._unwrapped import fitted_classifier, unwrapped
-from .similarity import resolve
+from ._displays import (
+    PathDisplay,
+    Spectrum,
+    SpectrumDisplay,
+    spectrum,
+)
+from ._parameters import Labels, Path, Samples, Targets, Weights
+from ._samples import count, pick
 
 __all__ = [
     "BasisDisplay",
@@ -39,91 +48,369 @@ __all__ = [
 ]
 
 
-@dataclass
-class Spectrum:
-    """How far a similarity is from being a kernel on some samples.
+@dataclass(frozen=True)
+class ExplanationTerm:
+    """A term of decision values.
 
     Attributes
     ----------
+    kind : {"basis", "column", "polynomial"}
+        The similarity to a basis, a column of the sample, or a polynomial of the columns.
     similarity : str
-        Its spec, with learned values.
-    eigenvalues : ndarray of shape (n_samples,)
-        Of the symmetric part (S + Sᵀ)/2 of the similarities between the samples, in descending order.
-    raw_eigenvalues : ndarray of complex of shape (n_samples,)
-        Of S itself, by descending real part.
-    negative_ratio : float
-        The fraction of the eigenvalues (of the symmetric part) that are negative, excluding those within `rounding`: 0
-        for a kernel.
-    negative_energy : float
-        Σ |negative eigenvalues| / Σ positive eigenvalues, excluding those within `rounding`.
-    asymmetry : float
-        The largest |S_ij - S_ji| over the largest |S_ij|: 0 if symmetric.
-    rounding : float
-        A bound on the effect of single-precision rounding on an eigenvalue: n ε max |S_ij|. Eigenvalues up to this size
-        count as zero.
+        The similarity or kernel.
+    index : int or None
+        The position of the basis in ``basis_``, or of the column.
+    row : int or None
+        The row of the basis among the training samples, if it is known.
+    name : str
+        The name of the term.
+    value, reference : float
+        The similarity or the number in the column, and its reference: the mean over the training samples if the
+        normalization subtracts it, otherwise 0.
+    weights : ndarray of shape (n_problems,), or empty
+        Empty if the contributions are not linear in the value.
+    contributions : ndarray of shape (n_problems,)
+        weights * (value - reference).
+    comparison : dict or None
+        The parts of the similarity, for the strongest terms and similarities that support it: ``quantity``,
+        ``total``, ``kind`` ("columns", "terms", "cells", "time-steps", "characters" or "bits") and its pieces, with the
+        share of each.
 
     Examples
     --------
-    >>> from widemargin.inspection import spectrum
-    >>> spectrum("edit", ["Rossi", "Russo", "Smith"]).negative_ratio
-    0.0
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import explain
+    >>> names = ["Rossi", "Russo", "Bianchi", "Romano", "Smith", "Jones", "Williams", "Taylor"]
+    >>> svc = BasisExpansionSVC("edit", normalization="mean_norm").fit(names, ["it"] * 4 + ["en"] * 4)
+    >>> term = explain(svc, ["Rosso"]).terms[0]
+    >>> term.kind, term.similarity
+    ('basis', 'edit')
     """
 
+    kind: str
     similarity: str
-    eigenvalues: npt.NDArray[np.float64]
-    raw_eigenvalues: npt.NDArray[np.complex128]
-    negative_ratio: float
-    negative_energy: float
-    asymmetry: float
-    rounding: float = 0.0
-
-    def __str__(self) -> str:
-        negative = f"{100 * self.negative_ratio:.1f} % of {len(self.eigenvalues)} eigenvalues are negative"
-        energy = f"their energy is {100 * self.negative_energy:.2g} % of that of the others"
-        return f"{self.similarity}: {negative}, {energy}; asymmetry {self.asymmetry:.2g}"
+    index: int | None
+    row: int | None
+    name: str
+    value: float
+    reference: float
+    weights: npt.NDArray[np.float64]
+    contributions: npt.NDArray[np.float64]
+    comparison: dict[str, object] | None
 
 
-def spectrum(
-    similarity: SimilarityLike, X: Samples, n_jobs: int | None = None, *, layout: str = "auto"
-) -> Spectrum | list[Spectrum]:
-    """Computes the eigenvalues of the similarities between samples.
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The decision values or predictions of one sample as sums: an intercept and the contributions of terms.
 
-    Parameters
+    For every method ``intercepts + contributions.sum(axis=0)`` is ``decision_values``, to rounding. Notebooks
+    show it as a page, which is ``_repr_html_()``.
+
+    Attributes
     ----------
-    similarity : str, Similarity, callable, or a list of these
-    X : samples
-        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is
-        stored in memory and decomposed, so at most 10,000 samples are accepted.
-    n_jobs : int or None, default=None
-        Number of threads; -1 means one per core.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of time series, as in `BasisExpansionSVC`.
+    method : str
+    classes : ndarray of shape (n_classes,)
+        For two classes, contributions above 0 are in favor of the second. For multilabel targets, the names of the
+        labels; for a regressor those of its outputs, for an outlier detector "score".
+    multilabel : bool
+        Whether the targets are multilabel.
+    predicted : label, list of labels, float or ndarray
+        The predicted class; for multilabel targets all predicted labels; for a regressor the prediction, and for an
+        outlier detector 1 or -1.
+    explained : label
+        The class or label whose similarities are compared.
+    decision_values : ndarray of shape (n_problems,)
+        One for two classes, else one per class or label; the predictions of a regressor, and the score of an outlier
+        detector less its threshold.
+    probabilities : ndarray of shape (n_classes,), or None
+        None for models without probabilities.
+    intercepts : ndarray of shape (n_problems,)
+    similarities : list of str
+    terms : list of ExplanationTerm
 
-    Returns
-    -------
-    Spectrum, or a list of them for a list
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import explain
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = BasisExpansionSVC("rbf", n_basis=20, C=1.0).fit(X, y)
+    >>> explanation = explain(svc, X, 60)
+    >>> explanation.contributions.shape
+    (20, 3)
+    >>> sums = explanation.intercepts + explanation.contributions.sum(axis=0)
+    >>> bool(abs(sums - svc.decision_function(X[60:61])[0]).max() < 1e-4)
+    True
+    """
+
+    method: str
+    classes: Labels
+    multilabel: bool
+    predicted: object
+    explained: object
+    decision_values: npt.NDArray[np.float64]
+    probabilities: npt.NDArray[np.float64] | None
+    intercepts: npt.NDArray[np.float64]
+    similarities: list[str]
+    terms: list[ExplanationTerm]
+    _page: str
+
+    @property
+    def contributions(self) -> npt.NDArray[np.float64]:
+        """(terms, problems)."""
+        n_problems = len(self.decision_values)
+        return np.array([term.contributions for term in self.terms]).reshape(len(self.terms), n_problems)
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The value of each term."""
+        return np.array([term.value for term in self.terms])
+
+    def for_class(self, label: object = None) -> npt.NDArray[np.float64]:
+        """The contribution of each term to a class; for the first of two classes with the opposite sign.
+
+        Parameters
+        ----------
+        label : a class or label, or None for ``explained``
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+        """
+        return self.contributions @ self._direction(label)
+
+    def strongest(self, n_terms: int = 10, label: object = None) -> list[ExplanationTerm]:
+        """The terms with the largest contributions for or against a class, the strongest first.
+
+        Parameters
+        ----------
+        n_terms : int, default=10
+        label : a class or label, or None for ``explained``
+
+        Returns
+        -------
+        list of ExplanationTerm
+        """
+        order = np.argsort(-np.abs(self.for_class(label)), kind="stable")[:n_terms]
+        return [self.terms[at] for at in order]
+
+    def _direction(self, label: Any) -> npt.NDArray[np.float64]:
+        at = self._position(self.explained if label is None else label)
+        if len(self.decision_values) < len(self.classes):  # two classes
+            return np.array([1.0 if at == 1 else -1.0])
+        return np.eye(len(self.classes))[at]
+
+    def _position(self, label: Any) -> int:
+        return _position(label, self.classes)
+
+    def _repr_html_(self) -> str:
+        return self._page
+
+    def __repr__(self) -> str:
+        explained = ""
+        if self.multilabel or (len(self.classes) > 1 and np.any(self.explained != self.predicted)):
+            explained = f", explained={self.explained!r}"
+        if self.probabilities is not None:
+            explained += f", probability {self.probabilities[self._position(self.explained)]:.3g}"
+        return f"Explanation(predicted={self.predicted!r}{explained}, {len(self.terms)} terms)"
+
+
+def _position(label: Any, classes: npt.NDArray[Any]) -> int:
+    """The position of a class among those of a model.
 
     Raises
     ------
-    ValueError, TypeError
-        For samples that the similarity cannot compare, naming them.
+    ValueError
+        For an unknown class.
+    """
+    found = [at for at, known in enumerate(classes.tolist()) if known == label]
+    if not found:
+        raise ValueError(f"label is {label!r}: it must be one of {classes.tolist()}")
+    return found[0]
+
+
+def explain(estimator: object, X: Samples, index: int = 0, *, label: object = None, n_terms: int = 10) -> Explanation:
+    """Explains the prediction of one sample: the contributions for and against each class, or to a prediction.
+
+    A decision value or a prediction is a sum over the similarities to the bases (``BasisExpansionSVC``,
+    ``BasisExpansionRegressor``, ``BasisExpansionOneClass``), over the kernel's values at the bases and polynomials
+    (``ThinPlateSVC``, ``ThinPlateRegressor``), or over the columns (``PowerMeanSVC``, whose kernel is additive). The
+    normalization is part of the weights; if it subtracts the mean similarity, contributions are those of the difference
+    from it.
+
+    Parameters
+    ----------
+    estimator : estimator, fitted
+        Any estimator of widemargin that predicts, or a Pipeline or search of one.
+    X : samples, as in ``predict``
+    index : int, default=0
+        The index of the sample.
+    label : a class or label, or None, default=None
+        The class to explain. None means the predicted class; for multilabel targets the label with the largest decision
+        value. Labels have the column names of the frame in ``fit``, otherwise their position. For a regressor the
+        position of an output; None means the first.
+    n_terms : int, default=10
+        The number of the strongest similarities that are compared in detail, if they support it: by columns, cells,
+        the warping path of series, the alignment or the common terms of strings. All terms are returned.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    IndexError
+        If there is no such sample.
+    ValueError
+        If there is no such class.
+    TypeError
+        For an object that is no estimator of widemargin.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from widemargin.inspection import spectrum
-    >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> spectrum("rbf:gamma=1", X).negative_ratio
-    0.0
-    >>> spectrum("sigmoid:gamma=1,coef0=-1", X).negative_ratio
-    0.52
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import explain
+    >>> names = ["Rossi", "Russo", "Bianchi", "Romano", "Smith", "Jones", "Williams", "Taylor"]
+    >>> svc = BasisExpansionSVC("edit", normalization="mean_norm").fit(names, ["it"] * 4 + ["en"] * 4)
+    >>> explanation = explain(svc, ["Rosso"])
+    >>> explanation.predicted
+    'it'
+    >>> explanation.strongest(1)[0].comparison["quantity"]
+    'cost of the edits'
     """
-    from ._threads import threads_of
+    names = names_of_columns(estimator)
+    n = count(X)
+    if not -n <= index < n:
+        raise IndexError(f"index is {index}: there are {n} samples")
+    fitted, one = fitted_model(estimator, pick(X, np.array([index % n])))
+    at = None if label is None else _position(label, _names(fitted))
+    content, page = _core.explain(fitted._model, fitted._collected(one), at, n_terms)
+    return _explanation(fitted, json.loads(content), page, names)
 
-    resolved = resolve(similarity, layout)
-    parts = _core.spectrum(resolved.similarities, resolved.converted(X)[0], threads_of(n_jobs))
-    spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
-    return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
+
+def _names(estimator: Any) -> npt.NDArray[Any]:
+    """The classes, or the names of the labels, or for other models those of their predictions."""
+    if isinstance(estimator, FittedRegressor):
+        return np.arange(len(np.atleast_2d(estimator.coef_)))
+    if not isinstance(estimator, MarginClassifier):
+        return np.array(["score"], dtype=object)
+    names: npt.NDArray[Any] = estimator.label_names_ if estimator._is_multilabel else estimator.classes_
+    return names
+
+
+def _explanation(estimator: Any, content: dict[str, Any], page: str, names: Any) -> Explanation:
+    parts = content["parts"]
+    classes, multilabel = _names(estimator), content["multilabel"]
+
+    def name(term: dict[str, Any]) -> str:
+        if term["kind"] == "basis":
+            row = "" if term["row"] is None else f", training row {term['row']}"
+            return f"basis {term['index']}{row}"
+        if term["kind"] == "column" and term["name"] is None:
+            at: int = term["index"]
+            return str(names[at]) if names is not None and len(names) > at else f"column {at}"
+        return str(term["name"])
+
+    terms = [
+        ExplanationTerm(
+            **{field: term.get(field) for field in ("kind", "index", "row", "value", "reference", "comparison")},
+            similarity=parts[term["part"]],
+            name=name(term),
+            weights=np.array(term["weights"], dtype=np.float64),
+            contributions=np.array(term["contributions"], dtype=np.float64),
+        )
+        for term in content["terms"]
+    ]
+    known, probabilities = classes.tolist(), content["probabilities"]
+    values = np.array(content["decision_values"], dtype=np.float64)
+    predicted: Any = known[content["predicted"]]
+    if multilabel:
+        predicted = [label for label, value in zip(known, values, strict=True) if value > 0]
+    elif isinstance(estimator, FittedRegressor):
+        predicted = float(values[0]) if estimator._is_flat else values
+    elif content["is_of_values"]:
+        predicted = -1 if values[0] < 0 else 1
+    return Explanation(
+        method=content["method"],
+        classes=classes,
+        multilabel=multilabel,
+        predicted=predicted,
+        explained=known[content["explained"]],
+        decision_values=values,
+        probabilities=None if probabilities is None else np.array(probabilities),
+        intercepts=np.array(content["intercepts"], dtype=np.float64),
+        similarities=list(parts),
+        terms=terms,
+        _page=page,
+    )
+
+
+def report(
+    estimator: object,
+    X: Samples = None,
+    y: Targets | None = None,
+    file: Path | None = None,
+    *,
+    title: str | None = None,
+    data_name: str = "the samples in X",
+    sample_weight: Weights = None,
+) -> str:
+    """A report on a model as HTML: parameters, selection, scores, and explanations of wrong predictions.
+
+    The page is one self-contained HTML file, with style and pictures. The command ``widemargin report`` writes the
+    same page.
+
+    Parameters
+    ----------
+    estimator : estimator, fitted
+        Any estimator of widemargin that predicts, or a Pipeline or search of one. Its similarities must be
+        built-in ones.
+    X : samples or None, default=None
+        Samples for the scores, which should not be training samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_labels), or None, default=None
+        Their classes or labels, or the targets of a regressor; required with `X`, except for an outlier detector.
+    file : path or None, default=None
+        The file to write, atomically.
+    title : str or None, default=None
+        None means the name of the class.
+    data_name : str, default="the samples in X"
+        The name of the samples in the page.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ValueError
+        For samples that do not fit the model.
+    TypeError
+        For a similarity that is a Python function, and for an object that is no estimator of widemargin.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = BasisExpansionSVC("rbf", n_basis=20, C=1.0).fit(X[::2], y[::2])
+    >>> page = report(svc, X[1::2], y[1::2])
+    >>> "Confusion matrix" in page
+    True
+    """
+    named = type(unwrapped(estimator)[0]).__name__ if title is None else title
+    fitted, X = fitted_model(estimator, X)
+    has_answers = isinstance(fitted, FittedRegressor | MarginClassifier)
+    if has_answers and (X is None) != (y is None):
+        raise ValueError("X and y: both are needed for scores, or neither")
+    data = None
+    if X is not None:
+        target = fitted._target_to_evaluate(y, sample_weight, count(X)) if has_answers else None
+        data = fitted._collected(X), target, data_name
+    path = None if file is None else str(file)
+    return _core.report(fitted._model, named, data, path, fitted._threads())
 
 
 def margins(estimator: object) -> npt.NDArray[np.float64]:
@@ -157,7 +444,7 @@ def margins(estimator: object) -> npt.NDArray[np.float64]:
     >>> margins(svc).shape
     (3,)
     """
-    fitted, _ = fitted_classifier(estimator)
+    fitted, _ = fitted_model(estimator, None, MarginClassifier, "classifier")
     with np.errstate(divide="ignore"):
         return 1.0 / np.asarray(fitted._model.squared_norms(fitted._threads()))
 
@@ -195,148 +482,9 @@ def dual_variables(estimator: object, X: Samples, y: Targets, sample_weight: Wei
     >>> dual_variables(svc, X, y).shape
     (150, 3)
     """
-    fitted, X = fitted_classifier(estimator, X)
-    return fitted._dual_variables(X, y, sample_weight)
-
-
-class SpectrumDisplay:
-    """Eigenvalues of similarities in descending order.
-
-    Parameters
-    ----------
-    spectra : Spectrum or list of Spectrum
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    lines_ : list of matplotlib Line2D
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from widemargin.inspection import SpectrumDisplay
-    >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> display = SpectrumDisplay.from_similarity(["rbf", "sigmoid"], X)
-    >>> len(display.lines_)
-    2
-    """
-
-    def __init__(self, spectra: Spectrum | Sequence[Spectrum]) -> None:
-        self.spectra = [spectra] if isinstance(spectra, Spectrum) else list(spectra)
-
-    @classmethod
-    def from_similarity(
-        cls,
-        similarity: SimilarityLike,
-        X: Samples,
-        *,
-        ax: object = None,
-        n_jobs: int | None = None,
-        layout: str = "auto",
-        **kwargs: object,
-    ) -> SpectrumDisplay:
-        """Computes spectra and draws them.
-
-        Parameters
-        ----------
-        similarity : str, Similarity, callable, or a list of these
-        X : samples, at most 10,000
-        ax : matplotlib Axes or None, default=None
-        n_jobs : int or None, default=None
-        layout : {"auto", "channels_first", "channels_last"}, default="auto"
-            As in `spectrum`.
-        **kwargs : passed to ``plot``
-
-        Returns
-        -------
-        SpectrumDisplay
-        """
-        check_matplotlib(cls, "from_similarity")
-        return cls(spectrum(similarity, X, n_jobs, layout=layout)).plot(ax, **kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: object,
-        X: Samples = None,
-        *,
-        ax: object = None,
-        n_jobs: int | None = None,
-        **kwargs: object,
-    ) -> SpectrumDisplay:
-        """Draws the spectra of a fitted estimator's similarities.
-
-        Parameters
-        ----------
-        estimator : BasisExpansionSVC or another estimator with bases, or a Pipeline that ends in one, fitted
-        X : samples or None, default=None
-            None means the estimator's bases.
-        ax : matplotlib Axes or None, default=None
-        n_jobs : int or None, default=None
-        **kwargs : passed to ``plot``
-
-        Returns
-        -------
-        SpectrumDisplay
-        """
-        check_matplotlib(cls, "from_estimator")
-        fitted: Any
-        fitted, X = unwrapped(estimator, X)
-        fitted = getattr(fitted, "best_estimator_", fitted)
-        check_has(fitted, "a fitted BasisExpansionSVC or BasisExpansion", "_resolved")
-        resolved = fitted._resolved
-        if resolved.is_precomputed and X is None:
-            raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
-        # The specs include what was learned from all training samples.
-        learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
-        similarity = resolved.in_list_order(learned)
-        # The layout of the bases is known.
-        layout = "channels_last" if X is None and fitted.layout == "auto" else fitted.layout
-        samples = fitted.basis_ if X is None else X
-        return cls(spectrum(similarity, samples, n_jobs, layout=layout)).plot(ax, **kwargs)
-
-    def plot(self, ax: object = None, **kwargs: object) -> SpectrumDisplay:
-        """Draws eigenvalues, divided by the largest, against their rank.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-        **kwargs : passed to matplotlib's ``plot`` for the lines
-
-        Returns
-        -------
-        SpectrumDisplay
-        """
-        self.ax_, self.figure_ = axes_for(self, ax, (6.0, 3.8))
-        axes = self.ax_
-        several = len(self.spectra) > 1
-        self.lines_ = []
-        for spectrum, hue in zip(self.spectra, cycle(HUES), strict=False):
-            largest = np.abs(spectrum.eigenvalues).max() or 1.0
-            values, ranks = spectrum.eigenvalues / largest, np.arange(1, len(spectrum.eigenvalues) + 1)
-            style = {"color": hue if several else INK, "linewidth": 1.4, "label": self._label(spectrum)} | kwargs
-            self.lines_ += axes.plot(ranks, values, **style)
-            if not several:
-                axes.fill_between(ranks, values, where=values < 0, color=NEGATIVE, alpha=0.35, linewidth=0)
-        axes.axhline(0, color=SOFT, linewidth=0.8)
-        # Single precision leaves 1e-7 of the largest: below 1e-5 there is little to see.
-        axes.set_yscale("symlog", linthresh=1e-4, linscale=0.6)
-        lowest = min((line.get_ydata().min() for line in self.lines_), default=0.0)
-        axes.set_yticks([tick for tick in (-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1) if tick >= min(10 * lowest, 0)])
-        axes.set_ylim(min(2 * lowest, -5e-5), 1.6)
-        axes.set_xlabel("rank of the eigenvalue")
-        axes.set_ylabel("eigenvalue / largest")
-        if several:
-            axes.set_title("Spectra of the similarities", loc="left", fontsize="medium")
-            axes.legend(frameon=False, fontsize="small", labelcolor=INK)
-        else:
-            width = self.figure_.get_figwidth() * axes.get_position().width
-            title = wrapped("\n".join(self._label(self.spectra[0]).rsplit(": ", 1)), width)
-            axes.set_title(title, loc="left", fontsize="medium")
-        return self
-
-    @staticmethod
-    def _label(spectrum: Spectrum) -> str:
-        label = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
-        return label + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")
+    fitted, X = fitted_model(estimator, X, MarginClassifier, "classifier")
+    target = fitted._target_to_evaluate(y, sample_weight, count(X))
+    known = len(fitted.classes_)
+    if unknown := target[0][known:]:
+        raise ValueError(f"y has {unknown[0]!r}, which is not among the classes of the fit: {some(target[0][:known])}")
+    return fitted._model.dual_variables(fitted._collected(X), target, fitted._threads())

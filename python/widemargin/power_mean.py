@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
 from . import _core
-from ._base import SHARED, MarginClassifier, VectorModel, c_of, fitting
+from ._base import AT_LEAST_1, AUTO, POSITIVE, SHARED, MarginClassifier, VectorModel, fitting, with_parameters
 from ._calls import name_of
 from ._files import Stored
-from ._names import one_of
-from ._rows import kernels_of
-from ._types import ClassWeight, RandomState, Targets, Weights
+from ._parameters import ClassWeight, Targets, Weights, one_of
+from ._sklearn import Interval
+from ._specs import kernels_of
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
-_LOSSES = ("squared_hinge", "hinge")
-_APPROXIMATIONS = ("nystroem", "polynomial")
 
 
+@with_parameters
 class PowerMeanSVC(VectorModel, MarginClassifier):
     """Additive kernels on histograms, with the training cost of a linear SVM.
 
@@ -117,45 +116,25 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     True
     """
 
+    kernel: str | float | Callable[..., npt.ArrayLike] = field(default="auto", kw_only=False)
+    loss: str = "squared_hinge"
+    C: float | str = "auto"
+    approximation: str = "nystroem"
+    nodes: int | str | npt.ArrayLike = "auto"
+    scale: bool = True
+    tol: float = 0.01
+    max_iter: int = 1000
+    class_weight: ClassWeight = None
+    _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "hinge")
+    _approximations: ClassVar[tuple[str, ...]] = ("nystroem", "polynomial")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "C": [POSITIVE, AUTO],
         "scale": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [AT_LEAST_1],
         **SHARED,
     }
-
-    def __init__(
-        self,
-        kernel: str | float | Callable[..., npt.ArrayLike] = "auto",
-        *,
-        loss: str = "squared_hinge",
-        C: float | str = "auto",
-        approximation: str = "nystroem",
-        nodes: int | str | npt.ArrayLike = "auto",
-        scale: bool = True,
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        class_weight: ClassWeight = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        time_limit: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.loss = loss
-        self.C = C
-        self.approximation = approximation
-        self.nodes = nodes
-        self.scale = scale
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.time_limit = time_limit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,9 +169,9 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         n_nodes, nodes = self._nodes()
         return {
             "kernel": self._kernel(),
-            "loss": one_of("loss", self.loss, _LOSSES, estimator=self),
-            "C": c_of(self),
-            "approximation": one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self),
+            "loss": one_of("loss", self.loss, self._losses, estimator=self),
+            "C": self._fixed_C(),
+            "approximation": one_of("approximation", self.approximation, self._approximations, estimator=self),
             "n_nodes": n_nodes,
             "nodes": nodes,
             "scale": bool(self.scale),
@@ -205,7 +184,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         """The number of nodes, None for automatic selection, and the nodes."""
         if isinstance(self.nodes, str) and self.nodes == "auto":
             return None, None
-        if isinstance(self.nodes, Integral) and not isinstance(self.nodes, bool) and 1 <= self.nodes <= 16:
+        if isinstance(self.nodes, Integral) and not isinstance(self.nodes, bool) and 1 <= int(self.nodes) <= 16:
             return int(self.nodes), None
         nodes = np.asarray(self.nodes)
         if nodes.ndim != 1 or nodes.dtype.kind not in "iuf":
@@ -250,18 +229,10 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         return self._arrays()["weights"].transpose(2, 0, 1)
 
     @classmethod
-    def _restored(cls, model: _core.Model, header: dict[str, Any]) -> Self:
-        training = header.get("training") or {}
-        fitted = cls(
-            kernel=_kernel_of(header["kernel"]),
-            loss=header["loss"].replace("-", "_"),
-            C=header["C"],
-            approximation=header["approximation"],
-            nodes=training.get("nodes") or header["n_nodes"],
-            scale=header["scaled"],
-        )
-        fitted._restore(model, header)
-        return fitted
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
+        nodes = (header.get("training") or {}).get("nodes") or header["n_nodes"]
+        own = {"kernel": _kernel_of(header["kernel"]), "nodes": nodes, "scale": header["scaled"]}
+        return super()._stored_parameters(header) | own
 
 
 def _kernel_of(spec: str) -> str | float:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 
 from ._calls import Checked, numbers_of
+from ._parameters import RandomState, Samples, SimilarityLike, warn
 from ._samples import count, items, pick
-from ._types import RandomState, Samples, SimilarityLike
-from ._warn import warn
 from .similarity import resolve
 
 __all__ = ["SimilarityError", "SimilarityReport", "check_similarity"]
@@ -226,7 +225,8 @@ class _Check:
     ) -> npt.NDArray[np.float64] | None:
         """A block, or None and a problem."""
         samples, bases = pick(self.samples, self.selected[rows]), pick(self.samples, self.selected[columns])
-        before = [_Unchanged(samples), _Unchanged(bases)] if notices_changes else []
+        objects = [*zip(rows, items(samples), strict=True), *zip(columns, items(bases), strict=True)]
+        before = [_state(sample) for _, sample in objects] if notices_changes else []
         try:
             block = numbers_of(self.function(samples, bases), self.name)
         except Exception as error:
@@ -234,9 +234,11 @@ class _Check:
             where = f"{at.filename}, line {at.lineno}"
             self.problems.append(f"{what} raised {type(error).__name__}: {error} ({where})")
             return None
-        changed = sorted({int(self.selected[at]) for unchanged in before for at in unchanged.changed()})
-        self.problems += [f"sample {at} was modified by comparing it" for at in changed[:3]]
-        self.not_checked += before[0].not_checked if before else []
+        after = zip(objects, before, strict=False)
+        changed = {int(self.selected[at]) for (at, sample), state in after if state and state != _state(sample)}
+        self.problems += [f"sample {at} was modified by comparing it" for at in sorted(changed)[:3]]
+        if None in before:
+            self.not_checked.append("whether samples are modified: they cannot be compared with copies")
         shape = len(rows), len(columns)
         if block.shape != shape:
             self.problems.append(
@@ -307,48 +309,16 @@ class _Check:
         self.problems += restored.problems
 
 
-class _Unchanged:
-    """Stores copies of samples to detect changes."""
-
-    def __init__(self, samples: Any) -> None:
-        self.not_checked: list[str] = []
-        self._samples = items(samples)
-        self._first = [_copy(sample) for sample in self._samples]
-        if any(copied is _UNKNOWN for copied in self._first):
-            self.not_checked.append("whether samples are modified: they cannot be copied and compared")
-
-    def changed(self) -> list[int]:
-        pairs = enumerate(zip(self._samples, self._first, strict=True))
-        return [at for at, (now, first) in pairs if first is not _UNKNOWN and not _equal(now, first)]
-
-
-_UNKNOWN = object()
-
-
-def _copy(sample: Any) -> Any:
+def _state(sample: Any) -> str | None:
+    """A hash of the contents of a sample; None if it is unknown."""
     # Objects without their own equality may cache results, which does not mean that they were modified.
     equality: Any = type(sample).__eq__
-    is_comparable = hasattr(sample, "toarray") or equality is not object.__eq__
+    if equality is object.__eq__ and not hasattr(sample, "toarray"):
+        return None
     try:
-        return copy.deepcopy(sample) if is_comparable else _UNKNOWN
+        return joblib.hash(sample)
     except Exception:
-        return _UNKNOWN
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if hasattr(a, "toarray"):
-        a, b = a.toarray(), b.toarray()
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(_equal(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        a, b = np.asarray(a), np.asarray(b)
-        return a.shape == b.shape and a.dtype == b.dtype and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
-    try:
-        return a is b or bool(np.all(a == b)) or (a != a and b != b)
-    except Exception:
-        return True
+        return None
 
 
 def _report(

@@ -1,42 +1,64 @@
-"""The thin plate SVM."""
+"""The thin plate SVM, and the smoothing spline."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from dataclasses import field
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _core
-from ._base import SHARED, MarginClassifier, VectorModel, c_of, fitting
-from ._names import one_of
-from ._nested import NestedSpecMixin
-from ._results import Row, path_of
-from ._rows import SIMILARITIES, kernels_of
-from ._types import ClassWeight, RandomState, SimilarityLike, Targets, Weights
+from ._base import (
+    AT_LEAST_1,
+    AUTO,
+    POSITIVE,
+    SHARED,
+    FittedRegressor,
+    MarginClassifier,
+    VectorModel,
+    fitting,
+    with_parameters,
+)
+from ._compares import NestedSpecMixin
+from ._parameters import ClassWeight, SimilarityLike, Targets, Weights, one_of
+from ._report import Row, path_of
+from ._sklearn import Interval, StrOptions
+from ._specs import SIMILARITIES, kernels_of
 
 _KERNELS = kernels_of("thin-plate")
 _POLYNOMIALS = ("auto", "free", "penalized", "constant", "none")
-BASIS_NAMES = ("kmeans", "kmedoids", "random", "index")
-_YES_NO = ("no", "yes")
+_SELECTIONS = ("kmeans", "kmedoids", "random", "index")
 
 
+@with_parameters
 class ThinPlate(NestedSpecMixin, VectorModel):
     """What the thin plate SVM and the smoothing spline have in common."""
 
+    kernel: SimilarityLike = field(default="auto", kw_only=False)
+    C: float | str = "auto"
+    n_basis: int | str | None = "auto"
+    basis: str = "kmeans"
+    standardize: bool | str = "auto"
     _spec_parameters = ("kernel",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [POSITIVE, AUTO],
+        "n_basis": [None, AT_LEAST_1, AUTO],
+        "standardize": ["boolean", AUTO],
+        **SHARED,
+    }
     # What to use for a similarity that is no such kernel.
     _instead: ClassVar[str]
 
     def _parameters(self) -> dict[str, Any]:
         return {
             "kernel": self._kernel(),
-            "standardize": self.standardize if isinstance(self.standardize, str) else _YES_NO[bool(self.standardize)],
+            "C": self._fixed_C(),
+            "standardize": {"auto": "auto", True: "yes", False: "no"}[self.standardize],
             "n_basis": None if self.n_basis in (None, "auto") else int(self.n_basis),
             "auto_basis": self.n_basis == "auto",
-            "basis": one_of("basis", self.basis, BASIS_NAMES, estimator=self),
+            "basis": one_of("basis", self.basis, _SELECTIONS, estimator=self),
         }
 
     def _kernel(self) -> str:
@@ -56,18 +78,18 @@ class ThinPlate(NestedSpecMixin, VectorModel):
         return self._arrays()["bases"]
 
     @classmethod
-    def _restored(cls, model: _core.Model, header: dict[str, Any]) -> Self:
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
         name, colon, rest = header["kernel"].partition(":")
-        C = "auto_per_class" if header.get("per_class") else header["C"]
-        fitted = cls(name.replace("-", "_") + colon + rest, C=C, standardize=header["standardized"])
+        stored = super()._stored_parameters(header)
+        stored |= {"kernel": name.replace("-", "_") + colon + rest, "standardize": header["standardized"]}
+        if header.get("per_class"):
+            stored["C"] = "auto_per_class"
         # Files that do not state how bases were selected imply it if bases are not samples.
         basis = header.get("training", {}).get("basis", "none" if header["support"] else "kmeans")
-        if basis != "none":
-            fitted.set_params(n_basis=header["n_bases"], basis=basis)
-        fitted._restore(model, header)
-        return fitted
+        return stored if basis == "none" else stored | {"n_basis": header["n_bases"], "basis": basis}
 
 
+@with_parameters
 class ThinPlateSVC(ThinPlate, MarginClassifier):
     """A nonlinear SVM without a length scale, whose C is selected by leave-one-out, without a parameter to tune.
 
@@ -176,47 +198,19 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     True
     """
 
+    polynomials: str = "auto"
+    class_weight: ClassWeight = None
+    tol: float = 1e-10
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate)
     _instead = (
         "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
         "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "auto_per_class"})],
-        "n_basis": [None, Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
-        **SHARED,
-        "standardize": ["boolean", StrOptions({"auto"})],
+        **ThinPlate._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        kernel: SimilarityLike = "auto",
-        *,
-        C: float | str = "auto",
-        polynomials: str = "auto",
-        n_basis: int | str | None = "auto",
-        basis: str = "kmeans",
-        class_weight: ClassWeight = None,
-        tol: float = 1e-10,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        time_limit: float | None = None,
-        standardize: bool | str = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.polynomials = polynomials
-        self.n_basis = n_basis
-        self.basis = basis
-        self.class_weight = class_weight
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.time_limit = time_limit
-        self.standardize = standardize
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
@@ -239,10 +233,8 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
-        per_class = self.C == "auto_per_class"
         parameters = super()._parameters() | {
-            "C": None if per_class else c_of(self),
-            "per_class": per_class,
+            "per_class": self.C == "auto_per_class",
             "polynomials": one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self),
         }
         # At a C that is set losses of kernels, and of scalings, have no common scale.
@@ -251,7 +243,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         return parameters
 
     def _path(self, header: dict[str, Any]) -> list[Row]:
-        labels = self.label_names_ if self._is_several() else self.classes_
+        labels = self.label_names_ if self._is_multilabel else self.classes_
         of_classes = zip(labels.tolist(), header.get("per_class", []), strict=False)
         rows = [row for label, one in of_classes for row in path_of(one["path"], one["C"], label=label)]
         return rows or super()._path(header)
@@ -262,6 +254,106 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         if per_class := header.get("per_class"):
             self.C_ = np.array([one["C"] for one in per_class])
 
-    def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        self.set_params(polynomials=header["polynomials"])
-        super()._restore(model, header)
+
+@with_parameters
+class ThinPlateRegressor(ThinPlate, FittedRegressor):
+    """The smoothing spline: nonlinear regression without a length scale or a parameter to tune.
+
+    Minimizes ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalized, as
+    `scipy.interpolate.RBFInterpolator` does with ``smoothing=1 / (2 * C)``, with C by leave-one-out, which has a closed
+    form. The result is invariant to translation of the data and to scaling as a whole, and with a kernel of the
+    Euclidean distance and ``standardize=False`` to rotation. Without standardization it is not invariant to scaling of
+    single columns: standardize columns with different units (``standardize=True``).
+
+    Parameters
+    ----------
+    kernel : str or similarity, default="auto"
+        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out error on at most 1,000 samples
+        ("distance" if C is a number). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at
+        least one per column, which are free; the distances, and kernels that need no polynomials, have only the
+        constant.
+    C : float or "auto", default="auto"
+        The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the smallest leave-one-out
+        squared error; for several outputs, the C with the largest mean R².
+    n_basis : int, "auto" or None, default="auto"
+        Number of bases; None is exact: every sample is a basis, memory grows with their square and time with their
+        cube; the fit raises an error if it does not fit. "auto" is exact for up to 3,000 samples, otherwise 1,000.
+    basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
+        The selection of bases.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means one per core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the selection of bases.
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Limit in seconds, after which no further kernel or scaling is compared. If it does not allow a fit on all
+        samples, the model is fitted to as many as it allows, and a warning states their number.
+    standardize : bool or "auto", default="auto"
+        First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
+        more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (if C
+        is a number, columns are not scaled). The model stores the factors.
+
+    Attributes
+    ----------
+    C_ : float
+        The C of the model, set or selected.
+    similarity_ : str
+        The spec of the kernel, set or selected.
+    loss_ : str
+        "squared_error".
+    cv_results_ : dict of arrays
+        The kernels and scalings that were compared, and every C of the path of the selected one, as in
+        `BasisExpansionRegressor`. Leave-one-out is exact; on fewer bases for fixed bases.
+    estimated_score_ : float
+        R² of leave-one-out predictions at `C_`, the mean over the outputs that are not constant.
+    estimated_score_std_ : float
+        The standard error of this estimate, for a fixed spread of the targets.
+    basis_ : ndarray of shape (n_basis, n_features)
+        The bases; their columns divided by their standard deviation if they were standardized.
+    basis_indices_ : ndarray of int
+        The training row of each basis; empty if bases are means of samples.
+    coef_ : ndarray of shape (n_basis,) or (n_outputs, n_basis)
+        The coefficients α.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant polynomial.
+    n_iter_ : int
+    report_ : dict
+        Seconds per stage, selected parameters, warnings.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin import ThinPlateRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> regressor = ThinPlateRegressor().fit(X[:300], y[:300])
+    >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
+    True
+    """
+
+    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate_regressor)
+    _instead = (
+        "ThinPlateRegressor's kernels of vectors; on any similarity it is "
+        "BasisExpansionRegressor({spec!r}, normalization='centered')"
+    )
+
+    @fitting
+    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
+        """Trains on vectors.
+
+        Parameters
+        ----------
+        X : array, sparse array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Finite numbers.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        ThinPlateRegressor
+            The fitted estimator itself.
+        """
+        return self._fit(X, y, sample_weight)

@@ -12,11 +12,14 @@ try:
 except ImportError as error:
     raise ImportError("widemargin.dask needs Dask: pip install 'widemargin[dask]'") from error
 
-from .basis_expansion import BasisExpansionSVC
-from .one_class import BasisExpansionOneClass
-from .power_mean import PowerMeanSVC
-from .regression import BasisExpansionRegressor, ThinPlateRegressor
-from .thin_plate import ThinPlateSVC
+from .estimators import (
+    BasisExpansionOneClass,
+    BasisExpansionRegressor,
+    BasisExpansionSVC,
+    PowerMeanSVC,
+    ThinPlateRegressor,
+    ThinPlateSVC,
+)
 
 __all__ = [
     "BasisExpansionOneClass",

@@ -13,9 +13,9 @@ from sklearn.utils import check_array
 
 from .. import _core
 from .._columns import names_of
-from .._label_matrix import indicator
 from .._samples import count, from_vectors
-from ..transformers import BasisExpansion
+from .._targets import indicator
+from ..basis_expansion import BasisExpansion
 
 T = TypeVar("T")
 
@@ -103,13 +103,15 @@ def same(value: T) -> T:
 States = list[_core.State] | None
 
 
+def checked_vectors(samples: Any) -> Any:
+    """Vectors in the form of the extension module."""
+    return from_vectors(check_array(samples, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
+
+
 def sample_part(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> _core.Part:
     """Vectors of a partition with their weights; not copied if they have the form of the extension module."""
 
-    def checked() -> Any:
-        return from_vectors(check_array(samples, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
-
-    return _core.Part.samples(number, of_partition(number, checked), weights)
+    return _core.Part.samples(number, of_partition(number, lambda: checked_vectors(samples)), weights)
 
 
 def feature_part(number: int, expansion: BasisExpansion, samples: Any, weights: npt.NDArray[np.float64]) -> _core.Part:

@@ -1,4 +1,4 @@
-"""Several labels a sample: what every front says of them, and what is shared changes no label's own problem."""
+"""Multilabel targets: the same in Python, on the command line and in model files, and no label changes the others."""
 
 import pickle
 
@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 import widemargin as wm
 from widemargin import inspection
 
-# Some labels are told to be guessed no better than by their more frequent answer.
+# Warnings that some labels are predicted no better than by their more frequent answer.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 K = 4
@@ -183,23 +183,23 @@ def test_strings_and_functions_of_python():
 
 @pytest.mark.parametrize("name", MADE)
 def test_wrong_answers_are_named(name):
-    def told(answers, given=X, **parameters):
+    def message(answers, given=X, **parameters):
         with pytest.raises(ValueError, match=r".") as caught:
             MADE[name](**parameters).fit(given, answers)
         return str(caught.value)
 
     constant = Y.copy()
     constant[:, 2] = 0
-    assert "column of label 2" in told(constant)
-    assert "no sample has it" in told(constant)
+    assert "column of label 2" in message(constant)
+    assert "no sample has it" in message(constant)
     unknown = SOME.copy()
     unknown[:, 1] = np.nan
-    assert "it is known for no sample" in told(unknown)
+    assert "it is known for no sample" in message(unknown)
     other = Y.copy()
     other[3, 1] = 2
-    assert "2 at row 3, column 1" in told(other)
-    assert "inconsistent numbers of samples" in told(Y[:-1]) or "samples" in told(Y[:-1])
-    assert "'balanced' or None" in told(Y, class_weight={1: 2.0})
+    assert "2 at row 3, column 1" in message(other)
+    assert "inconsistent numbers of samples" in message(Y[:-1]) or "samples" in message(Y[:-1])
+    assert "'balanced' or None" in message(Y, class_weight={1: 2.0})
     with pytest.raises(ValueError, match=r"multilabel targets have accuracy"):
         wm.AutoSVC(scoring="neg_log_loss").fit(X, Y)
 

@@ -1,7 +1,8 @@
-"""Display of the candidates of a fit: similarities, kernels or methods, and the path of C."""
+"""Displays of the candidates of a fit and of spectra, and common parts of all displays."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,315 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_regressor
 
-from ._looks import HUES, INK, SOFT, axes_for, check_has, check_matplotlib, short
-from ._results import Results
-from ._stored_bases import specs_of
-from ._unwrapped import unwrapped
+from . import _core
+from ._base import check_has, specs_of, unwrapped
+from ._parameters import Samples, SimilarityLike, threads_of
+from ._report import Results
+from .similarity import resolve
+
+INK, SOFT, NEGATIVE = "#333333", "#888888", "#c0392b"
+HUES = ("#1f5fa8", "#d9822b", "#2e8b57", "#7b4fa3", "#8c6d46", "#3aa0a8")
+
+
+def short(spec: str) -> str:
+    """A spec with its learned numbers rounded to three digits, and without long lists of them."""
+    spec = re.sub(r"=[\d.]+(;[\d.]+){3,}", "=…", spec)
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3g}", spec)
+
+
+def wrapped(text: str, width: float) -> str:
+    """A title wrapped at spaces, or at the commas and slashes of long specs.
+
+    Parameters
+    ----------
+    text : str
+    width : float
+        The available width in inches.
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(size="medium")
+
+    def fits(line: str) -> bool:
+        return (
+            bool(TextPath((0, 0), line.rstrip(), prop=font).get_extents().width <= 72 * width) if line.strip() else True
+        )
+
+    lines = []
+    for line in text.split("\n"):
+        lines.append("")
+        for word in re.findall(r"\S+\s*", line):
+            for piece in [word] if fits(word) else re.findall(r"[^,/]+[,/]?", word):
+                if not fits(lines[-1] + piece):
+                    lines.append("")
+                lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def cycle(hues: Sequence[str]) -> list[str]:
+    return list(hues) * 20
+
+
+def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """The axes, or new ones if `ax` is None, with thin lines."""
+    check_matplotlib(type(display), "plot")
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[:].set(linewidth=0.8, color=SOFT)
+    ax.tick_params(colors=INK, width=0.8)
+    return ax, ax.figure
+
+
+def grid_in(ax: Any, n_rows: int, n_columns: int, *, hspace: float, **shape: Any) -> Any:
+    """A grid of panels in place of an axes. A layout of the figure makes place for titles and labels itself."""
+    shape["hspace"] = hspace if ax.figure.get_layout_engine() is None else None
+    if (spec := ax.get_subplotspec()) is not None:
+        return spec.subgridspec(n_rows, n_columns, **shape)
+    box = ax.get_position()
+    edges = {"left": box.x0, "right": box.x1, "bottom": box.y0, "top": box.y1}
+    return ax.figure.add_gridspec(n_rows, n_columns, **shape, **edges)
+
+
+def check_matplotlib(cls: type, method: str) -> None:
+    """Raises ImportError if matplotlib is not installed, naming the method that needs it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        message = f"{cls.__name__}.{method} requires matplotlib"
+        raise ImportError(f"{message}: pip install 'widemargin[plot]'") from error
+
+
+@dataclass
+class Spectrum:
+    """How far a similarity is from being a kernel on some samples.
+
+    Attributes
+    ----------
+    similarity : str
+        Its spec, with learned values.
+    eigenvalues : ndarray of shape (n_samples,)
+        Of the symmetric part (S + Sᵀ)/2 of the similarities between the samples, in descending order.
+    raw_eigenvalues : ndarray of complex of shape (n_samples,)
+        Of S itself, by descending real part.
+    negative_ratio : float
+        The fraction of the eigenvalues (of the symmetric part) that are negative, excluding those within `rounding`: 0
+        for a kernel.
+    negative_energy : float
+        Σ |negative eigenvalues| / Σ positive eigenvalues, excluding those within `rounding`.
+    asymmetry : float
+        The largest |S_ij - S_ji| over the largest |S_ij|: 0 if symmetric.
+    rounding : float
+        A bound on the effect of single-precision rounding on an eigenvalue: n ε max |S_ij|. Eigenvalues up to this size
+        count as zero.
+
+    Examples
+    --------
+    >>> from widemargin.inspection import spectrum
+    >>> spectrum("edit", ["Rossi", "Russo", "Smith"]).negative_ratio
+    0.0
+    """
+
+    similarity: str
+    eigenvalues: npt.NDArray[np.float64]
+    raw_eigenvalues: npt.NDArray[np.complex128]
+    negative_ratio: float
+    negative_energy: float
+    asymmetry: float
+    rounding: float = 0.0
+
+    def __str__(self) -> str:
+        negative = f"{100 * self.negative_ratio:.1f} % of {len(self.eigenvalues)} eigenvalues are negative"
+        energy = f"their energy is {100 * self.negative_energy:.2g} % of that of the others"
+        return f"{self.similarity}: {negative}, {energy}; asymmetry {self.asymmetry:.2g}"
+
+
+def spectrum(
+    similarity: SimilarityLike, X: Samples, n_jobs: int | None = None, *, layout: str = "auto"
+) -> Spectrum | list[Spectrum]:
+    """Computes the eigenvalues of the similarities between samples.
+
+    Parameters
+    ----------
+    similarity : str, Similarity, callable, or a list of these
+    X : samples
+        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is
+        stored in memory and decomposed, so at most 10,000 samples are accepted.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means one per core.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of time series, as in `BasisExpansionSVC`.
+
+    Returns
+    -------
+    Spectrum, or a list of them for a list
+
+    Raises
+    ------
+    ValueError, TypeError
+        For samples that the similarity cannot compare, naming them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.inspection import spectrum
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> spectrum("rbf:gamma=1", X).negative_ratio
+    0.0
+    >>> spectrum("sigmoid:gamma=1,coef0=-1", X).negative_ratio
+    0.52
+    """
+    resolved = resolve(similarity, layout)
+    parts = _core.spectrum(resolved.similarities, resolved.converted(X)[0], threads_of(n_jobs))
+    spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
+    return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
+
+
+class SpectrumDisplay:
+    """Eigenvalues of similarities in descending order.
+
+    Parameters
+    ----------
+    spectra : Spectrum or list of Spectrum
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.inspection import SpectrumDisplay
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> display = SpectrumDisplay.from_similarity(["rbf", "sigmoid"], X)
+    >>> len(display.lines_)
+    2
+    """
+
+    def __init__(self, spectra: Spectrum | Sequence[Spectrum]) -> None:
+        self.spectra = [spectra] if isinstance(spectra, Spectrum) else list(spectra)
+
+    @classmethod
+    def from_similarity(
+        cls,
+        similarity: SimilarityLike,
+        X: Samples,
+        *,
+        ax: object = None,
+        n_jobs: int | None = None,
+        layout: str = "auto",
+        **kwargs: object,
+    ) -> SpectrumDisplay:
+        """Computes spectra and draws them.
+
+        Parameters
+        ----------
+        similarity : str, Similarity, callable, or a list of these
+        X : samples, at most 10,000
+        ax : matplotlib Axes or None, default=None
+        n_jobs : int or None, default=None
+        layout : {"auto", "channels_first", "channels_last"}, default="auto"
+            As in `spectrum`.
+        **kwargs : passed to ``plot``
+
+        Returns
+        -------
+        SpectrumDisplay
+        """
+        check_matplotlib(cls, "from_similarity")
+        return cls(spectrum(similarity, X, n_jobs, layout=layout)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: object,
+        X: Samples = None,
+        *,
+        ax: object = None,
+        n_jobs: int | None = None,
+        **kwargs: object,
+    ) -> SpectrumDisplay:
+        """Draws the spectra of a fitted estimator's similarities.
+
+        Parameters
+        ----------
+        estimator : BasisExpansionSVC or another estimator with bases, or a Pipeline that ends in one, fitted
+        X : samples or None, default=None
+            None means the estimator's bases.
+        ax : matplotlib Axes or None, default=None
+        n_jobs : int or None, default=None
+        **kwargs : passed to ``plot``
+
+        Returns
+        -------
+        SpectrumDisplay
+        """
+        check_matplotlib(cls, "from_estimator")
+        fitted: Any
+        fitted, X = unwrapped(estimator, X)
+        fitted = getattr(fitted, "best_estimator_", fitted)
+        check_has(fitted, "a fitted BasisExpansionSVC or BasisExpansion", "_resolved")
+        resolved = fitted._resolved
+        if resolved.is_precomputed and X is None:
+            raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
+        # The specs include what was learned from all training samples.
+        learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
+        similarity = resolved.in_list_order(learned)
+        # The layout of the bases is known.
+        layout = "channels_last" if X is None and fitted.layout == "auto" else fitted.layout
+        samples = fitted.basis_ if X is None else X
+        return cls(spectrum(similarity, samples, n_jobs, layout=layout)).plot(ax, **kwargs)
+
+    def plot(self, ax: object = None, **kwargs: object) -> SpectrumDisplay:
+        """Draws eigenvalues, divided by the largest, against their rank.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+        **kwargs : passed to matplotlib's ``plot`` for the lines
+
+        Returns
+        -------
+        SpectrumDisplay
+        """
+        self.ax_, self.figure_ = axes_for(self, ax, (6.0, 3.8))
+        axes = self.ax_
+        several = len(self.spectra) > 1
+        self.lines_ = []
+        for spectrum, hue in zip(self.spectra, cycle(HUES), strict=False):
+            largest = np.abs(spectrum.eigenvalues).max() or 1.0
+            values, ranks = spectrum.eigenvalues / largest, np.arange(1, len(spectrum.eigenvalues) + 1)
+            style = {"color": hue if several else INK, "linewidth": 1.4, "label": self._label(spectrum)} | kwargs
+            self.lines_ += axes.plot(ranks, values, **style)
+            if not several:
+                axes.fill_between(ranks, values, where=values < 0, color=NEGATIVE, alpha=0.35, linewidth=0)
+        axes.axhline(0, color=SOFT, linewidth=0.8)
+        # Single precision leaves 1e-7 of the largest: below 1e-5 there is little to see.
+        axes.set_yscale("symlog", linthresh=1e-4, linscale=0.6)
+        lowest = min((line.get_ydata().min() for line in self.lines_), default=0.0)
+        axes.set_yticks([tick for tick in (-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1) if tick >= min(10 * lowest, 0)])
+        axes.set_ylim(min(2 * lowest, -5e-5), 1.6)
+        axes.set_xlabel("rank of the eigenvalue")
+        axes.set_ylabel("eigenvalue / largest")
+        if several:
+            axes.set_title("Spectra of the similarities", loc="left", fontsize="medium")
+            axes.legend(frameon=False, fontsize="small", labelcolor=INK)
+        else:
+            width = self.figure_.get_figwidth() * axes.get_position().width
+            title = wrapped("\n".join(self._label(self.spectra[0]).rsplit(": ", 1)), width)
+            axes.set_title(title, loc="left", fontsize="medium")
+        return self
+
+    @staticmethod
+    def _label(spectrum: Spectrum) -> str:
+        label = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
+        return label + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")
+
 
 #: Candidates that are drawn.
 _DRAWN = 20
@@ -141,15 +447,7 @@ class PathDisplay:
         axes, self.figure_ = axes_for(self, ax, (7.0 if rows else 6.0, sum(heights)))
         panels = [axes]
         if len(heights) == 2:
-            spec = axes.get_subplotspec()
-            # A layout makes place for titles and labels.
-            shape = {"height_ratios": heights, "hspace": 0.45 if self.figure_.get_layout_engine() is None else None}
-            if spec is None:
-                box = axes.get_position()
-                edges = {"left": box.x0, "right": box.x1, "bottom": box.y0, "top": box.y1}
-                grid = self.figure_.add_gridspec(2, 1, **shape, **edges)
-            else:
-                grid = spec.subgridspec(2, 1, **shape)
+            grid = grid_in(axes, 2, 1, height_ratios=heights, hspace=0.45)
             axes.remove()
             panels = [axes_for(self, self.figure_.add_subplot(grid[row]), (0, 0))[0] for row in range(2)]
         self.ax_ = panels[-1]

@@ -1,0 +1,260 @@
+"""Samples on a cluster: collections of Dask as partitions, the arguments of a fit, and groups of parts on workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from dask.base import is_dask_collection
+from dask.delayed import delayed
+from distributed import Client, Future, wait
+from scipy import sparse
+
+from .. import _core
+from .._samples import pick
+from . import _tasks
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Delayed parts of some rows."""
+
+    samples: Any
+    labels: Any
+    weights: Any
+
+
+def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition]:
+    """The partitions of samples, with the labels and weights of the same rows; `plain` is the estimator for samples in
+    memory.
+
+    Raises
+    ------
+    TypeError
+        If X is not a collection of Dask.
+    ValueError
+        If the partitions of labels or weights cannot be matched to those of the samples.
+    """
+    if not is_dask_collection(X):
+        raise TypeError(f"X is {type(X).__name__}, not a collection of Dask: widemargin.{plain} trains in memory")
+    samples = pieces(X, "X")
+    named = (("y", y), ("sample_weight", sample_weight))
+    others = [[None] * len(samples) if one is None else _as(one, X, len(samples), name) for name, one in named]
+    return [Partition(*parts) for parts in zip(samples, *others, strict=True)]
+
+
+def pieces(X: Any, name: str) -> list[Any]:
+    """One delayed object per partition of rows."""
+    if hasattr(X, "to_delayed") and hasattr(X, "chunks"):
+        blocks = np.asarray(X.to_delayed(), dtype=object)
+        if blocks.ndim > 1 and any(size != 1 for size in blocks.shape[1:]):
+            raise ValueError(
+                f"{name} is also split along its columns (chunks {X.chunks[1:]}): pass {name}.rechunk({{1: -1}})"
+            )
+        return list(blocks.ravel())
+    if hasattr(X, "to_delayed"):
+        return list(X.to_delayed())
+    raise TypeError(f"{name} is {type(X).__name__}: a Dask array, frame, series or bag is needed")
+
+
+def _as(other: Any, X: Any, n: int, name: str) -> list[Any]:
+    """Labels or weights in as many partitions as the samples."""
+    sizes = _lengths(X)
+    if is_dask_collection(other):
+        lengths = _lengths(other)
+        if sizes is not None and lengths is not None and lengths != sizes:
+            if sum(lengths) != sum(sizes):
+                raise ValueError(f"X has {sum(sizes)} rows, {name} has {sum(lengths)}")
+            other = other.rechunk({0: sizes})
+        found = pieces(other, name)
+        if len(found) != n:
+            raise ValueError(f"X has {n} partitions, {name} has {len(found)}: they must be split at the same rows")
+        return found
+    if sizes is None:
+        raise ValueError(
+            f"{name} is {type(other).__name__}, and the lengths of the partitions of X are unknown: {name} must be a "
+            "collection of Dask split at the same rows"
+        )
+    other = np.asarray(other)
+    if other.shape[:1] != (sum(sizes),):
+        raise ValueError(f"X has {sum(sizes)} rows, {name} has {len(other)}")
+    return [delayed(part) for part in np.split(other, np.cumsum(sizes)[:-1])]
+
+
+def _lengths(collection: Any) -> tuple[int, ...] | None:
+    """Rows of each partition of an array, if they are known."""
+    chunks = getattr(collection, "chunks", None)
+    return None if chunks is None or np.isnan(chunks[0]).any() else tuple(chunks[0])
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A partition with samples, and the data of each sample."""
+
+    # The index among all partitions.
+    number: int
+    samples: Any
+    # The targets as arguments of the methods of `Part`: for classes or labels their codes, number and sets, for a
+    # regression the standardized targets.
+    targets: Any
+    # Sample weights times class weights.
+    weights: npt.NDArray[np.float64]
+    # The parts of weights that leave-one-out removes.
+    units: npt.NDArray[np.float64]
+    # The index of its first sample among all.
+    first: int
+
+    def units_of_others(self, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
+        """The parts of weights that leave-one-out removes if these of all `n` samples are bases: 0 for bases, unless
+        there are too few other samples for an estimate."""
+        units = self.units.copy()
+        here = bases - self.first
+        if 2 * len(bases) < n:
+            units[here[(here >= 0) & (here < len(units))]] = 0.0
+        return units
+
+
+@dataclass
+class FitData:
+    """The validated arguments of a fit, its progress, and the seconds of its stages."""
+
+    client: Client
+    X: Any
+    pieces: list[Piece]
+    weighted: Any
+    width: int | None
+    started: float
+    stages: list[tuple[str, float]] = field(default_factory=list)
+    progress: Any = None
+
+    def end(self, name: str) -> None:
+        """Ends a stage, which began with the end of the previous one."""
+        now = time.perf_counter()
+        self.stages.append((name, now - self.started))
+        self.started = now
+
+    @property
+    def n(self) -> int:
+        return len(self.weighted.weights)
+
+    @property
+    def present(self) -> list[Piece]:
+        """The partitions with samples of weight above 0."""
+        return [piece for piece in self.pieces if (piece.weights > 0).any()]
+
+    def samples(self) -> list[Future]:
+        """Parts of vectors, of the partitions that are present."""
+        parts = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
+        return list(self.client.compute(parts))
+
+    def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
+        """Data of the samples with these indices among all, in their order: `take(at, rows)` returns that of some rows
+        of a piece."""
+        ends = np.cumsum([len(piece.weights) for piece in self.pieces])
+        owner = np.searchsorted(ends, rows, side="right")
+        order = np.argsort(owner, kind="stable")
+        found = []
+        for at in np.unique(owner).tolist():
+            found.append(take(at, rows[order][owner[order] == at] - (ends[at] - len(self.pieces[at].weights))))
+        # Back from the order of partitions to the order of `rows`.
+        return pick(joined(self.client.gather(found)), np.argsort(order, kind="stable"))
+
+    def picked_samples(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Some samples in one collection of their kind."""
+
+        def take(at: int, mine: npt.NDArray[np.int64]) -> Future:
+            return self.client.compute(delayed(pick)(self.pieces[at].samples, mine))
+
+        return self.picked(rows, take)
+
+    def picked_vectors(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Some vectors in the form of the extension module."""
+        return _tasks.checked_vectors(self.picked_samples(rows))
+
+
+def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any]) -> list[_tasks.Summary]:
+    found = [delayed(summary)(number, part.samples, part.labels, part.weights) for number, part in enumerate(parts)]
+    return list(client.gather(client.compute(found)))
+
+
+def check_columns(summaries: list[_tasks.Summary], numbers: list[int]) -> None:
+    """Raises ValueError if partitions have different columns, naming them."""
+    first = numbers[0]
+    for number in numbers[1:]:
+        if summaries[number].width != summaries[first].width:
+            raise ValueError(
+                f"partition {number} of X has {summaries[number].width} columns, partition {first} has "
+                f"{summaries[first].width}: they must be the same"
+            )
+        if summaries[number].names != summaries[first].names:
+            raise ValueError(
+                f"partition {number} of X has the columns {summaries[number].names}, partition {first} has "
+                f"{summaries[first].names}: they must be the same, in the same order"
+            )
+
+
+def joined(parts: list[Any]) -> Any:
+    """Samples of several partitions as one collection of their kind."""
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    if sparse.issparse(first):
+        return sparse.vstack(parts, format="csr")
+    if hasattr(first, "iloc"):
+        import pandas
+
+        return pandas.concat(parts)
+    return [one for part in parts for one in part]
+
+
+def grouped(client: Client, blocks: list[Future]) -> list[Future]:
+    """Groups of the blocks on each worker, one per thread: a step is then a task per thread, not a task per partition.
+    Blocks are grouped once they are computed; a lost group is recomputed like any result."""
+    wait(blocks)
+    # An exception in one of them is raised here.
+    client.gather([block for block in blocks if block.status == "error"])
+    places, threads = client.who_has(blocks), client.nthreads()
+    by_worker: dict[str, list[Future]] = {}
+    for block in blocks:
+        by_worker.setdefault(min(places[block.key]), []).append(block)
+    groups = []
+    for worker, mine in by_worker.items():
+        n = min(threads.get(worker, 1), len(mine))
+        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
+    return groups
+
+
+def in_order(client: Client, blocks: list[Future]) -> list[Future]:
+    """A group for each block, so that answers are in the order of the samples."""
+    return [client.submit(_tasks.group, block, pure=False) for block in blocks]
+
+
+def check_versions(client: Client) -> None:
+    """Checks the workers of a cluster before a fit.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no workers, or one has no widemargin or another version of it.
+    """
+    versions = client.run(_version)
+    if not versions:
+        raise RuntimeError("the cluster has no workers: start some, or wait for them with client.wait_for_workers(1)")
+    own = _core.version()
+    for worker, found in versions.items():
+        if found is None:
+            raise RuntimeError(f"worker {worker} has no widemargin: install widemargin {own} there")
+        if found != own:
+            raise RuntimeError(f"worker {worker} has widemargin {found}, here is {own}: they must be the same")
+
+
+def _version() -> str | None:
+    try:
+        from widemargin import _core
+    except ImportError:
+        return None
+    return _core.version()

@@ -1,0 +1,946 @@
+"""The estimators on collections of Dask."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+from dask.base import compute, is_dask_collection
+from dask.delayed import delayed
+from distributed import Future, get_client
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+
+from .. import _core
+from .. import basis_expansion as _expansions
+from .. import power_mean as _power_mean
+from .. import thin_plate as _thin_plate
+from .._base import AUTO, POSITIVE, ExactSeed, fitting, specs_of
+from .._compares import DEFAULT_BASES
+from .._parameters import basis_of, normalization_parameters, normalization_text
+from .._report import Row
+from .._samples import as_contiguous, count
+from .._specs import is_auto
+from .._targets import is_multilabel, label_names, labels_of
+from ..similarity import resolve
+from . import _tasks
+from ._data import (
+    FitData,
+    Partition,
+    Piece,
+    check_columns,
+    check_versions,
+    grouped,
+    in_order,
+    partitions,
+    pieces,
+    summaries,
+)
+from ._rows import Rows
+
+# The number of samples on the client for the selection of a thin plate kernel.
+KERNEL_SAMPLES = 1000
+# The number of rows from which the Hessian, which only determines directions, is that of some rows on the client:
+# conjugate gradients then need no queries, and weights agree with those of one machine up to the duality gap. With
+# fewer rows workers also compute products, and weights agree up to rounding.
+HESSIAN_SAMPLE_ROWS = 200_000
+# Normalizations that are learned from all samples; the others depend only on the bases.
+LEARNED = ("mean-norm", "z-score", "covariance")
+
+
+class DaskEstimator:
+    """Must precede the ordinary estimator in the bases of a class."""
+
+    # The ordinary estimator.
+    plain: ClassVar[type]
+    # Summarizes a partition, on its worker.
+    _summary: ClassVar[Callable[..., _tasks.Summary]]
+    _reads_files = False
+
+    @fitting
+    def fit(self: Any, X: object, y: object = None, sample_weight: object = None) -> Any:
+        """Trains on a collection of Dask.
+
+        Parameters
+        ----------
+        X : dask array or frame of shape (n_samples, n_features); for similarities of other samples a bag
+            As for the ordinary estimator.
+        y : dask array, series or frame, or an array
+            Required except for outlier detection, which ignores it.
+        sample_weight : the same, or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        self._require(y)
+        parameters = self._checked_parameters()
+        # Those of a fit on some samples, if it selects parameters.
+        self._candidates: list[Row] = []
+        data = self._fit_data(X, y if self.__sklearn_tags__().target_tags.required else None, sample_weight)
+        data.end("labels")
+        with self._watched(X=X, y=y) as data.progress:
+            model, rows = self._train(parameters, data)
+        self._set_fitted(model, self._candidates)
+        self.dask_report_ = {"partitions": len(data.pieces), **rows.report()}
+        return self
+
+    def _checked_parameters(self: Any) -> dict[str, Any]:
+        """The parameters, checked before any work is done."""
+        return self._parameters()
+
+    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+        """The model, and the rows of its solver."""
+        raise NotImplementedError
+
+    def _finish(self: Any, data: FitData) -> dict[str, Any]:
+        """The last arguments of the solvers."""
+        return {"stages": data.stages, "common": self._common(data.progress)}
+
+    def _fit_data(self: Any, X: Any, y: Any, sample_weight: Any) -> FitData:
+        """Validates the arguments of ``fit``, as far as possible before any work is done."""
+        started, client = time.perf_counter(), get_client()
+        check_versions(client)
+        parts = partitions(X, y, sample_weight, self.plain.__name__)
+        found = summaries(client, parts, self._summary)
+        numbers = [number for number, one in enumerate(found) if one.n > 0]
+        if not numbers:
+            raise ValueError("X has no samples: at least one is needed")
+        check_columns(found, numbers)
+        present = [found[number] for number in numbers]
+        copies = None if sample_weight is None else np.concatenate([one.weights for one in present])
+        weighted, targets = self._targets_of(y, present, copies)
+        ends = np.cumsum([one.n for one in present])[:-1]
+        samples = [parts[number].samples for number in numbers]
+        weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
+        pieces = zip(numbers, samples, targets(ends), weights, units, [0, *ends.tolist()], strict=True)
+        return FitData(client, X, [Piece(*fields) for fields in pieces], weighted, present[0].width, started)
+
+    def _fit_on_some(
+        self: Any, data: FitData, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
+    ) -> Any:
+        """An ordinary fit on `n` of the samples, on the client; None if they are not usable."""
+        seed = self._seed()
+        rows = data.weighted.some_rows(n, seed)
+        samples = data.picked_samples(rows)
+        if not is_usable(samples):
+            return None
+        weights, of_classes = self._weights_of_some(data.weighted, rows)
+        some = self.plain(**self.get_params(deep=False))
+        some.set_params(verbose=0, random_state=ExactSeed(seed), **of_classes, **parameters)
+        some.fit(samples, self._answers(data.weighted, rows), sample_weight=weights)
+        self._candidates = some._candidates
+        return some
+
+    def _targets_of(
+        self, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    ) -> tuple[Any, Callable[[Any], Sequence[Any]]]:
+        """The targets of all samples with their weights, and a function that returns the `targets` of each piece, from
+        the rows at which all samples are split."""
+        raise NotImplementedError
+
+    def _answers(self, weighted: Any, rows: npt.NDArray[np.int64]) -> Any:
+        """The y of some samples."""
+        raise NotImplementedError
+
+    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        """The weights of some samples, and the parameters that belong to them."""
+        return weighted.weights[rows], {}
+
+    def _name_columns(self: Any, data: FitData) -> None:
+        """Sets scikit-learn's attributes of the columns of vectors."""
+        if data.width is None:
+            raise TypeError(
+                f"partition {data.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
+                "frame of numbers"
+            )
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = data.width
+        names = np.asarray(getattr(data.X, "columns", ()), dtype=object)
+        if len(names) and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = names
+
+    @property
+    def estimator_(self: Any) -> Any:
+        """The fitted model, without Dask."""
+        plain = self.plain(**self.get_params(deep=False))
+        state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
+        plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
+        return plain
+
+    def score(self: Any, X: object, y: object, sample_weight: object = None) -> float:
+        """The score of the ordinary estimator: the accuracy, for multilabel targets the share of samples whose labels
+        are all correct, or R². For a Dask collection predictions are computed on its workers.
+
+        Parameters
+        ----------
+        X : samples, or a Dask collection of them
+        y : targets, for a collection split at the same rows, as in ``fit``
+        sample_weight : array of shape (n_samples,), split in the same way, or None
+
+        Returns
+        -------
+        float
+        """
+        if not is_dask_collection(X):
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        estimator = delayed(self.estimator_)
+        parts = [
+            delayed(_predicted)(at, estimator, self._summary, part)
+            for at, part in enumerate(partitions(X, y, sample_weight, self.plain.__name__))
+        ]
+        found = [part for part in compute(*parts) if part is not None]
+        if not any(weights.sum() > 0 for _, _, weights in found):
+            raise ValueError("X has no samples of weight above 0: at least one is needed")
+        return float(self._score_of(*(np.concatenate(arrays) for arrays in zip(*found, strict=True))))
+
+    def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
+        raise NotImplementedError
+
+    def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
+        """The type of the results of a method and their columns; None for one number per sample."""
+        return np.float64, None
+
+    def _here_or_lazily(self: Any, method: str, X: Any) -> Any:
+        """The results of a method of the ordinary estimator, lazily for a collection."""
+        if not is_dask_collection(X):
+            return getattr(super(), method)(X)
+        kind, columns = self._output(method)
+        dtype, shape = np.dtype(kind), () if columns is None else (len(columns),)
+        estimator = delayed(self.estimator_)
+        if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
+            meta = _framed(np.empty((0, *shape), dtype), X._meta.index[:0], columns)
+            return X.map_partitions(_apply_to_frame, estimator, method, shape, dtype, columns, meta=meta)
+        parts = pieces(X, "X")
+        sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
+        found = [
+            da.from_delayed(delayed(_apply)(part, estimator, method, shape, dtype), (rows, *shape), dtype=dtype)
+            for part, rows in zip(parts, sizes, strict=True)
+        ]
+        return da.concatenate(found, allow_unknown_chunksizes=True)
+
+    def predict(self, X: object) -> Any:
+        """Predictions, lazily for a Dask collection: for a frame a series (for multilabel targets or several outputs a
+        frame with a column for each) with its index, for an array or a bag an array. Otherwise as in the ordinary
+        estimator."""
+        return self._here_or_lazily("predict", X)
+
+
+class DaskClassifier(DaskEstimator):
+    """Must precede the ordinary classifier in the bases of a class."""
+
+    _summary = staticmethod(_tasks.label_summary)
+
+    def _targets_of(
+        self: Any, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    ) -> tuple[_core.WeightedLabels, Callable[[Any], Sequence[Any]]]:
+        """Sets `classes_`."""
+        C = float(self.C) if isinstance(self.C, Real) else 1.0
+        self._is_multilabel = is_multilabel(y)
+        target: _core._Target
+        if self._is_multilabel:
+            Y = np.concatenate([one.classes[one.codes] for one in present])
+            self.classes_ = np.arange(Y.shape[1])
+            target = label_names(y, Y.shape[1]), np.ascontiguousarray(Y), copies
+        else:
+            self.classes_ = np.unique(np.concatenate([one.classes for one in present]))
+            codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in present]
+            of_all = np.concatenate(codes)
+            if copies is not None:
+                # A class without weight is absent; its samples, of weight 0, get any other class.
+                is_present = np.bincount(of_all, weights=copies, minlength=len(self.classes_)) > 0
+                of_all = np.maximum(np.cumsum(is_present)[of_all] - 1, 0).astype(np.uint32)
+                self.classes_ = self.classes_[is_present]
+            target = labels_of(self.classes_), of_all, copies
+        labels = _core.WeightedLabels(target, self._class_factors(), C)
+
+        def targets(ends: Any) -> Sequence[Any]:
+            sets = labels.sets
+            return [(codes, len(self.classes_), sets) for codes in np.split(labels.codes, ends)]
+
+        return labels, targets
+
+    def _answers(self: Any, labels: _core.WeightedLabels, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """The y of some samples."""
+        codes, sets = labels.codes[rows], labels.sets
+        if sets is None:
+            return self.classes_[codes]
+        signed = sets[codes]
+        return np.where(signed == 0, np.nan, (signed > 0).astype(np.float64))
+
+    def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
+        correct = targets == predicted
+        return np.average(correct if correct.ndim == 1 else correct.all(axis=1), weights=weights)
+
+    def _output(self: Any, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
+        dtype = self.classes_.dtype if method == "predict" else np.float64
+        if self._is_multilabel:
+            return dtype, list(self.label_names_)
+        has_columns = method.startswith("predict_") or (method == "decision_function" and len(self.classes_) > 2)
+        return dtype, self.classes_ if has_columns else None
+
+    def decision_function(self, X: object) -> Any:
+        """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes, or
+        multilabel targets, a frame with a column for each) with its index, for an array or a bag an array. Otherwise as
+        in the ordinary estimator."""
+        return self._here_or_lazily("decision_function", X)
+
+    def predict_proba(self, X: object) -> Any:
+        """Probabilities, lazily for a Dask collection: for a frame a frame with its index and a column for each class,
+        for an array or a bag an array. Otherwise as in the ordinary estimator."""
+        return self._here_or_lazily("predict_proba", X)
+
+    def predict_log_proba(self, X: object) -> Any:
+        """The logarithms of probabilities, as for ``predict_proba``."""
+        return self._here_or_lazily("predict_log_proba", X)
+
+
+class DaskRegressor(DaskEstimator):
+    """Must precede the ordinary regression model in the bases of a class."""
+
+    _summary = staticmethod(_tasks.target_summary)
+
+    def _targets_of(
+        self: Any, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
+        targets = np.ascontiguousarray(np.concatenate([one.classes for one in present]))
+        self._is_flat = getattr(y, "ndim", 1) == 1
+        # Without an intercept the targets are not centered.
+        weighted = _core.WeightedTargets(targets, copies, bool(getattr(self, "fit_intercept", True)))
+        return weighted, lambda ends: np.split(weighted.standard, ends)
+
+    def _answers(self, targets: _core.WeightedTargets, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        return targets.standard[rows]
+
+    def _output(self: Any, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
+        return np.float64, None if self._is_flat else range(len(self.coef_))
+
+    def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
+        return r2_score(targets, predicted.reshape(targets.shape), sample_weight=weights)
+
+
+class DaskExpansion(DaskEstimator):
+    """Must precede an estimator that compares samples with bases in the bases of a class."""
+
+    # K-medoids would need the similarities of all samples to all medoids in every step.
+    _selections: ClassVar[tuple[str, ...]] = ("index", "every", "random", "auto")
+    # Where the features of a Nyström map end.
+    _cut = "millionth"
+    # The numbers between which a tenth of the samples is copied to the client for automatic selection.
+    _selection_samples: ClassVar[tuple[int, int]]
+
+    def _checked_parameters(self: Any) -> dict[str, Any]:
+        basis, rows = basis_of(self)
+        if not is_auto(self.similarity) and resolve(self.similarity, self.layout).calls:
+            what = "the similarity is a Python callable"
+            raise TypeError(f"{what}: on several machines it must be a built-in one, by name or object")
+        # None for a similarity that is selected.
+        similarity = None if is_auto(self.similarity) else clone(self.similarity, safe=False)
+        return self._parameters() | {"similarity": similarity, "basis": basis, "basis_rows": rows}
+
+    def _selected_on_some(self: Any, data: FitData, parameters: dict[str, Any], **fixed: Any) -> Any:
+        """Completes the similarity and the normalization by an ordinary fit on some of the samples, and returns it."""
+        fewest, most = self._selection_samples
+        some = self._fit_on_some(data, min(max(data.n // 10, fewest), most), **fixed)
+        if parameters["similarity"] is None:
+            parameters["similarity"] = some.similarity_
+        if parameters["normalization"] == "auto":
+            parameters["normalization"] = normalization_text(some.normalization_, some.negative_eigenvalues_)
+        return some
+
+    def _features(
+        self: Any, data: FitData, parameters: dict[str, Any], n_basis: int | None = None
+    ) -> tuple[Features, dict[str, Any]]:
+        """The features of all samples, and the arguments of the solvers that describe the bases."""
+        basis, rows = parameters["basis"], parameters["basis_rows"]
+        present = np.flatnonzero(data.weighted.weights > 0)
+        strata = getattr(data.weighted, "strata", np.zeros(data.n, np.uint32))
+        n_basis = self._n_basis_of(len(present)) if n_basis is None else n_basis
+        selected = self._selected(strata, present, basis, rows, n_basis)
+        features = Features(self, data, parameters, selected)
+        return features, {"basis": basis if rows is None else "explicit", "basis_rows": selected.tolist()}
+
+
+class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansionSVC):
+    """`widemargin.BasisExpansionSVC` on samples on several machines.
+
+    X is a Dask array, frame or bag, y a Dask array or series split at the same rows (or, where the partitions of X have
+    known lengths, an array in memory). The bases are selected and sent once; each partition becomes a block of
+    similarities that stays on its worker, 4 bytes × bases × similarities per row. Persist X if it is expensive to
+    compute: it is read three times, for its labels, its bases, and its similarities.
+
+    Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row
+    numbers), the losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name or an
+    object, or several). Automatic parameters are selected by an ordinary fit on a tenth of the samples, 2,000 to 4,000
+    of them (or all), on the client: `cv_results_` is that of this fit. Automatic parameters of similarities (such as
+    the gamma of "rbf" and the mean of HOG features) are determined from the bases. Duplicate samples are not merged,
+    as they are on one machine.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.BasisExpansionSVC
+        The fitted model, without Dask.
+    dask_report_ : dict
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.dask import BasisExpansionSVC
+    >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     svc = BasisExpansionSVC("rbf:gamma=0.2", n_basis=50, C=1.0).fit(X, y)
+    ...     accuracy = svc.score(X, y)
+    >>> accuracy > 0.9
+    True
+    """
+
+    plain = _expansions.BasisExpansionSVC
+    # The hinge loss is solved in the dual, which is not a sum over rows.
+    _losses = ("auto", "squared_hinge", "squared_error", "logistic")
+    _selection_samples = 2000, 4000
+
+    def _checked_parameters(self: Any) -> dict[str, Any]:
+        if self.penalty != "l2" or self.max_basis is not None:
+            raise ValueError("penalty='l1' and max_basis need all features on one machine: not supported on Dask")
+        return super()._checked_parameters()
+
+    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+        client, labels = data.client, data.weighted
+        n_basis, selection = self._select(data, parameters)
+        C, loss = parameters["C"], parameters["loss"] or "squared-hinge"
+        data.end("choose")
+        features, bases = self._features(data, parameters, n_basis)
+        linear = features.called("linear", [(one.targets, C, loss, parameters["intercept"]) for one in data.pieces])
+        sampled_rows, brought = labels.brought_rows(features.width, HESSIAN_SAMPLE_ROWS), None
+        if sampled_rows is not None:
+            found = data.picked(sampled_rows, lambda at, own: client.submit(_tasks.called, linear[at], "pick", own))
+            brought = sampled_rows, as_contiguous(found, np.float32)
+        rows = Rows(client, grouped(client, linear))
+        model = _core.fit_basis_expansion_remote(
+            features.expansion, rows, labels, brought, C=C, **bases, **self._finish(data)
+        )
+        self._selection = selection
+        return model, rows
+
+    def _select(self, data: FitData, parameters: dict[str, Any]) -> tuple[Any, Any]:
+        """Completes the parameters by an ordinary fit on some of the samples, if any is automatic; the number of bases,
+        and that fit if it selected C."""
+        rows, n_basis = parameters["basis_rows"], None if isinstance(self.n_basis, str) else int(self.n_basis)
+        n_basis = n_basis if rows is None else len(rows)
+        is_automatic = None in (parameters["similarity"], n_basis, parameters["C"])
+        if not is_automatic and parameters["normalization"] != "auto":
+            return n_basis, None
+        some = self._selected_on_some(data, parameters, **({} if rows is None else {"basis": "index"}))
+        parameters["loss"] = parameters["loss"] or some.loss_.replace("_", "-")
+        has_C = parameters["C"] is not None
+        parameters["C"] = parameters["C"] if has_C else some.C_
+        n_basis = max(some._n_basis, DEFAULT_BASES // len(specs_of(some))) if n_basis is None else n_basis
+        return n_basis, None if has_C else some
+
+    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        # The weights of samples include class weights, but not the weights of labels.
+        return weighted.weights[rows], {"class_weight": self.class_weight if self._is_multilabel else None}
+
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        if (some := self.__dict__.pop("_selection", None)) is not None:
+            for name in ("cv_results_", "estimated_score_", "estimated_score_std_"):
+                setattr(self, name, getattr(some, name))
+
+
+class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExpansionRegressor):
+    """`widemargin.BasisExpansionRegressor` on samples on several machines.
+
+    X is a Dask array, frame or bag, y a Dask array, series or frame split at the same rows (or, where the partitions of
+    X have known lengths, an array in memory). The bases are selected and sent once; each partition becomes a block of
+    similarities that stays on its worker, 4 bytes × bases × similarities per row. With squared_error the fit needs
+    three sums over these: the mean of the features, their products with each other and with the targets, and the
+    squares of leave-one-out residuals for all values of C at once. Other losses are minimized by Newton's method on the
+    client: two rounds of tasks a step and four more at each C, hundreds where C and epsilon are "auto", each with a
+    number for each sample from or to the workers. C and `epsilon_` are those of one machine on the same bases; with
+    duplicate samples the folds of the quantile loss differ, which may select another C.
+
+    Parameters are those of `widemargin.BasisExpansionRegressor` with "index", "every", "random" or "auto" bases
+    (or row numbers), and built-in similarities (a name or an object, or several). An automatic similarity or
+    normalization is selected by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or all), on the
+    client: the candidates in `cv_results_` are those of this fit. Automatic parameters of similarities (such as the
+    gamma of "rbf") are determined from the bases.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.BasisExpansionRegressor
+        The fitted model, without Dask.
+    dask_report_ : dict
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin.dask import BasisExpansionRegressor
+    >>> X, y = (da.from_array(part, chunks=100) for part in load_diabetes(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     regressor = BasisExpansionRegressor("z-score/rbf", n_basis=100).fit(X, y)
+    ...     r2 = regressor.score(X, y)
+    >>> r2 > 0.5
+    True
+    """
+
+    plain = _expansions.BasisExpansionRegressor
+    _cut = "rounding"
+    _selection_samples = 1000, 4000
+
+    def _checked_parameters(self: Any) -> dict[str, Any]:
+        _core.check_regression_loss(*self._loss())
+        return super()._checked_parameters()
+
+    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+        if parameters["similarity"] is None or parameters["normalization"] == "auto":
+            # Candidates are compared by squared_error, independent of the loss of the fit. A fixed C prevents that
+            # similar candidates are averaged.
+            squared = {"loss": "squared_error", "epsilon": "auto", "quantile": 0.5, "C": 1.0, "basis": "index"}
+            self._selected_on_some(data, parameters, **squared)
+        data.end("choose")
+        features, bases = self._features(data, parameters)
+        arguments = [(one.targets, one.units, bool(self.fit_intercept), one.first) for one in data.pieces]
+        rows = Rows(data.client, grouped(data.client, features.called("ridge", arguments)))
+        loss = {name: parameters[name] for name in ("C", "loss", "epsilon", "quantile")}
+        model = _core.fit_basis_expansion_regressor_remote(
+            features.expansion, rows, data.weighted, **loss, **bases, **self._finish(data)
+        )
+        return model, rows
+
+
+class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
+    """`widemargin.BasisExpansionOneClass` on samples on several machines.
+
+    X is a Dask array, frame or bag. The bases are selected and sent once; each partition becomes a block of
+    similarities that stays on its worker, 4 bytes × bases × similarities per row. The products of the features are
+    summed, and the leave-one-out decision value of every sample is sent to the client. Duplicate samples are not
+    merged. Parameters are those of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "auto" bases
+    (or row numbers) and built-in similarities. Automatic parameters of similarities are determined from the bases.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.BasisExpansionOneClass
+        The fitted model, without Dask.
+    dask_report_ : dict
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from widemargin.dask import BasisExpansionOneClass
+    >>> X = da.from_array(np.random.default_rng(0).normal(size=(200, 2)), chunks=100)
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     detector = BasisExpansionOneClass("rbf:gamma=0.5", n_basis=50).fit(X)
+    >>> detector.predict(np.array([[0.0, 0.0], [9.0, 9.0]])).tolist()
+    [1, -1]
+    """
+
+    plain = _expansions.BasisExpansionOneClass
+    _summary = staticmethod(_tasks.sample_summary)
+    _cut = "precise-millionth"
+
+    def _targets_of(
+        self, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
+    ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
+        ones = np.ones((sum(one.n for one in present), 1))
+        weighted = _core.WeightedTargets(ones, copies, False)
+        return weighted, lambda ends: np.split(weighted.standard, ends)
+
+    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+        self._check_number(data.n)
+        features, bases = self._features(data, parameters)
+        # Leave-one-out removes one copy: if all weights are above 1, the smallest is that of one.
+        weights = data.weighted.weights
+        copy = max(1.0, weights[weights > 0].min())
+        arguments = [(one.targets, np.minimum(one.weights, copy), False, one.first) for one in data.pieces]
+        # Leave-one-out decision values are needed in the order of the samples.
+        rows = Rows(data.client, in_order(data.client, features.called("ridge", arguments)))
+        shares = {name: parameters[name] for name in ("quantile", "shrinkage")}
+        model = _core.fit_basis_expansion_one_class_remote(
+            features.expansion, rows, data.weighted, **shares, **bases, **self._finish(data)
+        )
+        return model, rows
+
+    def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
+        return np.int64 if method == "predict" else np.float64, None
+
+    def score_samples(self, X: object) -> Any:
+        """The score of each sample, lazily for a Dask collection."""
+        return self._here_or_lazily("score_samples", X)
+
+    def decision_function(self, X: object) -> Any:
+        """``score_samples`` minus the threshold, lazily for a Dask collection."""
+        return self._here_or_lazily("decision_function", X)
+
+
+class DaskThinPlate(DaskEstimator):
+    """Must precede a thin plate estimator in the bases of a class."""
+
+    # The function of the extension module that trains the model, and the method of parts that computes the features.
+    _core_fit_remote: ClassVar[Any]
+    _method: ClassVar[str]
+
+    def _checked_parameters(self: Any) -> dict[str, Any]:
+        name = type(self).__name__
+        if self.n_basis is None:
+            raise ValueError(
+                f"The 'n_basis' parameter of {name} must be a number of bases on Dask: the exact solver needs the "
+                "kernel of all pairs of samples on one machine"
+            )
+        if self.standardize is True:
+            raise ValueError(
+                f"The 'standardize' parameter of {name} must be 'auto' or False on Dask: divide the columns by their "
+                "standard deviations first (dask.dataframe.DataFrame.std)"
+            )
+        return self._parameters()
+
+    def _train(self: Any, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+        self._name_columns(data)
+        if parameters["kernel"] == "auto":
+            parameters["kernel"] = self._selected_kernel(data) if parameters["C"] is None else "distance"
+            data.end("kernel")
+        bases, support = self._bases(data, parameters["basis"])
+        data.end("bases")
+        arguments = [(one.targets, self._units(one, support, data.n)) for one in data.present]
+        features = BasisFeatures(data, self._method, arguments)
+        names = {"kernel", "C", "basis", "polynomials"}
+        model = self._core_fit_remote(
+            features.samples,
+            features,
+            data.weighted,
+            bases=bases,
+            support=support.tolist(),
+            **{name: value for name, value in parameters.items() if name in names},
+            **self._finish(data),
+        )
+        return model, features.rows
+
+    def _units(self, piece: Piece, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
+        """The parts of the weights of a piece that leave-one-out removes."""
+        return piece.units
+
+    def _selected_kernel(self: Any, data: FitData) -> str:
+        """The kernel that an ordinary fit on some of the samples selects."""
+
+        def is_finite(samples: Any) -> bool:
+            # Otherwise the computation of the features raises an error that names the partition.
+            return bool(np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all())
+
+        some = self._fit_on_some(data, KERNEL_SAMPLES, is_finite, n_basis=None, standardize=False)
+        return "distance" if some is None else str(some.similarity_)
+
+    def _bases(self: Any, data: FitData, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Bases and their rows, which are empty if bases are means."""
+        seed = self._seed()
+        n_basis = min(DEFAULT_BASES, data.n) if isinstance(self.n_basis, str) else int(self.n_basis)
+        rows = data.weighted.basis_candidates(basis, n_basis, seed)
+        bases, selected = _core.choose_thin_plate_bases(
+            data.picked_vectors(rows), data.weighted.weights[rows], basis, n_basis, seed, self._threads()
+        )
+        return bases, rows[selected]
+
+
+class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
+    """`widemargin.ThinPlateSVC` on samples on several machines, with bases (`n_basis` must not be None).
+
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series split at the same rows (or, where
+    the partitions of X have known lengths, an array in memory). Bases are selected on the client, among 25 samples per
+    basis; each partition becomes a block of features, 8 bytes × (bases + polynomials) per row, which stays on its
+    worker. A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times:
+    for its labels, its bases and its features; the last is stored until the blocks are computed.
+
+    Parameters are those of `widemargin.ThinPlateSVC`; ``n_basis="auto"`` is 1,000 bases, and with
+    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples, on the
+    client. Duplicate samples are not merged, as they are on one machine.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.ThinPlateSVC
+        The fitted model, without Dask.
+    dask_report_ : dict
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.dask import ThinPlateSVC
+    >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     svc = ThinPlateSVC(n_basis=50).fit(X, y)
+    ...     accuracy = svc.score(X, y)
+    >>> accuracy > 0.9
+    True
+    """
+
+    plain = _thin_plate.ThinPlateSVC
+    _core_fit_remote = staticmethod(_core.fit_thin_plate_remote)
+    _method = "on_bases"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_thin_plate.ThinPlateSVC._parameter_constraints,
+        "C": [POSITIVE, AUTO],
+    }
+
+    def _units(self, piece: Piece, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
+        return piece.units_of_others(bases, n)
+
+    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        if self._is_multilabel:
+            return weighted.weights[rows], {}
+        codes, own = weighted.codes[rows], weighted.sample_weights[rows]
+        factors = weighted.weights[rows] / np.where(own > 0, own, 1.0)
+        return own, {"class_weight": {self.classes_[code]: factors[codes == code].max() for code in np.unique(codes)}}
+
+
+class ThinPlateRegressor(DaskRegressor, DaskThinPlate, _thin_plate.ThinPlateRegressor):
+    """`widemargin.ThinPlateRegressor` on samples on several machines, on bases (`n_basis` must not be
+    None).
+
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array, series or frame split at the same rows (or,
+    where the partitions of X have known lengths, an array in memory). Bases are selected on the client, among 25
+    samples per basis; each partition becomes a block of features, 8 bytes × (bases + polynomials) per row, which stays
+    on its worker. C is that of one machine on the same bases.
+
+    Parameters are those of `widemargin.ThinPlateRegressor`; ``n_basis="auto"`` is 1,000 bases, and with
+    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples, on the
+    client.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.ThinPlateRegressor
+        The fitted model, without Dask.
+    dask_report_ : dict
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin.dask import ThinPlateRegressor
+    >>> X, y = (da.from_array(part, chunks=100) for part in load_diabetes(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     regressor = ThinPlateRegressor(n_basis=50).fit(X, y)
+    ...     r2 = regressor.score(X, y)
+    >>> r2 > 0.4
+    True
+    """
+
+    plain = _thin_plate.ThinPlateRegressor
+    _core_fit_remote = staticmethod(_core.fit_thin_plate_regressor_remote)
+    _method = "spline"
+
+
+class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
+    """`widemargin.PowerMeanSVC` on samples on several machines.
+
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series split at the same rows (or, where
+    the partitions of X have known lengths, an array in memory). With a symmetric approximation the model is linear in a
+    few numbers v(x) per feature: each partition becomes a block of these, 8 bytes × nodes per nonzero number (or
+    4 bytes × nodes per feature, if that is less), which stays on its worker, and Newton's method computes the weights.
+    X is read twice, for its labels and for its histograms, which are stored until the blocks are computed.
+
+    Parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and ``approximation="nystroem"``;
+    `max_iter` counts Newton steps. Nodes depend on the values of all partitions, rounded to 12 bits if there are more
+    than 65,536 distinct ones. Automatic parameters are selected on at most 1,000 samples, on the client.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.PowerMeanSVC
+        The fitted model, without Dask.
+    dask_report_ : dict
+        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.dask import PowerMeanSVC
+    >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     svc = PowerMeanSVC(kernel="chi2", C=1.0, nodes=3).fit(X, y)
+    ...     accuracy = svc.score(X, y)
+    >>> accuracy > 0.9
+    True
+    """
+
+    plain = _power_mean.PowerMeanSVC
+    # The hinge loss is solved in the dual, which is not a sum over rows, and the polynomial, which is not symmetric,
+    # has only a dual.
+    _losses = ("squared_hinge",)
+    _approximations = ("nystroem",)
+
+    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+        kernel, C, n_nodes, nodes = (parameters[name] for name in ("kernel", "C", "n_nodes", "nodes"))
+        self._name_columns(data)
+        client, samples = data.client, data.samples()
+        rows, choice = Rows(client, grouped(client, samples)), None
+        if C is None or n_nodes is None or kernel == "auto":
+            factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, parameters["scale"])
+            some = data.weighted.rows_to_choose_on(self._seed())
+            choice = _core.choose_power_mean(
+                data.picked_vectors(some),
+                some.tolist(),
+                data.weighted,
+                kernel=kernel,
+                C=C,
+                n_nodes=n_nodes,
+                nodes=nodes,
+                factors=factors,
+                common=self._common(data.progress),
+            )
+            kernel, C, n_nodes = choice.kernel if kernel == "auto" else kernel, choice.C, choice.n_nodes
+            data.end("choose")
+        factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, parameters["scale"])
+        data.end("nodes")
+
+        shared = [client.submit(_tasks.same, one, pure=False) for one in (reduced, factors)]
+        linear = [
+            client.submit(_tasks.called, part, "power_mean", piece.targets, C, parameters["loss"], *shared, pure=False)
+            for part, piece in zip(samples, data.present, strict=True)
+        ]
+        rows = Rows(client, grouped(client, linear))
+        # Workers drop results without references.
+        del samples, linear
+        data.end("features")
+        model = _core.fit_power_mean_remote(
+            rows,
+            data.weighted,
+            map=reduced,
+            nodes=nodes,
+            factors=factors,
+            C=C,
+            choice=choice,
+            **self._finish(data),
+        )
+        return model, rows
+
+
+class BasisFeatures:
+    """Features on bases, computed by a method of the parts of samples with the arguments of each part."""
+
+    def __init__(self, data: FitData, method: str, arguments: list[tuple[Any, ...]]) -> None:
+        self._client, self._method, self._arguments = data.client, method, arguments
+        self._samples = data.samples()
+        self._plan: Future | None = None
+        # The samples, and their latest features.
+        self.samples = self.rows = Rows(data.client, grouped(data.client, self._samples))
+
+    def __call__(self, plan: _core.BasisPlan, lift: _core._Lift) -> Rows:
+        submit = self._client.submit
+        self._plan = self._plan or submit(_tasks.same, plan, pure=False)
+        shared_lift = submit(_tasks.same, lift, pure=False)
+        parts = [
+            submit(_tasks.called, part, self._method, *own, self._plan, shared_lift, pure=False)
+            for part, own in zip(self._samples, self._arguments, strict=True)
+        ]
+        self.rows = Rows(self._client, grouped(self._client, parts))
+        if lift[-1] is not None:
+            # These are the last features: workers drop results without references.
+            self._samples.clear()
+            self.samples.forget()
+        return self.rows
+
+
+class Features:
+    """The features of all samples: similarities to the bases, and their normalization.
+
+    Attributes of the samples, such as their kind, are copied from the expansion to the estimator.
+    """
+
+    def __init__(self, estimator: Any, data: FitData, parameters: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
+        self._client, name = data.client, parameters["normalization"]
+        normalization: dict[str, Any] = normalization_parameters("none" if name in LEARNED else name)
+        raw = _expansions.BasisExpansion(
+            parameters["similarity"],
+            n_basis=len(rows),
+            basis=np.arange(len(rows)),
+            **normalization,
+            n_jobs=1,
+            kind=estimator.kind,
+            layout=estimator.layout,
+        )
+        raw._nystroem_cut = estimator._cut
+        # The bases do not determine the types of the columns.
+        raw._encodes = False
+        raw.fit(data.picked_samples(rows))
+        if name in LEARNED:
+            raw._model = _core.unnormalized(raw._model)
+        data.end("bases")
+        shared = self._client.submit(_tasks.same, raw, pure=False)
+        parts = [delayed(_tasks.feature_part)(one.number, shared, one.samples, one.weights) for one in data.pieces]
+        self._parts: list[Future] = list(self._client.compute(parts))
+        self.expansion, self.width = raw._model, raw._n_features_out
+        if name in LEARNED:
+            similarities = Rows(self._client, grouped(self._client, self._parts))
+            self.expansion = _core.normalized(self.expansion, name, similarities, float(data.weighted.weights.sum()))
+        data.end("similarity")
+        estimator._resolved, estimator._columns = raw._resolved, None
+        for attribute in ("n_features_in_", "feature_names_in_", "_n_channels", "kind_"):
+            estimator.__dict__.pop(attribute, None)
+            if hasattr(raw, attribute):
+                setattr(estimator, attribute, getattr(raw, attribute))
+
+    def called(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Future]:
+        """Results of a method of the parts, with the expansion and the arguments of each part; releases the parts."""
+        shared = self._client.submit(_tasks.same, self.expansion, pure=False)
+        found = [
+            self._client.submit(_tasks.called, part, method, shared, *own, pure=False)
+            for part, own in zip(self._parts, arguments, strict=True)
+        ]
+        self._parts = []
+        return found
+
+
+def _predicted(number: int, estimator: Any, summary: Callable[..., _tasks.Summary], part: Partition) -> Any:
+    """The targets of a partition, their predictions and the weights; None for an empty partition."""
+    found = summary(number, part.samples, part.labels, part.weights)
+    weights = np.ones(found.n) if found.weights is None else found.weights
+    if found.n == 0:
+        return None
+    predicted = _tasks.of_partition(number, lambda: estimator.predict(part.samples))
+    return found.classes[found.codes], predicted, weights
+
+
+def _apply(samples: Any, estimator: Any, method: str, columns: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """The result for a partition, empty for an empty one."""
+    return getattr(estimator, method)(samples) if count(samples) else np.empty((0, *columns), dtype)
+
+
+def _apply_to_frame(
+    samples: Any,
+    estimator: Any,
+    method: str,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    columns: Sequence[Any] | None,
+) -> Any:
+    return _framed(_apply(samples, estimator, method, shape, dtype), samples.index, columns)
+
+
+def _framed(values: npt.NDArray[Any], index: Any, columns: Sequence[Any] | None) -> Any:
+    """Results with the index of their samples."""
+    import pandas
+
+    if columns is not None:
+        return pandas.DataFrame(values, index=index, columns=list(columns))
+    return pandas.Series(values, index=index)

@@ -547,9 +547,15 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._is_flat = y.ndim == 1
-        return self._target_to_evaluate(y, sample_weight, n_samples)
+        return self._checked_target(y, sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
+        targets, weights = self._checked_target(y, sample_weight, n_samples)
+        if targets.shape[1] != (n_outputs := json.loads(self._model.header())["n_outputs"]):
+            raise ValueError(f"y has {targets.shape[1]} columns, and the model {n_outputs} outputs")
+        return targets, weights
+
+    def _checked_target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         if targets.ndim > 2:
             raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")

@@ -166,8 +166,8 @@ class BasisDisplay:
         ]
         self.ax_, self.figure_ = axes_for(self, ax, (max(width, 4.5), height * len(rows) + 0.8))
         self.ax_.set_axis_off()
-        share = 1.0 if ax is None else self.ax_.get_position().width
-        title = wrapped(self.title + note, share * self.figure_.get_figwidth() - 0.2)
+        extent = self.figure_.bbox if ax is None else self.ax_.get_window_extent()
+        title = wrapped(self.title + note, extent.width / self.figure_.dpi - 0.2)
         ratios = [1.0] * len(rows)
         if ax is None:
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize="medium")

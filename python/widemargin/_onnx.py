@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import onnx
-from onnx import compose
 from sklearn.base import is_classifier
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -125,8 +123,6 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
     if not _OLDEST_OPSET <= opset <= newest:
         raise ValueError(f"opset = {opset}: this version of onnx and widemargin support {_OLDEST_OPSET} to {newest}")
     if isinstance(estimator, _CONTAINERS):
-        pass
-
         return model_with_steps(estimator, X, (*_KINDS, *_AUTO), _model, opset)
     return _model(estimator, opset)
 
@@ -179,6 +175,8 @@ def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _E
     ImportError
         If skl2onnx is not installed.
     """
+    import onnx
+
     try:
         import skl2onnx
         from skl2onnx.common.data_types import DoubleTensorType
@@ -201,6 +199,8 @@ def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _E
 
 
 def _register(kind: type, export: _Export) -> None:
+    import onnx
+    from onnx import compose
     from skl2onnx import update_registered_converter
     from skl2onnx.common import data_types
 

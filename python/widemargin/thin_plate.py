@@ -207,9 +207,9 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ThinPlate._parameter_constraints,
         "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
-        **ThinPlate._parameter_constraints,
     }
 
     @fitting

@@ -13,7 +13,7 @@ use widemargin::solve::thin_plate::Polynomials;
 use widemargin::{Error, Result, basis::BasisChoice};
 
 /// The value of a parameter.
-pub trait Value: Sized {
+pub(crate) trait Value: Sized {
     /// The value of the parameter of this name.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ pub(super) const BOOK_LIMIT: usize = 1 << 16;
 pub(super) const BEYOND_SINGLE: &str = "is beyond single precision: scale the data (the default feature range does)";
 
 /// A non-zero of a row: its feature, and its position in the codebook.
-pub trait Entry: Copy + Send + Sync + 'static {
+pub(crate) trait Entry: Copy + Send + Sync + 'static {
     /// The feature's column.
     fn feature(self) -> usize;
     /// The position in [`CodedRows::book`].
@@ -29,11 +29,11 @@ pub trait Entry: Copy + Send + Sync + 'static {
 
 /// 16 bits each, packed in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Narrow(pub(super) u32);
+pub(crate) struct Narrow(pub(super) u32);
 
 /// 32 bits each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide {
+pub(crate) struct Wide {
     pub(super) feature: u32,
     pub(super) code: u32,
 }
@@ -68,7 +68,7 @@ impl Entry for Wide {
 
 /// The non-zeros of all rows, in the narrowest form that holds them.
 #[derive(Clone, Debug)]
-pub enum Entries {
+pub(crate) enum Entries {
     /// Up to 65,536 features and as many distinct values.
     Narrow(Vec<Narrow>),
     /// Anything else.
@@ -188,7 +188,7 @@ impl CodedRows {
     }
 
     /// The non-zeros of all rows.
-    pub fn entries(&self) -> &Entries {
+    pub(crate) fn entries(&self) -> &Entries {
         &self.entries
     }
 

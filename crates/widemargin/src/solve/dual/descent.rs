@@ -294,19 +294,34 @@ impl<R, T: Real> Descent<'_, R, T> {
             self.pass.forget(&mut pack, range.clone());
             self.pass.rescale(&mut pack);
             let mut lanes = Lanes::new(values.len());
-            for epoch in 1.. {
-                let epochs = |course: &Course| 1 + course.epochs / (n_ranges.max(2) * SOLVED_EPOCHS_PER_EPOCH);
-                let ended = self.problems.states.iter().enumerate().filter(|(_, one)| epoch > epochs(&one.course));
-                lanes.freeze(ended.fold(0, |bits, (class, _)| bits | 1 << class));
-                if lanes.live() == 0 {
-                    break;
+            let tol: f64 = std::env::var("HOLD_TOL").map_or(1e9, |t| t.parse().unwrap());
+            if std::env::var("HOLD_ZERO").is_ok() {
+                for class in 0..pack.problems.len() {
+                    pack.weights.scale(class, T::zero());
+                    pack.alphas.iter_mut().for_each(|alphas| alphas[class] = T::zero());
                 }
+            }
+            let mut used = 0;
+            for epoch in 1.. {
                 let rest: Vec<u32> =
                     order.of(epoch).iter().copied().filter(|row| !range.contains(&(*row as usize))).collect();
                 lanes.begin_epoch();
-                self.pass.epoch(&mut pack, &mut lanes, &rest, false, self.monitor)?;
+                self.pass.epoch(&mut pack, &mut lanes, &rest, true, self.monitor)?;
                 lanes.end_epoch();
+                used = epoch;
+                let is_first = |one: &Course| epoch <= one.epochs / (n_ranges.max(2) * SOLVED_EPOCHS_PER_EPOCH);
+                let ended = self.problems.states.iter().enumerate().filter(|(lane, one)| {
+                    lanes.live() >> lane & 1 == 1
+                        && !is_first(&one.course)
+                        && (lanes.sums(*lane).estimate() <= tol || epoch >= 100)
+                });
+                let frozen = ended.fold(0, |bits, (class, _)| bits | 1 << class);
+                lanes.freeze(frozen);
+                if lanes.live() == 0 {
+                    break;
+                }
             }
+            if std::env::var("HOLD_SAY").is_ok() { eprintln!("range {range:?}: {used} epochs; solve {:?}", self.problems.states.iter().map(|s| s.course.epochs).collect::<Vec<_>>()); }
             self.pass.each_score(range.clone(), &pack, |_, scores| {
                 values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
             });

@@ -10,7 +10,7 @@ use widemargin::model::{
 };
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
-use widemargin::select::{AutoMethod, AutoParams, RegressionScoring, RegressionSearch, SimilaritySearch};
+use widemargin::select::{AutoMethod, AutoParams, RegressionScoring, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel, ScalarKernel};
 use widemargin::{Error, Result};
 use widemargin_io::{Samples, Store};
@@ -229,7 +229,7 @@ fn regression(choice: &Choice, common: &Common) -> Result<Fit, Failure> {
         None => params,
     };
     params.check()?;
-    let search = RegressionSearch::of(&params, &specs, normalization);
+    let search = SimilaritySearch::of_regression(&params, &specs, normalization);
     Ok(Box::new(move |data, answers, monitor| {
         Ok(AnyModel::Regressor(searched!(search, params, data, answers.numbers(), monitor)))
     }))

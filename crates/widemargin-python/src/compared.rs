@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use widemargin::expansion::Normalization;
-use widemargin::model::{TriedSpline, TriedThinPlate};
-use widemargin::select::{Candidate, Tried, TriedMethod, TriedRegression};
+use widemargin::model::KernelPoint;
+use widemargin::select::{Candidate, MethodPoint, SimilarityPoint, Tried};
 
 /// A model, and the candidates that were compared for it.
 pub(crate) type Fitted = (crate::model::Model, Vec<Compared>);
@@ -29,21 +29,6 @@ pub(crate) struct Compared {
     seconds: f64,
 }
 
-impl Compared {
-    fn new<const N: usize>(
-        params: [(&'static str, Value); N],
-        score: Result<f64, String>,
-        n_samples: usize,
-        seconds: f64,
-    ) -> Self {
-        let (score, problem) = match score {
-            Ok(score) => (Some(score), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        Compared { params: params.into(), score, std: None, accuracy: None, problem, n_samples, seconds }
-    }
-}
-
 /// A name in Python's notation.
 fn spelled(name: impl ToString) -> Value {
     Value::Text(name.to_string().replace('-', "_"))
@@ -58,55 +43,64 @@ fn similarity(mut specs: Vec<String>) -> Value {
     if specs.len() == 1 { Value::Text(specs.remove(0)) } else { Value::Texts(specs) }
 }
 
-fn loss_as_score(loss: Result<f64, String>) -> Result<f64, String> {
-    loss.map(|loss| -loss)
-}
+/// What a candidate of a kind of model is.
+pub(crate) trait Point {
+    fn params(self) -> Vec<(&'static str, Value)>;
 
-impl From<Tried> for Compared {
-    fn from(tried: Tried) -> Self {
-        let Candidate { similarity: specs, normalization } = tried.candidate;
-        let params = [
-            ("similarity", similarity(specs)),
-            ("normalization", name_of(normalization)),
-            ("n_basis", Value::Number(tried.n_basis)),
-            ("loss", spelled(tried.fitted)),
-        ];
-        let compared = Compared::new(params, loss_as_score(tried.loss), tried.n_samples, tried.seconds);
-        Compared { std: tried.standard_error, accuracy: tried.error.map(|error| 1.0 - error), ..compared }
+    /// The score of a candidate that has another than minus its loss.
+    fn score(&self, _loss: f64) -> Option<f64> {
+        None
     }
 }
 
-impl From<TriedRegression> for Compared {
-    fn from(tried: TriedRegression) -> Self {
-        let Candidate { similarity: specs, normalization } = tried.candidate;
-        let params = [("similarity", similarity(specs)), ("normalization", name_of(normalization))];
-        Compared::new(params, tried.loo_r2, tried.n_samples, tried.seconds)
+impl Point for SimilarityPoint {
+    fn params(self) -> Vec<(&'static str, Value)> {
+        let Candidate { similarity: specs, normalization } = self.candidate;
+        let mut params = vec![("similarity", similarity(specs)), ("normalization", name_of(normalization))];
+        if let Some(n_basis) = self.n_basis {
+            params.extend([("n_basis", Value::Number(n_basis)), ("loss", spelled(self.fitted))]);
+        }
+        params
+    }
+
+    fn score(&self, loss: f64) -> Option<f64> {
+        self.n_basis.is_none().then_some(1.0 - loss)
     }
 }
 
-impl From<TriedThinPlate> for Compared {
-    fn from(tried: TriedThinPlate) -> Self {
-        let params = [("kernel", Value::Text(tried.kernel.to_string()))];
-        let compared = Compared::new(params, loss_as_score(tried.loss), tried.n_samples, tried.seconds);
-        Compared { accuracy: tried.error.map(|error| 1.0 - error), ..compared }
+impl Point for KernelPoint {
+    fn params(self) -> Vec<(&'static str, Value)> {
+        let standardized = self.standardized.map(|standardized| ("standardize", Value::Flag(standardized)));
+        [("kernel", Value::Text(self.kernel.to_string()))].into_iter().chain(standardized).collect()
+    }
+
+    fn score(&self, loss: f64) -> Option<f64> {
+        self.standardized.map(|_| 1.0 - loss)
     }
 }
 
-impl From<TriedSpline> for Compared {
-    fn from(tried: TriedSpline) -> Self {
-        let params =
-            [("kernel", Value::Text(tried.kernel.to_string())), ("standardize", Value::Flag(tried.standardized))];
-        Compared::new(params, tried.loo_r2, tried.n_samples, tried.seconds)
+impl Point for MethodPoint {
+    fn params(self) -> Vec<(&'static str, Value)> {
+        vec![("method", spelled(self.method)), ("similarity", Value::Text(self.chosen))]
+    }
+
+    fn score(&self, _loss: f64) -> Option<f64> {
+        self.score
     }
 }
 
-impl From<TriedMethod> for Compared {
-    fn from(tried: TriedMethod) -> Self {
-        let params = [("method", spelled(tried.method)), ("similarity", Value::Text(tried.chosen))];
+impl<P: Point> From<Tried<P>> for Compared {
+    fn from(tried: Tried<P>) -> Self {
+        let Tried { point, loss, standard_error, error, n_samples, seconds } = tried;
         // A problem concerns the loss, which a held-out score replaces.
-        let score = tried.score.map_or_else(|| loss_as_score(tried.loss), Ok);
-        let compared = Compared::new(params, score, tried.n_samples, tried.seconds);
-        Compared { accuracy: tried.error.map(|error| 1.0 - error), ..compared }
+        let score = point.score(loss.as_ref().copied().unwrap_or(f64::NAN)).filter(|score| !score.is_nan());
+        let (score, problem) = match (score, loss) {
+            (Some(score), _) => (Some(score), None),
+            (None, Ok(loss)) => (Some(-loss), None),
+            (None, Err(problem)) => (None, Some(problem)),
+        };
+        let (params, accuracy) = (point.params(), error.map(|error| 1.0 - error));
+        Compared { params, score, std: standard_error, accuracy, problem, n_samples, seconds }
     }
 }
 

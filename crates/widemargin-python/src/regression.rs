@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use widemargin::data::Targets;
 use widemargin::model::{BasisExpansionRegressorParams, CChoice};
 use widemargin::problem::Loss;
-use widemargin::select::RegressionSearch;
+use widemargin::select::SimilaritySearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::basis_expansion::basis_choice;
@@ -60,7 +60,7 @@ pub(crate) fn fit_basis_expansion_regressor(
     let patience = common.patience()?;
     if let Some((specs, normalization)) = search {
         let normalization = normalization.map(|name| name.parse().map_err(raise)).transpose()?;
-        let search = RegressionSearch::of(&params, &specs, normalization);
+        let search = SimilaritySearch::of_regression(&params, &specs, normalization);
         let samples = needed(samples)?;
         let place = samples.place()?;
         let (model, tried) = conduct(py, &patience, |monitor, _| {

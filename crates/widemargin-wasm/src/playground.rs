@@ -128,8 +128,8 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
         }
         let found = params.fit(&samples, labels)?;
         let tried = found.tried.into_iter().map(|tried| Tried {
-            method: tried.method.to_string(),
-            similarity: tried.chosen,
+            method: tried.point.method.to_string(),
+            similarity: tried.point.chosen,
             loss: tried.loss.as_ref().ok().copied(),
             problem: tried.loss.err(),
         });

@@ -51,6 +51,7 @@ mod parameters;
 pub mod partition;
 #[doc(hidden)]
 pub mod problem;
+mod search;
 pub mod select;
 mod simd;
 pub mod similarity;

@@ -74,8 +74,8 @@ pub use thin_plate::{
     SPLINE_EXACT_UP_TO, SettledPolynomials, SplineMetadata, basis_candidates, choose_bases, draw_rows,
 };
 pub use thin_plate::{
-    ClassPath, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams,
-    ThinPlateSvc, TriedSpline, TriedThinPlate,
+    ClassPath, KernelPoint, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams,
+    ThinPlateSvc,
 };
 
 // Types of parameters and reports.

@@ -13,9 +13,9 @@
 use std::fmt::Write as _;
 
 use super::Scoring;
-use super::held_out_score::{SelectedParams, check_defined, check_scoring};
+use super::held_out_score::{Refit, check_defined, check_scoring, held_out_score};
 use super::similarity_search::SimilaritySearch;
-use super::similarity_trial::Tried;
+use super::subset::SimilarityPoint;
 use super::time_left::TimeLeft;
 use super::usual_candidates::is_histogram;
 use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
@@ -27,6 +27,7 @@ use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
 use crate::monitor::{Monitor, Progress, Stopped};
+use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 use crate::solve::Report;
 
@@ -117,23 +118,15 @@ impl Default for AutoParams {
     }
 }
 
-/// The evaluation of a method.
+/// A method that is compared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TriedMethod {
+pub struct MethodPoint {
     /// The method.
     pub method: AutoMethod,
     /// The selected similarities or kernel.
     pub chosen: String,
-    /// The mean leave-one-out squared hinge with the selected parameters, or the reason of a failure.
-    pub loss: std::result::Result<f64, String>,
-    /// The estimated error there.
-    pub error: Option<f64>,
     /// The score by which it was compared, with a scoring.
     pub score: Option<f64>,
-    /// The number of samples it was tried on.
-    pub n_samples: usize,
-    /// Wall-clock seconds.
-    pub seconds: f64,
 }
 
 /// A trained model, and the selection of its method.
@@ -142,14 +135,15 @@ pub struct AutoFit {
     /// The model.
     pub model: Box<dyn Classifier>,
     /// The methods that were tried, in order.
-    pub tried: Vec<TriedMethod>,
+    pub tried: Vec<Tried<MethodPoint>>,
 }
 
 /// A model with the estimates of its own error.
 struct Fitted {
     model: Box<dyn Classifier>,
     chosen: String,
-    params: SelectedParams,
+    /// The fit of other samples with the same parameters.
+    refit: Box<Refit>,
     score: Option<f64>,
     /// The mean leave-one-out squared hinge; `None` where C was selected on held-out samples, as it is for many sparse
     /// rows.
@@ -209,7 +203,7 @@ impl AutoParams {
         let view = SamplesView::Other(&some);
         let whole = &monitor.with_strict_limit();
         let monitor = &if is_part { whole.with_part_of_time(TIME) } else { *whole };
-        let mut tried = Vec::new();
+        let mut table = Table::new("methods", rows.len(), *monitor);
         let mut best: Option<(AutoMethod, Fitted)> = None;
         let mut left_out = None;
         let more = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
@@ -226,7 +220,6 @@ impl AutoParams {
                 time_left.end(false);
                 continue;
             }
-            let start = Instant::now();
             let part_done = |inner: Progress| {
                 if let Some(progress) = time_left.within(inner) {
                     monitor.tell(progress);
@@ -235,66 +228,63 @@ impl AutoParams {
             let quiet = monitor.with_progress(&part_done);
             // The first is fitted even if that leaves no time for the others.
             let of_fit = if best.is_none() { whole.with_progress(&part_done) } else { quiet };
-            let found = match is_part {
-                true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), [&quiet, &of_fit]),
-                false => self.fit_method(method, samples, labels, sample_weight, [&quiet, &of_fit]),
-            };
-            let found = found.and_then(|mut fitted| {
+            let mut fitted: Option<Fitted> = None;
+            let point = MethodPoint { method, chosen: String::new(), score: None };
+            let found = table.attempt(point, |point, _| {
+                let found = match is_part {
+                    true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), [&quiet, &of_fit]),
+                    false => self.fit_method(method, samples, labels, sample_weight, [&quiet, &of_fit]),
+                }?;
                 let is_cut = best.is_none() && monitor.ask() == Err(Stopped::TimeLimit);
-                if fitted.loss.is_none() && !is_cut {
+                if found.loss.is_none() && !is_cut {
                     return Err(unsolved());
                 }
-                let Some(scoring) = self.scoring.filter(|_| fitted.loss.is_some()) else { return Ok(fitted) };
-                let settings = (self.seed, self.threads);
-                let quiet = monitor.without_progress();
-                let weights = weights_of_part.as_deref();
-                fitted.score = match fitted.params.score(scoring, &view, &of_part, weights, settings, &quiet) {
-                    // The first is better than nothing, if without a score.
-                    Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_none() => None,
-                    score => Some(score?),
-                };
-                Ok(fitted)
+                if let Some(scoring) = self.scoring.filter(|_| found.loss.is_some()) {
+                    let (settings, weights) = ((self.seed, self.threads), weights_of_part.as_deref());
+                    let quiet = monitor.without_progress();
+                    point.score =
+                        match held_out_score(&*found.refit, scoring, &view, &of_part, weights, settings, &quiet) {
+                            // The first is better than nothing, if without a score.
+                            Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_none() => None,
+                            score => Some(score?),
+                        };
+                }
+                point.chosen.clone_from(&found.chosen);
+                let loss = found.loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
+                let left_out = LeftOut::of(loss, found.error);
+                fitted = Some(Fitted { score: point.score, ..found });
+                Ok(left_out)
             });
             time_left.end(true);
-            let seconds = start.elapsed().as_secs_f64();
-            let n_samples = rows.len();
-            let fitted = match found {
-                Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_some() => break,
-                Err(problem @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(problem),
-                Err(problem) => {
-                    let (chosen, loss) = (String::new(), Err(problem.to_string()));
-                    tried.push(TriedMethod { method, chosen, loss, error: None, score: None, n_samples, seconds });
-                    continue;
-                }
-                Ok(fitted) => fitted,
+            let found = match found {
+                Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_some() => None,
+                found => found?,
             };
-            let Fitted { chosen, loss, error, score, .. } = &fitted;
-            let (chosen, loss, error, score) = (chosen.clone(), *loss, *error, *score);
-            let known_loss = loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
-            tried.push(TriedMethod { method, chosen, loss: known_loss, error, score, n_samples, seconds });
-            let loss = loss.unwrap_or(f64::INFINITY);
-            let is_better = |best: &Fitted| {
-                if let Some((score, other)) = score.zip(best.score).filter(|(score, other)| score != other) {
+            if found.is_none() {
+                break;
+            }
+            let is_better = |fitted: &Fitted, best: &Fitted| {
+                if let Some((score, other)) = fitted.score.zip(best.score).filter(|(score, other)| score != other) {
                     return score > other;
                 }
                 let is_fast = is_part && method == AutoMethod::PowerMean;
-                best.loss.is_none_or(|least| loss < least) || (is_fast && is_level(error, best.error, n_samples))
+                best.loss.is_none_or(|least| fitted.loss.is_some_and(|loss| loss < least))
+                    || (is_fast && is_level(fitted.error, best.error, rows.len()))
             };
-            if best.as_ref().is_none_or(|(_, best)| is_better(best)) {
+            if let Some(fitted) = fitted
+                && best.as_ref().is_none_or(|(_, best)| is_better(&fitted, best))
+            {
                 best = Some((method, fitted));
             }
         }
-        let is_tried = |method: &AutoMethod| tried.iter().any(|tried| tried.method == *method);
+        let is_tried = |method: &AutoMethod| table.tried.iter().any(|tried| tried.point.method == *method);
         let is_left_out = |method: &AutoMethod| left_out.as_ref().is_some_and(|(left, _)| left == method);
         methods.retain(|method| !is_tried(method) && !is_left_out(method));
         let Some((method, fitted)) = best else {
-            let reason = |tried: &TriedMethod| {
-                format!("{}: {}", tried.method, tried.loss.as_ref().err().map_or("", String::as_str))
-            };
-            let reasons: Vec<String> = tried.iter().map(reason).collect();
-            let expected = format!("a method that can be fitted: {}", reasons.join("; "));
-            return Err(Error::parameter("methods", self.names(), expected));
+            let of = ("methods", &self.names()[..]);
+            return Err(table.nothing(of, "a method that can be fitted", false, |point| point.method.to_string()));
         };
+        let tried = table.tried;
         let on_all = match is_part {
             true => match self.fit_on_all((method, &fitted), &tried, samples, labels, sample_weight, whole) {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
@@ -366,15 +356,15 @@ impl AutoParams {
     fn fit_on_all(
         &self,
         (method, on_some): (AutoMethod, &Fitted),
-        tried: &[TriedMethod],
+        tried: &[Tried<MethodPoint>],
         samples: &SamplesView<'_>,
         labels: &Labels,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
-        let seconds = tried.iter().find(|tried| tried.method == method).map_or(0.0, |tried| tried.seconds);
+        let seconds = tried.iter().find(|tried| tried.point.method == method).map_or(0.0, |tried| tried.seconds);
         if monitor.seconds_left().is_some_and(|left| left < SEARCHED_AGAIN * seconds) {
-            return on_some.params.fit_choosing_c(samples, labels, sample_weight, monitor);
+            return (on_some.refit)(samples, labels, sample_weight, true, monitor);
         }
         Ok(self.fit_method(method, samples, labels, sample_weight, [monitor, monitor])?.model)
     }
@@ -417,16 +407,13 @@ impl AutoParams {
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let (model, behind) = (model.with_notes(found.summary()).with_search(seconds), behind(&found.tried));
-                let params = params.c(Classifier::c(&model, 0));
-                Ok(Fitted {
-                    chosen: model.expansion().similarity().specs().join(" + "),
-                    params: SelectedParams::BasisExpansion(found, Box::new(params)),
-                    score: None,
-                    loss,
-                    error,
-                    behind,
-                    model: Box::new(model),
-                })
+                let (chosen, c) = (model.expansion().similarity().specs().join(" + "), Classifier::c(&model, 0));
+                let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, chooses_c, monitor| {
+                    let c = if chooses_c { CChoice::Auto } else { CChoice::Value(c) };
+                    let params = found.apply(params.clone().c(c))?;
+                    Ok(Box::new(params.fit_with(samples, labels, sample_weight, monitor)?))
+                });
+                Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind })
             }
             AutoMethod::ThinPlate => {
                 let params = ThinPlateParams::new(ConditionalKernel::Distance)
@@ -440,16 +427,15 @@ impl AutoParams {
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };
-                let params = params.kernel(model.kernel()).c(model.c()).polynomials(model.polynomials());
-                Ok(Fitted {
-                    chosen: model.kernel().to_string(),
-                    params: SelectedParams::ThinPlate(params.standardize(is_scaled)),
-                    score: None,
-                    loss,
-                    error,
-                    behind: None,
-                    model: Box::new(model),
-                })
+                let chosen = model.kernel().to_string();
+                let params = params.kernel(model.kernel()).polynomials(model.polynomials()).standardize(is_scaled);
+                let c = model.c();
+                let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, chooses_c, monitor| {
+                    let params = params.clone().c(if chooses_c { CChoice::Auto } else { CChoice::Value(c) });
+                    let rows = samples.rows("the thin plate SVM")?;
+                    Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
+                });
+                Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind: None })
             }
             AutoMethod::PowerMean => {
                 let params = PowerMeanParams::auto()
@@ -461,16 +447,15 @@ impl AutoParams {
                 let path = model.choice().map_or(&[][..], |choice| &choice.path[..]);
                 let point = path.iter().find(|point| point.c == model.c()).ok_or_else(unsolved)?;
                 let kernel: AdditiveKernel = model.map().kernel().to_string().parse()?;
+                let chosen = model.map().kernel().to_string();
                 let params = params.kernel(kernel).n_nodes(model.map().n_nodes()).c(model.c());
-                Ok(Fitted {
-                    chosen: model.map().kernel().to_string(),
-                    params: SelectedParams::PowerMean(params),
-                    score: None,
-                    loss: Some(point.loo_squared_hinge),
-                    error: Some(point.loo_error),
-                    behind: None,
-                    model: Box::new(model),
-                })
+                // Its parameters are selected on as many samples in any case.
+                let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, _, monitor| {
+                    let rows = samples.rows("the power mean SVM")?;
+                    Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
+                });
+                let (loss, error) = (Some(point.loo_squared_hinge), Some(point.loo_error));
+                Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind: None })
             }
         }
     }
@@ -486,10 +471,11 @@ fn unsolved() -> Error {
 
 /// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most
 /// on which there is one.
-fn behind(tried: &[Tried]) -> Option<f64> {
-    let is_distance = |tried: &Tried| matches!(tried.candidate.normalization, Normalization::Centered(_));
+fn behind(tried: &[Tried<SimilarityPoint>]) -> Option<f64> {
+    let is_distance =
+        |tried: &Tried<SimilarityPoint>| matches!(tried.point.candidate.normalization, Normalization::Centered(_));
     let most = tried.iter().filter(|tried| is_distance(tried)).map(|tried| tried.n_samples).max()?;
-    let least = |is_counted: &dyn Fn(&Tried) -> bool| {
+    let least = |is_counted: &dyn Fn(&Tried<SimilarityPoint>) -> bool| {
         let alike = tried.iter().filter(|tried| tried.n_samples == most && is_counted(tried));
         alike.filter_map(|tried| tried.loss.as_ref().ok()).copied().min_by(f64::total_cmp)
     };
@@ -497,7 +483,7 @@ fn behind(tried: &[Tried]) -> Option<f64> {
 }
 
 /// A warning with the omissions of a comparison that ended early.
-fn ended_early(why: &str, tried: &[TriedMethod], left: &[AutoMethod], is_whole: bool) -> String {
+fn ended_early(why: &str, tried: &[Tried<MethodPoint>], left: &[AutoMethod], is_whole: bool) -> String {
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
     let mut warning = format!("{why}: the best so far was selected");
@@ -516,13 +502,13 @@ fn is_level(error: Option<f64>, other: Option<f64>, n_samples: usize) -> bool {
 }
 
 /// The methods that were tried, in a line.
-fn summary(tried: &[TriedMethod], scoring: Option<Scoring>) -> String {
+fn summary(tried: &[Tried<MethodPoint>], scoring: Option<Scoring>) -> String {
     let mut line = match scoring {
         None => String::from("methods compared by the mean leave-one-out squared hinge"),
         Some(scoring) => format!("methods compared by {scoring} on held-out samples"),
     };
     for (at, one) in tried.iter().enumerate() {
-        let TriedMethod { method, chosen, loss, score, n_samples, .. } = one;
+        let Tried { point: MethodPoint { method, chosen, score }, loss, n_samples, .. } = one;
         let _ = match loss {
             Ok(_) if scoring.is_some() => {
                 let score = score.map_or_else(|| "not known".to_owned(), |score| format!("{score:.4}"));
@@ -584,9 +570,9 @@ mod tests {
         let view = SamplesView::Other(&samples);
         let found = AutoParams::default().fit(&view, &labels).unwrap();
         assert_eq!(found.tried.len(), 3);
-        let loss = |tried: &TriedMethod| tried.loss.clone().unwrap();
+        let loss = |tried: &Tried<MethodPoint>| tried.loss.clone().unwrap();
         let least = found.tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
-        assert_eq!(found.model.method(), least.method.to_string());
+        assert_eq!(found.model.method(), least.point.method.to_string());
         assert!(found.model.report().notes.iter().any(|note| note.contains("methods compared")));
         // A method has the same results alone.
         for (method, tried) in AutoMethod::ALL.into_iter().zip(&found.tried) {
@@ -724,11 +710,12 @@ mod tests {
         let by = |scoring: Scoring| AutoParams { scoring: Some(scoring), ..AutoParams::default() }.fit(&view, &labels);
         for scoring in [Scoring::Accuracy, Scoring::F1Macro, Scoring::RocAuc, Scoring::AveragePrecision] {
             let found = by(scoring).unwrap();
-            let scores: Vec<f64> = found.tried.iter().map(|tried| tried.score.unwrap()).collect();
+            let scores: Vec<f64> = found.tried.iter().map(|tried| tried.point.score.unwrap()).collect();
             let highest = scores.iter().copied().fold(0.0, f64::max);
             assert!(scores.iter().all(|score| (0.4..1.0).contains(score)), "{scoring}: {scores:?}");
-            let selected = found.tried.iter().find(|tried| tried.method.to_string() == found.model.method()).unwrap();
-            assert_eq!(selected.score.unwrap(), highest, "{scoring}");
+            let selected =
+                found.tried.iter().find(|tried| tried.point.method.to_string() == found.model.method()).unwrap();
+            assert_eq!(selected.point.score.unwrap(), highest, "{scoring}");
         }
         let refused = by(Scoring::BalancedAccuracy).unwrap_err().to_string();
         assert!(refused.contains("multilabel targets have accuracy"), "{refused}");

@@ -14,13 +14,12 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// A similarity with the normalization that [suits it](usual_normalization).
+    /// A similarity with the normalization that suits it: of a kernel the Nyström map, of minus a distance its centered
+    /// form, of features the z-score, else that of the paper.
     pub fn usual(spec: &str) -> Self {
         Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
     }
-}
 
-impl Candidate {
     /// The candidates of these specs: none if there are no specs; a single similarity with its usual normalization or
     /// the mean norm, several with the mean norm.
     pub(super) fn of_specs(specs: &[String], normalization: Option<Normalization>) -> Vec<Self> {
@@ -105,9 +104,13 @@ pub(super) fn with_scale(candidate: &Candidate, scale: f64) -> Candidate {
     Candidate { similarity, normalization: candidate.normalization }
 }
 
-/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centered form, of
-/// features the z-score, else that of the paper.
-pub fn usual_normalization(spec: &str) -> Normalization {
+/// A scale with four digits, which a spec can be read with.
+pub(super) fn rounded(scale: f64) -> f64 {
+    format!("{scale:.3e}").parse().unwrap_or(scale)
+}
+
+/// The normalization that [`Candidate::usual`] has.
+fn usual_normalization(spec: &str) -> Normalization {
     let last = spec.rsplit('/').next().unwrap_or_default();
     let name = last.split(':').next().unwrap_or_default();
     if name == "features" {

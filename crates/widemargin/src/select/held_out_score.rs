@@ -5,127 +5,75 @@
 
 use crate::data::{Labels, SamplesView, Source, stratified_folds};
 use crate::error::{Error, Result};
-use crate::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams};
+use crate::model::Classifier;
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
-use crate::similarity::AdditiveKernel;
 
-use super::{LabelScores, Scoring, SimilarityChoice};
+use super::{LabelScores, Scoring, cross_validate};
 
 /// Folds, each left out once.
 const FOLDS: usize = 5;
 
-/// A method with its selected parameters.
-pub(super) enum SelectedParams {
-    /// The similarity that was found, with C for the other parameters.
-    BasisExpansion(SimilarityChoice, Box<BasisExpansionParams<AdditiveKernel>>),
-    ThinPlate(ThinPlateParams),
-    PowerMean(PowerMeanParams),
-}
+/// A fit with selected parameters, of samples with labels and weights; with C, which depends on the samples, selected
+/// again if the flag is set.
+pub(super) type Refit =
+    dyn Fn(&SamplesView<'_>, &Labels, Option<&[f64]>, bool, &Monitor<'_>) -> Result<Box<dyn Classifier>>;
 
-impl SelectedParams {
-    fn fit(
-        &self,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Box<dyn Classifier>> {
-        Ok(match self {
-            SelectedParams::BasisExpansion(found, params) => Box::new(
-                found.apply(BasisExpansionParams::clone(params))?.fit_with(samples, labels, sample_weight, monitor)?,
-            ),
-            SelectedParams::ThinPlate(params) => {
-                Box::new(params.fit_with(&samples.rows("the thin plate SVM")?, labels, sample_weight, monitor)?)
-            }
-            SelectedParams::PowerMean(params) => {
-                Box::new(params.fit_with(&samples.rows("the power mean SVM")?, labels, sample_weight, monitor)?)
-            }
-        })
-    }
-
-    /// The fit with C, which depends on the samples, selected again.
-    ///
-    /// # Errors
-    /// Those of the fit.
-    pub fn fit_choosing_c(
-        &self,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Box<dyn Classifier>> {
-        let params = match self {
-            SelectedParams::BasisExpansion(found, params) => SelectedParams::BasisExpansion(
-                found.clone(),
-                Box::new(BasisExpansionParams::clone(params).c(CChoice::Auto)),
-            ),
-            SelectedParams::ThinPlate(params) => SelectedParams::ThinPlate(params.clone().c(CChoice::Auto)),
-            // Its parameters are selected on as many samples in any case.
-            SelectedParams::PowerMean(params) => SelectedParams::PowerMean(params.clone()),
-        };
-        params.fit(samples, labels, sample_weight, monitor)
-    }
-
-    /// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller:
-    /// the weights of classes belong to the fit, not to the score.
-    ///
-    /// # Errors
-    /// [`Error::Score`] where the score is undefined, and for a class with a single sample; those of the fits;
-    /// [`Error::Cancelled`].
-    pub fn score(
-        &self,
-        scoring: Scoring,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        (seed, threads): (u64, usize),
-        monitor: &Monitor<'_>,
-    ) -> Result<f64> {
-        let has_weight = |row: &usize| sample_weight.is_none_or(|weights| weights[*row] > 0.0);
-        let rows: Vec<usize> = (0..labels.len()).filter(has_weight).collect();
-        let known = labels.select(&rows);
-        check_scoring(scoring, &known)?;
-        let weights_of =
-            |some: &[usize]| sample_weight.map(|all| some.iter().map(|&row| all[row]).collect::<Vec<f64>>());
-        let folds = stratified_folds(&known.as_strata(), FOLDS.min(rows.len()), seed)?;
-        let n_values = OneVsRest::of(&known).n_problems();
-        let n_classes = known.classes().len();
-        let mut values = vec![0.0; rows.len() * n_values];
-        let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_multilabel();
-        let mut probabilities = vec![0.0; if by_probabilities { rows.len() * n_classes } else { 0 }];
-        for fold in 0..FOLDS.min(rows.len()) {
-            let (test, train): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&at| folds[at] == fold);
-            let of = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<usize>>();
-            let (training, held_out) = (of(&train), of(&test));
-            let (training_samples, held_out_samples) = (samples.select(&training)?, samples.select(&held_out)?);
-            let view = SamplesView::Other(&training_samples);
-            let model = self.fit(&view, &labels.select(&training), weights_of(&training).as_deref(), monitor)?;
-            if model.report().has_unbegun() {
-                return Err(Error::Cancelled { stage: "folds" });
-            }
-            let scores = model.decision_function(&SamplesView::Other(&held_out_samples), threads, monitor)?;
-            for (row, &at) in test.iter().enumerate() {
-                values[at * n_values..][..n_values].copy_from_slice(scores.row(row));
-            }
+/// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller: the
+/// weights of classes belong to the fit, not to the score.
+///
+/// # Errors
+/// [`Error::Score`] where the score is undefined, and for a class with a single sample; those of the fits;
+/// [`Error::Cancelled`].
+pub(super) fn held_out_score(
+    fit: &Refit,
+    scoring: Scoring,
+    samples: &SamplesView<'_>,
+    labels: &Labels,
+    sample_weight: Option<&[f64]>,
+    (seed, threads): (u64, usize),
+    monitor: &Monitor<'_>,
+) -> Result<f64> {
+    let has_weight = |row: &usize| sample_weight.is_none_or(|weights| weights[*row] > 0.0);
+    let rows: Vec<usize> = (0..labels.len()).filter(has_weight).collect();
+    let known = labels.select(&rows);
+    check_scoring(scoring, &known)?;
+    let weights_of = |some: &[usize]| sample_weight.map(|all| some.iter().map(|&row| all[row]).collect::<Vec<f64>>());
+    let folds = stratified_folds(&known.as_strata(), FOLDS.min(rows.len()), seed)?;
+    let n_classes = known.classes().len();
+    let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_multilabel();
+    let n_values = OneVsRest::of(&known).n_problems();
+    let mut values = vec![0.0; rows.len() * n_values];
+    let mut probabilities = vec![0.0; if by_probabilities { rows.len() * n_classes } else { 0 }];
+    cross_validate(&folds, |train, test| {
+        let of = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<usize>>();
+        let (training, held_out) = (of(train), of(test));
+        let (training_samples, held_out_samples) = (samples.select(&training)?, samples.select(&held_out)?);
+        let view = SamplesView::Other(&training_samples);
+        let model = fit(&view, &labels.select(&training), weights_of(&training).as_deref(), false, monitor)?;
+        if model.report().has_unbegun() {
+            return Err(Error::Cancelled { stage: "folds" });
+        }
+        let scores = model.decision_function(&SamplesView::Other(&held_out_samples), threads, monitor)?;
+        for (row, &at) in test.iter().enumerate() {
+            values[at * n_values..][..n_values].copy_from_slice(scores.row(row));
             if by_probabilities {
                 let calibration = model.calibration().ok_or(Error::NotCalibrated)?;
-                for (row, &at) in test.iter().enumerate() {
-                    let values: Vec<f64> = scores.row(row).iter().map(|&value| f64::from(value)).collect();
-                    let of_row = calibration.probabilities(&values, n_classes);
-                    probabilities[at * n_classes..][..n_classes].copy_from_slice(&of_row);
-                }
+                let of_row: Vec<f64> = scores.row(row).iter().map(|&value| f64::from(value)).collect();
+                let of_row = calibration.probabilities(&of_row, n_classes);
+                probabilities[at * n_classes..][..n_classes].copy_from_slice(&of_row);
             }
         }
-        let weights = weights_of(&rows);
-        if by_probabilities {
-            return scoring.score_probabilities(&known, weights.as_deref(), known.classes(), &probabilities);
-        }
-        if known.is_multilabel() {
-            return LabelScores::of(&known, &values, weights.as_deref())?.score(scoring);
-        }
-        scoring.score(&known, weights.as_deref(), known.classes(), &values)
+        Ok(0.0)
+    })?;
+    let weights = weights_of(&rows);
+    if by_probabilities {
+        return scoring.score_probabilities(&known, weights.as_deref(), known.classes(), &probabilities);
     }
+    if known.is_multilabel() {
+        return LabelScores::of(&known, &values, weights.as_deref())?.score(scoring);
+    }
+    scoring.score(&known, weights.as_deref(), known.classes(), &values)
 }
 
 /// Rejects a scoring that is undefined for these labels.
@@ -161,7 +109,7 @@ pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
 mod tests {
     use super::*;
     use crate::data::{AnySamples, DenseMatrix, Vectors};
-    use crate::model::Standardize;
+    use crate::model::{Standardize, ThinPlateParams};
     use crate::similarity::ConditionalKernel;
 
     /// Two clouds that overlap, the second a small one.
@@ -212,8 +160,11 @@ mod tests {
             } else {
                 scoring.score(&known, Some(&of_rows), known.classes(), &values).unwrap()
             };
-            let selected = SelectedParams::ThinPlate(params.clone());
-            let found = selected.score(scoring, &samples, &labels, Some(&weights), (7, 1), &monitor).unwrap();
+            let params = params.clone();
+            let refit: Box<Refit> = Box::new(move |samples, labels, weights, _, monitor| {
+                Ok(Box::new(params.fit_with(&samples.rows("a test")?, labels, weights, monitor)?))
+            });
+            let found = held_out_score(&*refit, scoring, &samples, &labels, Some(&weights), (7, 1), &monitor).unwrap();
             assert!((found - expected).abs() < 1e-6, "{scoring}: {found} instead of {expected}");
             let plausible = if scoring.needs_probabilities() { -0.6..-0.01 } else { 0.1..0.99 };
             assert!(plausible.contains(&found), "{scoring}: {found}");

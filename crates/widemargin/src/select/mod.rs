@@ -3,6 +3,7 @@
 mod auto;
 mod candidate;
 mod column_scales;
+mod column_weights;
 mod cross_validation;
 mod curves;
 mod evaluation;
@@ -10,20 +11,17 @@ mod held_out_score;
 mod label_scores;
 mod probability_scores;
 mod regression_scores;
-mod regression_search;
 mod relevance;
 mod scores;
 mod similarity_search;
-mod similarity_trial;
-mod sparse_bases;
+mod subset;
 mod time_left;
+mod trial;
 mod usual_candidates;
 
-pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
+pub use crate::search::Tried;
+pub use auto::{AutoFit, AutoMethod, AutoParams, MethodPoint};
 pub use candidate::Candidate;
-#[doc(hidden)]
-#[doc(hidden)]
-pub use candidate::usual_normalization;
 pub use cross_validation::{CrossValidation, cross_validate};
 #[doc(hidden)]
 pub use curves::Ranking;
@@ -31,9 +29,6 @@ pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 pub use label_scores::{LabelScore, LabelScores};
 pub use probability_scores::{brier_score, log_loss};
 pub use regression_scores::RegressionScoring;
-pub use regression_search::{RegressionChoice, RegressionSearch, TriedRegression};
 pub use scores::Scoring;
-pub use similarity_search::{SimilarityChoice, SimilaritySearch};
-pub use similarity_trial::Tried;
-#[doc(hidden)]
-pub use sparse_bases::pick_bases;
+pub use similarity_search::{Searched, SimilarityChoice, SimilaritySearch};
+pub use subset::{Answers, SimilarityPoint};

@@ -1,46 +1,46 @@
-//! Selection of the similarity: candidates on some of the samples, judged by leave-one-out (`similarity_trial.rs`).
+//! Selection of the similarity: candidates on some of the samples, judged by leave-one-out (`subset.rs`).
 //!
-//! A candidate is a similarity, or several, with its normalization. On at most a thousand samples, half of them bases
-//! at most, its features are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Of
-//! 400 samples and more, a quarter is used first, at 2 % of the time: there the scale (gamma, the window of a warping
-//! distance) of those near the best follows the loss in factors of two, and those that are clearly behind, or the same
-//! in effect, are dropped. On all of the thousand only the best have their scale changed again; then the next best are
-//! joined to the best as long as that helps (Aghazadeh & Carlsson, section 3.5), sharing the number of its features
-//! where not all samples are bases. The first candidate within one standard error of the best is selected; where there
-//! are more samples, it is compared with the best of other similarities within one standard error on a tenth of all,
-//! from 2,000 to 4,000, half of them bases: a kernel with a slow spectrum gains less from more bases.
+//! A candidate is a similarity, or several, with its normalization. With labels, its features on at most a thousand
+//! samples, half of them bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is
+//! its loss. Of a regression, whatever the loss of its fit, that is the squared error on at most 400 samples with all of
+//! them as bases. Where there are many of these samples, few of them are used first, at a small part of the time: there
+//! the scale (gamma, the window of a warping distance) of those near the best follows the loss in factors of two, and
+//! those that are clearly behind, or the same in effect, are dropped. On all of the samples only the best have their
+//! scale changed again. Then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
+//! 3.5), sharing the number of its features where not all samples are bases; of a regression on a table, the columns are
+//! weighted instead (`column_weights.rs`).
 //!
-//! There a support vector machine stays at the λ of the thousand: on a9a the path took a third of the search. There
-//! bases are counted too: a half of these samples is compared with a quarter as bases. All samples have a quarter, but
-//! not fewer than without a search, unless a half is worth four times the work: if it clearly saves a tenth of the loss
-//! or 0.5 percentage points of the error. Where it saves 2 percentage points they have twice as many again, which was
-//! not tried. Features alone, which need no bases, are selected by the same criterion.
+//! With labels the first candidate within one standard error of the best is selected; where there are more samples, it
+//! is compared with the best of other similarities within one standard error on a tenth of all, from 2,000 to 4,000,
+//! half of them bases: a kernel with a slow spectrum gains less from more bases. There a support vector machine stays
+//! at the λ of the thousand: on a9a the path took a third of the search. There bases are counted too: a half of these
+//! samples is compared with a quarter as bases. All samples have a quarter, but not fewer than without a search, unless
+//! a half is worth four times the work: if it clearly saves a tenth of the loss or 0.5 percentage points of the error.
+//! Where it saves 2 percentage points they have twice as many again, which was not tried. Features alone, which need no
+//! bases, are selected by the same criterion.
 //!
-//! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
+//! With labels a candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
-use super::candidate::{Candidate, compares, follows_scales, name_of};
-use super::similarity_trial::{
-    All, BASES, CLEAR_DIFFERENCE, Finalist, SAMPLES, Trial, TrialSettings, Tried, WITHIN, WORTH,
-};
+use super::candidate::{Candidate, compares, follows_scales};
+use super::subset::{All, Answers, Settings, SimilarityPoint};
 use super::time_left::Work;
-use crate::data::{About, AnySamples, ClassWeight, Labels, Source, effective_weights};
+use super::trial::{Finalist, FirstLook, Policy, Trial};
+use crate::data::{About, AnySamples, ClassWeight, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
-use crate::model::BasisExpansionParams;
+use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams};
 use crate::monitor::{Monitor, Stopped};
 use crate::problem::{Intercept, Loss, Penalty};
+use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// From this number of samples on, candidates are tried on a part of them first.
 const SCREENED_FROM: usize = 400;
 const SCREENED_SHARE: usize = 4;
 
-/// Those whose loss there is within this multiple of the least are tried on all, and within [`WITHIN`] those that are
-/// not clearly above it: the best on few samples need not be the best on many.
-const NEAR: f64 = 1.05;
-
-/// The number of candidates within one standard error of the best whose scale is changed again on all of the samples.
-const FOLLOWED_AGAIN: usize = 2;
+/// Samples of the first look of a regression, where there are more than one and a half times as many: an eighth of the
+/// time of one at twice as many.
+const FIRST_LOOK: usize = 200;
 
 /// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
 /// are listed; both for the progress only.
@@ -63,16 +63,16 @@ const TIME: f64 = 0.5;
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarityChoice {
-    /// The first candidate within one standard error of the least loss.
+    /// The selected candidate.
     pub best: Candidate,
     /// The number of bases, if it was selected; `None` for all samples.
     pub n_basis: Option<usize>,
     /// The loss, if it was automatic and is not the squared hinge.
     pub loss: Option<Loss>,
-    /// λ of the best, as in [`Tried`].
+    /// λ of the best, as in [`SimilarityPoint`].
     lambda: Option<f64>,
     /// All that were tried, in order.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Tried<SimilarityPoint>>,
 }
 
 /// A search for the similarity.
@@ -114,68 +114,94 @@ impl Default for SimilaritySearch {
     }
 }
 
-/// The results on a quarter of the samples.
-#[derive(Default)]
-struct Screened {
-    /// The candidates to try on all of the samples.
-    promising: Vec<Finalist>,
-    /// The others.
-    left: Vec<Tried>,
-    /// The one with the least loss, if any could be tried.
-    best: Option<Tried>,
-}
-
-impl Screened {
-    /// The best as the result, where the time limit ends the search here.
-    fn choice(&self, best: &Tried) -> SimilarityChoice {
-        let (candidate, lambda, mut tried) = (best.candidate.clone(), best.lambda, self.left.clone());
-        if !tried.contains(best) {
-            tried.push(best.clone());
-        }
-        SimilarityChoice { best: candidate, n_basis: None, loss: None, lambda, tried }
-    }
-}
-
 impl SimilarityChoice {
+    /// A candidate that was not compared.
+    fn of((best, lambda): Finalist) -> Self {
+        SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new() }
+    }
+
+    /// The best of a first look, where the time limit ends the search there.
+    fn of_first_look(look: FirstLook, best: Tried<SimilarityPoint>) -> Self {
+        let mut tried = look.left;
+        let choice = SimilarityChoice::of((best.point.candidate.clone(), best.point.lambda));
+        if !tried.contains(&best) {
+            tried.push(best);
+        }
+        SimilarityChoice { tried, ..choice }
+    }
+
     /// The parameters with the results of the search.
     ///
     /// # Errors
     /// As for [`AnySimilarity::new`].
-    pub fn apply<S: Similarity>(&self, params: BasisExpansionParams<S>) -> Result<BasisExpansionParams<AnySimilarity>> {
-        let similarity = AnySimilarity::new(&self.best.similarity)?;
-        let mut params = params.with_similarity(similarity).normalization(self.best.normalization);
-        params.near = self.lambda;
-        if let Some(loss) = self.loss {
-            params = params.loss(loss);
-        }
-        Ok(match self.n_basis {
-            Some(n_basis) => params.n_basis(n_basis),
-            None => params,
-        })
+    pub fn apply<P: Searched>(&self, params: P) -> Result<P::Found> {
+        Ok(params.with_choice(self, AnySimilarity::new(&self.best.similarity)?))
     }
 
-    /// The candidates that were tried, in a line: the losses, least first; `None` if there are none.
+    /// The candidates that were tried, in a line, the best first; of a regression without those of a first look. `None`
+    /// if there are none.
     pub fn summary(&self) -> Option<String> {
-        if self.tried.is_empty() {
-            return None;
-        }
-        let mut ranked: Vec<&Tried> = self.tried.iter().collect();
-        let loss = |tried: &Tried| tried.loss.as_ref().copied().unwrap_or(f64::INFINITY);
+        let last = self.tried.last()?;
+        let is_regression = last.point.n_basis.is_none();
+        let is_counted = |tried: &&Tried<SimilarityPoint>| !is_regression || tried.n_samples == last.n_samples;
+        let mut ranked: Vec<&Tried<SimilarityPoint>> = self.tried.iter().filter(is_counted).collect();
+        let mut sizes: Vec<String> = ranked.iter().map(|tried| tried.n_samples.to_string()).collect();
+        sizes.dedup();
+        let sizes = sizes.join(" and then ");
+        let loss = |tried: &Tried<SimilarityPoint>| tried.loss.as_ref().copied().unwrap_or(f64::INFINITY);
         ranked.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
-        let one = |tried: &&Tried| {
-            let Candidate { similarity, normalization } = &tried.candidate;
-            let named = format!("{} ({normalization}, {} bases)", similarity.join(" + "), tried.n_basis);
+        let one = |tried: &&Tried<SimilarityPoint>| {
+            let Candidate { similarity, normalization } = &tried.point.candidate;
+            let bases = tried.point.n_basis.map_or_else(String::new, |n_basis| format!(", {n_basis} bases"));
+            let named = format!("{} ({normalization}{bases})", similarity.join(" + "));
             match &tried.loss {
-                Ok(loss) if tried.fitted == Loss::SquaredError => format!("{named} by the squared loss {loss:.4}"),
+                Ok(loss) if is_regression => format!("{named} {:.4}", 1.0 - loss),
+                Ok(loss) if tried.point.fitted == Loss::SquaredError => {
+                    format!("{named} by the squared loss {loss:.4}")
+                }
                 Ok(loss) => format!("{named} {loss:.4}"),
                 Err(problem) => format!("{named} failed: {problem}"),
             }
         };
         let results: Vec<String> = ranked.iter().map(one).collect();
-        let mut sizes: Vec<String> = self.tried.iter().map(|tried| tried.n_samples.to_string()).collect();
-        sizes.dedup();
-        let sizes = sizes.join(" and then ");
-        Some(format!("mean leave-one-out squared hinge on {sizes} samples: {}", results.join(", ")))
+        let criterion = match is_regression {
+            true => "R² of leave-one-out predictions by the squared loss",
+            false => "mean leave-one-out squared hinge",
+        };
+        Some(format!("{criterion} on {sizes} samples: {}", results.join(", ")))
+    }
+}
+
+/// Parameters of a fit whose similarity is selected.
+pub trait Searched {
+    /// These parameters with the selected similarity.
+    type Found;
+
+    /// The parameters with the results of a search, whose similarity this is.
+    fn with_choice(self, choice: &SimilarityChoice, similarity: AnySimilarity) -> Self::Found;
+}
+
+impl<S: Similarity> Searched for BasisExpansionParams<S> {
+    type Found = BasisExpansionParams<AnySimilarity>;
+
+    fn with_choice(self, choice: &SimilarityChoice, similarity: AnySimilarity) -> Self::Found {
+        let mut params = self.with_similarity(similarity).normalization(choice.best.normalization);
+        params.near = choice.lambda;
+        if let Some(loss) = choice.loss {
+            params = params.loss(loss);
+        }
+        match choice.n_basis {
+            Some(n_basis) => params.n_basis(n_basis),
+            None => params,
+        }
+    }
+}
+
+impl<S: Similarity> Searched for BasisExpansionRegressorParams<S> {
+    type Found = BasisExpansionRegressorParams<AnySimilarity>;
+
+    fn with_choice(self, choice: &SimilarityChoice, similarity: AnySimilarity) -> Self::Found {
+        self.with_similarity(similarity).normalization(choice.best.normalization)
     }
 }
 
@@ -192,9 +218,8 @@ impl SimilaritySearch {
         // Bases that are left out must have features of their own.
         let prunes = params.penalty == Penalty::L1 || params.max_basis.is_some();
         let normalization = normalization.or(prunes.then_some(Normalization::MeanNorm));
-        let candidates = Candidate::of_specs(specs, normalization);
         SimilaritySearch {
-            candidates,
+            candidates: Candidate::of_specs(specs, normalization),
             normalization,
             counts_bases,
             chooses_loss: false,
@@ -205,189 +230,179 @@ impl SimilaritySearch {
         }
     }
 
+    /// The same of a regression, which has no other parameters to select.
+    pub fn of_regression<S: Similarity>(
+        params: &BasisExpansionRegressorParams<S>,
+        specs: &[String],
+        normalization: Option<Normalization>,
+    ) -> Self {
+        SimilaritySearch {
+            candidates: Candidate::of_specs(specs, normalization),
+            normalization,
+            seed: params.expander.seed,
+            threads: params.threads,
+            ..SimilaritySearch::default()
+        }
+    }
+
     /// The same with an automatic loss, if `is_open` and the penalty is the default: others have the squared hinge.
     pub fn choosing_loss<S: Similarity>(self, params: &BasisExpansionParams<S>, is_open: bool) -> Self {
         SimilaritySearch { chooses_loss: is_open && params.penalty == Penalty::default(), ..self }
     }
 
-    fn settings(&self) -> TrialSettings {
+    fn settings(&self) -> Settings {
         let SimilaritySearch { intercept, seed, threads, .. } = *self;
-        TrialSettings { intercept, class_weight: self.class_weight.clone(), seed, threads }
+        Settings { intercept, class_weight: self.class_weight.clone(), seed, threads }
+    }
+
+    /// A candidate with the normalization of all, if there is one.
+    fn normalized(&self, candidate: Candidate) -> Candidate {
+        Candidate { normalization: self.normalization.unwrap_or(candidate.normalization), ..candidate }
     }
 
     /// Searches. A single candidate is returned without a trial, unless its bases are counted. The search takes half of
     /// the time that is left and then ends with the best so far; the first candidate may take all of the time.
     ///
     /// # Errors
-    /// Invalid labels and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
+    /// Invalid answers and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
     /// [`Error::Cancelled`]; [`Error::TooShort`] if the first candidate took all the time.
-    pub fn choose(
+    pub fn choose<'t>(
         &self,
         samples: &dyn Source<Samples = AnySamples>,
-        labels: &Labels,
+        answers: impl Into<Answers<'t>>,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        labels.check(samples.n_samples())?;
+        let (answers, settings) = (answers.into(), &self.settings());
         let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
-        let settings = self.settings();
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let weights = answers.weights(samples.n_samples(), sample_weight, &self.class_weight)?;
         let samples = &About::new(samples, &weights)?;
-        let all = All::new(samples, labels, sample_weight, &settings, monitor)?;
-        let counts = self.counts_bases && all.weights.len() > SAMPLES;
+        let all = || All::new(samples, &answers, (&weights, sample_weight), settings, monitor);
         if let [only] = &self.candidates[..] {
-            let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
-            let choice =
-                SimilarityChoice { best: best.clone(), n_basis: None, loss: None, lambda: None, tried: Vec::new() };
+            let only = (self.normalized(only.clone()), None);
+            let choice = SimilarityChoice::of(only.clone());
             // Features alone need no bases.
-            let counts = counts && compares(&best)?;
-            let finalists = [(best, None)];
-            return if counts {
-                self.on_more(&all, &settings, choice, &finalists, Work::default(), monitor)
-            } else {
-                Ok(choice)
+            if !self.counts_bases || !compares(&only.0)? {
+                return Ok(choice);
+            }
+            let all = all()?;
+            return match all.len() > Policy::of(&all).samples {
+                true => self.on_more(&all, settings, choice, &[only], Work::default(), monitor),
+                false => Ok(choice),
             };
         }
-        // Once a candidate has been tried, no other one may take the time of the fit.
-        let limited = &monitor.with_strict_limit();
-        let mut trial = Trial::on(&all, SAMPLES, &settings, monitor)?;
-        let mut candidates = match &self.candidates[..] {
+        let all = all()?;
+        let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
+        let mut trial = Trial::on(&all, policy.samples, settings, *monitor)?;
+        trial.shares_bases = is_part;
+        let candidates = match &self.candidates[..] {
             [] => trial.candidates(),
             candidates => candidates.to_vec(),
         };
-        if let Some(normalization) = self.normalization {
-            candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
-        }
-        let (mut earlier, mut cut) = (Vec::new(), None);
+        let candidates: Vec<Candidate> = candidates.into_iter().map(|candidate| self.normalized(candidate)).collect();
         // Candidates that may be tried on more samples.
-        let after = if all.weights.len() > SAMPLES { 3.0 * cost_on(n_to_count(all.weights.len())) } else { 0.0 };
-        let mut promising: Vec<Finalist> = Vec::new();
-        if trial.labels.len() >= SCREENED_FROM {
-            let n = candidates.len() as f64;
-            trial.work.expect(n * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
-            let screened = self.screened(&all, &settings, &candidates, &mut trial.work, monitor)?;
-            if let (Some(best), Err(Stopped::TimeLimit)) = (&screened.best, monitor.ask()) {
-                return Ok(screened.choice(best));
+        let n_more = n_to_count(all.len());
+        let after = if is_part && all.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
+        let look = match self.n_first_look(&all, trial.n_samples()) {
+            None => FirstLook::default(),
+            Some(n_look) => {
+                trial.work.expect(candidates.len() as f64 * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
+                self.first_look(&all, n_look, settings, &candidates, &mut trial.work, monitor)?
             }
-            if screened.best.is_some() {
-                trial.monitor = limited;
+        };
+        if let Some(best) = &look.best {
+            if monitor.ask() == Err(Stopped::TimeLimit) {
+                let best = best.clone();
+                return Ok(SimilarityChoice::of_first_look(look, best));
             }
-            (promising, earlier, cut) = (screened.promising.clone(), screened.left.clone(), Some(screened));
+            // Once a candidate has been tried, no other one may take the time of the fit.
+            trial.table.monitor = monitor.with_strict_limit();
         }
-        let is_explored = !promising.is_empty();
-        if !is_explored {
-            promising = candidates.into_iter().map(|candidate| (candidate, None)).collect();
-        }
-        let n_bases = BASES.min(trial.labels.len());
+        let is_explored = !look.promising.is_empty();
+        let promising = match is_explored {
+            true => look.promising.clone(),
+            false => candidates.into_iter().map(|candidate| (candidate, None)).collect(),
+        };
         trial.work.expect(promising.len() as f64 + TO_FOLLOW + after);
         for (candidate, lambda) in promising {
-            let n_parts = candidate.similarity.len();
             trial.near = lambda.or(trial.near);
-            let found = trial.run(candidate, if trial.is_part { n_bases / n_parts } else { n_bases });
-            match (found, cut.as_ref().and_then(|screened: &Screened| Some((screened, screened.best.as_ref()?)))) {
-                (Err(Error::TooShort { .. }), Some((screened, best))) => return Ok(screened.choice(best)),
+            match (trial.run(candidate), look.best.clone()) {
+                (Err(Error::TooShort { .. }), Some(best)) => return Ok(SimilarityChoice::of_first_look(look, best)),
                 (found, _) => found?,
             };
         }
-        let followed = match is_explored {
-            true => trial.level_with_least(FOLLOWED_AGAIN),
-            false => trial.near_least(),
-        };
         if follows_scales(&self.candidates) {
-            trial.climb(&followed)?;
+            trial.climb(is_explored)?;
         }
         trial.work.expect(2.0 + after);
-        trial.join()?;
+        trial.refine(&look, self.candidates.is_empty())?;
         let finalists = trial.finalists();
         let Some((best, lambda)) = finalists.first().cloned() else {
             // The error of a single requested similarity is returned as it is.
             let is_requested = !self.candidates.is_empty()
                 && self.candidates.iter().all(|one| one.similarity == self.candidates[0].similarity);
-            match trial.problem {
-                Some(error @ Error::Memory { .. }) => return Err(error),
-                Some(error) if is_requested => return Err(error),
-                _ => {}
-            }
-            let reason = |tried: &Tried| {
-                let problem = tried.loss.as_ref().err().map_or("", String::as_str);
-                format!("{}: {problem}", tried.candidate.similarity.join(" "))
-            };
-            let reasons: Vec<String> = earlier.iter().chain(&trial.tried).map(reason).collect();
-            let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
-            return Err(Error::parameter("similarity", "auto", expected));
+            let name = |point: &SimilarityPoint| point.candidate.similarity.join(" ");
+            return Err(trial.table.nothing(
+                ("similarity", "auto"),
+                "a candidate that can be tried",
+                is_requested,
+                name,
+            ));
         };
         let has_bases = compares(&best)?;
-        let mut choice = SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new() };
-        let is_open = finalists.len() > 1 && all.weights.len() > SAMPLES;
-        let n_more = n_to_count(all.weights.len());
+        let counts = self.counts_bases && is_part;
+        let mut choice = SimilarityChoice::of((best, lambda));
+        let is_open = finalists.len() > 1 && is_part;
         let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * trial.seconds();
         let has_time = monitor.seconds_left().is_none_or(|left| needs <= left);
         if (is_open || (counts && has_bases)) && has_time {
-            choice = self.on_more(&all, &settings, choice, &finalists, trial.work, monitor)?;
+            choice = self.on_more(&all, settings, choice, &finalists, trial.work, monitor)?;
         } else {
             // One basis stays for the kind of samples.
             choice.n_basis = (counts && !has_bases).then_some(1);
         }
-        choice.tried = [&earlier, &trial.tried, &choice.tried[..]].concat();
+        choice.tried = [&look.left, &trial.table.tried, &choice.tried[..]].concat();
         if self.chooses_loss && has_time && trial.may_be_squared(&choice.best) {
-            let limited = &monitor.with_strict_limit();
-            let mut more = Trial::on(&all, n_more, &settings, limited)?;
+            let mut more = Trial::on(&all, n_more, settings, monitor.with_strict_limit())?;
             more.near = choice.lambda;
-            choice.loss = match more.choose_loss(&choice.best, n_bases) {
+            choice.loss = match more.choose_loss(&choice.best, policy.bases.min(trial.n_samples())) {
                 Err(Error::TooShort { .. }) => None,
                 loss => loss?,
             };
-            choice.tried.extend(more.tried);
+            choice.tried.extend(more.table.tried);
         }
         Ok(choice)
     }
 
-    /// The candidates that on a quarter of the samples are near the best and not like an earlier one, with the scale
-    /// that is best there and λ, in their order; and the results of the others.
-    fn screened(
+    /// The samples of a first look, where there are enough and, of a regression, similarities are automatic.
+    fn n_first_look(&self, all: &All<'_>, n_samples: usize) -> Option<usize> {
+        if all.has_labels() {
+            let n_look = all.len().min(Policy::of(all).samples) / SCREENED_SHARE;
+            return (n_samples >= SCREENED_FROM).then_some(n_look);
+        }
+        (self.candidates.is_empty() && 2 * n_samples > 3 * FIRST_LOOK).then_some(FIRST_LOOK)
+    }
+
+    fn first_look(
         &self,
         all: &All<'_>,
-        settings: &TrialSettings,
+        n_samples: usize,
+        settings: &Settings,
         candidates: &[Candidate],
         work: &mut Work,
         monitor: &Monitor<'_>,
-    ) -> Result<Screened> {
-        let mut trial = Trial::on(all, all.weights.len().min(SAMPLES) / SCREENED_SHARE, settings, monitor)?;
+    ) -> Result<FirstLook> {
+        let mut trial = Trial::on(all, n_samples, settings, *monitor)?;
         (trial.work, trial.cost) = (*work, SCREENED_COST);
-        let n_bases = BASES.min(trial.labels.len());
         for candidate in candidates {
-            trial.run(candidate.clone(), n_bases)?;
+            trial.run(candidate.clone())?;
         }
-        let n_listed = trial.tried.len();
+        let n_listed = trial.table.tried.len();
         if follows_scales(&self.candidates) {
-            trial.climb(&trial.near_least())?;
+            trial.climb(false)?;
         }
         *work = trial.work;
-        let Some(&least) = trial.ranked().first() else { return Ok(Screened::default()) };
-        let best: Vec<usize> = (0..n_listed).map(|at| trial.best_scale(at)).collect();
-        let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(best[earlier], best[at]));
-        let is_near = |at: usize| {
-            let (loss, least_loss) = (trial.loss(best[at]), trial.loss(least));
-            // Features alone, usually many, gain most from more samples.
-            let is_open = || trial.is_cheap(best[at]) || trial.is_within(best[at], least, CLEAR_DIFFERENCE);
-            loss <= NEAR * least_loss || (loss <= WITHIN * least_loss && is_open())
-        };
-        // Where there are many samples, bases must be better than features alone: than those of a descriptor, which
-        // gain from more samples, by the part of the loss that is worth the cost; than unchanged columns, which may not
-        // gain, by any amount.
-        let cheap = trial.ranked().into_iter().find(|&at| trial.is_cheap(at) && all.weights.len() > SAMPLES);
-        let is_described = |at: usize| name_of(&trial.tried[at].candidate) != "features";
-        let most = |cheap: usize| trial.loss(cheap) * if is_described(cheap) { 1.0 - WORTH } else { 1.0 };
-        let is_worth_more =
-            |at: usize| trial.is_cheap(at) || cheap.is_none_or(|cheap| trial.loss(best[at]) < most(cheap));
-        let selected: Vec<usize> =
-            (0..n_listed).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect();
-        let is_left = |at: &usize| !selected.iter().any(|&one| best[one] == trial.best_scale(*at));
-        let left = (0..trial.tried.len()).filter(is_left).map(|at| trial.tried[at].clone()).collect();
-        // Candidates that were not tried for lack of time are not behind.
-        let untried = candidates[n_listed..].iter().map(|candidate| (candidate.clone(), None));
-        let promising = selected.iter().map(|&at| trial.finalist(best[at])).chain(untried).collect();
-        Ok(Screened { promising, left, best: Some(trial.tried[least].clone()) })
+        trial.first_look(candidates, n_listed, all.len())
     }
 
     /// Compares the finalists on more samples with more bases, and finds whether these clearly lower the loss of the
@@ -395,55 +410,50 @@ impl SimilaritySearch {
     fn on_more(
         &self,
         all: &All<'_>,
-        settings: &TrialSettings,
+        settings: &Settings,
         choice: SimilarityChoice,
         finalists: &[Finalist],
         work: Work,
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        let limited = &monitor.with_strict_limit();
-        match self.compared_on_more(all, settings, choice.clone(), finalists, work, limited) {
+        let mut trial = Trial::on(all, n_to_count(all.len()), settings, monitor.with_strict_limit())?;
+        trial.work = work;
+        match self.compared_on_more(&mut trial, n_to_count(all.len()), choice.clone(), finalists) {
             Err(Error::TooShort { .. }) => Ok(choice),
-            found => found,
+            found => Ok(SimilarityChoice { tried: trial.table.tried, ..found? }),
         }
     }
 
     fn compared_on_more(
         &self,
-        all: &All<'_>,
-        settings: &TrialSettings,
+        trial: &mut Trial<'_>,
+        n_wanted: usize,
         mut choice: SimilarityChoice,
         finalists: &[Finalist],
-        work: Work,
-        monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        let n_wanted = n_to_count(all.weights.len());
-        let mut trial = Trial::on(all, n_wanted, settings, monitor)?;
-        (trial.work, trial.cost, trial.stays) = (work, cost_on(n_wanted), true);
+        (trial.cost, trial.stays) = (cost_on(n_wanted), true);
         trial.work.expect((finalists.len() as f64 + 1.0) * trial.cost);
         let mut is_whole = true;
         for (candidate, lambda) in finalists {
             trial.near = *lambda;
-            is_whole &= trial.run(candidate.clone(), n_wanted / 2 / candidate.similarity.len())?.is_some();
+            is_whole &= trial.run_on(candidate.clone(), n_wanted / 2 / candidate.similarity.len())?.is_some();
         }
-        if let Some(many) = trial.preferred().filter(|_| is_whole) {
-            (choice.best, choice.lambda) = trial.finalist(many);
-            if self.counts_bases && !compares(&choice.best)? {
-                // It needs no bases; one stays for the kind of samples.
-                choice.n_basis = Some(1);
-            } else if self.counts_bases {
-                let n_parts = choice.best.similarity.len();
-                trial.near = choice.lambda;
-                let few = trial.run(choice.best.clone(), n_wanted / 4 / n_parts)?;
-                let n_basis = match few.filter(|&few| trial.is_worth(many, few)) {
-                    Some(few) if trial.corrects(many, few) >= WORTH_OF_TWICE_AS_MANY => n_wanted,
-                    Some(_) => n_wanted / 2,
-                    None => (n_wanted / 4).max(FEWEST_BASES).min(n_wanted / 2),
-                };
-                choice.n_basis = Some(n_basis / n_parts);
-            }
+        let Some(many) = trial.preferred().filter(|_| is_whole) else { return Ok(choice) };
+        (choice.best, choice.lambda) = trial.finalist(many);
+        if self.counts_bases && !compares(&choice.best)? {
+            // It needs no bases; one stays for the kind of samples.
+            choice.n_basis = Some(1);
+        } else if self.counts_bases {
+            let n_parts = choice.best.similarity.len();
+            trial.near = choice.lambda;
+            let few = trial.run_on(choice.best.clone(), n_wanted / 4 / n_parts)?;
+            let n_basis = match few.filter(|&few| trial.is_worth(many, few)) {
+                Some(few) if trial.corrects(many, few) >= WORTH_OF_TWICE_AS_MANY => n_wanted,
+                Some(_) => n_wanted / 2,
+                None => (n_wanted / 4).max(FEWEST_BASES).min(n_wanted / 2),
+            };
+            choice.n_basis = Some(n_basis / n_parts);
         }
-        choice.tried.extend(trial.tried);
         Ok(choice)
     }
 }
@@ -455,13 +465,13 @@ fn n_to_count(n_samples: usize) -> usize {
 
 /// The relative cost of a candidate on more samples than usual: between n² and n³.
 fn cost_on(n_samples: usize) -> f64 {
-    (n_samples as f64 / SAMPLES as f64).powf(2.5)
+    (n_samples as f64 / 1000.0).powf(2.5)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{DenseMatrix, Vectors};
+    use crate::data::{DenseMatrix, Labels, Vectors};
 
     /// Rings: linear similarities fail, and gamma matters.
     fn rings(n: usize) -> (AnySamples, Labels) {
@@ -482,11 +492,11 @@ mod tests {
         let search = SimilaritySearch::default();
         let found = search.choose(&samples, &labels, None, &Monitor::none()).unwrap();
         let loss_of = |name: &str| {
-            let of_name = found.tried.iter().filter(|tried| tried.candidate.similarity[0].starts_with(name));
+            let of_name = found.tried.iter().filter(|tried| tried.point.candidate.similarity[0].starts_with(name));
             of_name.filter_map(|tried| tried.loss.clone().ok()).fold(f64::INFINITY, f64::min)
         };
         let least = found.tried.iter().filter_map(|tried| tried.loss.clone().ok()).fold(f64::INFINITY, f64::min);
-        let best = found.tried.iter().find(|tried| tried.candidate == found.best).unwrap();
+        let best = found.tried.iter().find(|tried| tried.point.candidate == found.best).unwrap();
         assert_eq!(best.loss, Ok(least));
         assert!(least < 0.8 * loss_of("linear"), "{least}");
         // The result does not depend on the number of threads.

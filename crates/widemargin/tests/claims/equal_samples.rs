@@ -15,7 +15,7 @@ use widemargin::model::{
 };
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Intercept, Loss};
-use widemargin::select::{AutoParams, RegressionSearch, SimilaritySearch};
+use widemargin::select::{AutoParams, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 
 const N: usize = 12;
@@ -194,7 +194,7 @@ fn searches_end_on_equal_samples() {
             };
             problem(&format!("{kind} {which} classes"), search, &mut problems);
             let search = || {
-                let found = RegressionSearch::default().choose(&samples, &targets, None, &monitor)?;
+                let found = SimilaritySearch::default().choose(&samples, &targets, None, &monitor)?;
                 let params = found.apply(BasisExpansionRegressorParams::new(AnySimilarity::new(&["rbf"])?))?;
                 let found = params.fit(&samples, &targets)?.predict(&samples, 1)?.values;
                 assert_mean(which, 1.0, &found);

@@ -9,9 +9,9 @@ use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use crate::data::{About, AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
 use crate::error::{Error, Result};
-use crate::instant::Instant;
 use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
+use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
 
 /// Samples on which kernels are compared.
@@ -20,20 +20,15 @@ const SAMPLES: usize = 1000;
 /// The part of the time limit for the comparison, if a fit on more samples follows.
 const TIME: f64 = 0.5;
 
-/// The results of a kernel.
+/// A kernel that is compared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TriedThinPlate {
+pub struct KernelPoint {
     /// The kernel.
     pub kernel: ConditionalKernel,
-    /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
-    pub loss: std::result::Result<f64, String>,
-    /// The share of the samples that are misclassified when left out, there; it assumes, as the loss does, that no
-    /// other sample then crosses the margin.
-    pub error: Option<f64>,
-    /// The number of samples.
-    pub n_samples: usize,
-    /// Wall-clock seconds.
-    pub seconds: f64,
+    /// Whether each column is divided by its standard deviation, where scalings are compared too.
+    pub standardized: Option<bool>,
+    /// λ at the least loss, in scale-free units; `None` for a regression.
+    pub(super) lambda: Option<f64>,
 }
 
 impl ThinPlateParams {
@@ -50,7 +45,7 @@ impl ThinPlateParams {
         labels: &Labels,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
-    ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>)> {
+    ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
         let some = Compared::of(self, samples.n_rows(), labels, sample_weight)?;
         // Where all samples are compared by the exact solver, they are solved on for the model.
         let is_same = !some.is_part && self.n_basis.is_none() && !self.per_class;
@@ -117,7 +112,7 @@ pub(super) struct Comparison {
     kernel: ConditionalKernel,
     /// λ there, in scale-free units.
     near: f64,
-    tried: Vec<TriedThinPlate>,
+    tried: Vec<Tried<KernelPoint>>,
     /// A note for the report.
     note: String,
 }
@@ -141,63 +136,43 @@ impl Fit<'_, '_> {
     ) -> Result<Comparison> {
         let n_samples = self.problems.weights.len();
         let before: f64 = self.clock.stages.iter().map(|stage| stage.seconds).sum();
-        let mut tried: Vec<TriedThinPlate> = Vec::with_capacity(kernels.len());
-        let mut best: Option<(f64, ConditionalKernel, f64)> = None;
-        let mut problem: Option<Error> = None;
+        let mut table = Table::new("path", n_samples, *monitor);
         for &kernel in kernels {
-            let start = Instant::now();
-            // λ of another kernel says little: without errors in training it may be any small one.
-            let near = prepared.near.filter(|_| kernel == self.params.kernel);
-            let params = ThinPlateParams { confirms: false, near, ..self.params.clone() }.kernel(kernel);
-            let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
-            let found = fit.space(prepared.rows).and_then(|space| fit.exact(prepared.rows, space));
-            let (loss, error) = match found {
-                Err(Error::TooShort { .. }) if best.is_some() => break,
-                Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
-                Err(error) => {
-                    let message = error.to_string();
-                    problem = problem.or(Some(error));
-                    (Err(message), None)
-                }
-                Ok(attempt) => {
-                    let point = attempt.point();
-                    if let Some(loss) = point.loo_squared_hinge
-                        && best.is_none_or(|(least, ..)| loss < least)
-                    {
-                        best = Some((loss, kernel, point.lambda));
-                    }
-                    let loss = point.loo_squared_hinge.ok_or_else(|| "no C of the path could be solved".to_owned());
-                    (loss, point.loo_error)
-                }
-            };
-            tried.push(TriedThinPlate { kernel, loss, error, n_samples, seconds: start.elapsed().as_secs_f64() });
-            if best.is_some() && monitor.ask().is_err() {
+            let point = KernelPoint { kernel, standardized: None, lambda: None };
+            let found = table.attempt(point, |point, _| {
+                // λ of another kernel says little: without errors in training it may be any small one.
+                let near = prepared.near.filter(|_| kernel == self.params.kernel);
+                let params = ThinPlateParams { confirms: false, near, ..self.params.clone() }.kernel(kernel);
+                let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
+                let space = fit.space(prepared.rows)?;
+                let attempt = fit.exact(prepared.rows, space)?;
+                let best = attempt.point();
+                point.lambda = Some(best.lambda);
+                let loss = best.loo_squared_hinge.ok_or_else(|| "no C of the path could be solved".to_owned());
+                Ok(LeftOut::of(loss, best.loo_error))
+            })?;
+            if found.is_none() {
                 break;
             }
         }
-        let Some((_, kernel, lambda)) = best else {
+        let Some(best) = table.best() else {
             if monitor.ask() == Err(Stopped::TimeLimit) {
-                let needs = 2.0 * (before + tried.iter().map(|tried| tried.seconds).sum::<f64>());
+                let needs = 2.0 * (before + table.tried.iter().map(|tried| tried.seconds).sum::<f64>());
                 return Err(Error::TooShort { stage: "path", needs });
             }
             // Errors of one kernel, such as too little memory, occur with the other too.
-            if let (Some(error), true) = (problem, all_alike(&tried)) {
-                return Err(error);
-            }
-            let reason = |one: &TriedThinPlate| {
-                format!("{}: {}", one.kernel, one.loss.as_ref().err().map_or("", |message| message))
-            };
-            let reasons: Vec<String> = tried.iter().map(reason).collect();
-            let expected = format!("a kernel that can be fitted: {}", reasons.join("; "));
-            return Err(Error::parameter("kernel", "auto", expected));
+            let is_common = table.tried.windows(2).all(|pair| pair[0].loss == pair[1].loss);
+            let name = |point: &KernelPoint| point.kernel.to_string();
+            return Err(table.nothing(("kernel", "auto"), "a kernel that can be fitted", is_common, name));
         };
-        let one = |one: &TriedThinPlate| match &one.loss {
-            Ok(loss) => format!("{} {loss:.4}", one.kernel),
-            Err(problem) => format!("{} failed: {problem}", one.kernel),
+        let one = |one: &Tried<KernelPoint>| match &one.loss {
+            Ok(loss) => format!("{} {loss:.4}", one.point.kernel),
+            Err(problem) => format!("{} failed: {problem}", one.point.kernel),
         };
-        let losses: Vec<String> = tried.iter().map(one).collect();
+        let losses: Vec<String> = table.tried.iter().map(one).collect();
         let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {}", losses.join(", "));
-        Ok(Comparison { kernel, near: lambda, tried, note })
+        let KernelPoint { kernel, lambda, .. } = table.tried[best].point;
+        Ok(Comparison { kernel, near: lambda.unwrap_or(f64::NAN), tried: table.tried, note })
     }
 }
 
@@ -226,9 +201,4 @@ impl Compared {
         let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), params.seed);
         Ok(Compared { rows, weights, is_part })
     }
-}
-
-/// Whether all kernels met the same.
-fn all_alike(tried: &[TriedThinPlate]) -> bool {
-    tried.windows(2).all(|pair| pair[0].loss == pair[1].loss)
 }

@@ -18,11 +18,11 @@ mod spline;
 mod stream;
 
 pub use bases::ThinPlateBasis;
-pub use choose_kernel::TriedThinPlate;
+pub use choose_kernel::KernelPoint;
 pub use class_path::ClassPath;
 pub use model::ThinPlateSvc;
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
-pub use regressor::{SPLINE_EXACT_UP_TO, SplineMetadata, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
+pub use regressor::{SPLINE_EXACT_UP_TO, SplineMetadata, ThinPlateRegressor, ThinPlateRegressorParams};
 pub use remote::{
     BasisPlan, ColumnSums, ColumnSumsOf, FirstSumsOf, ModelMetadata, SAMPLES_PER_BASIS, SettledPolynomials,
     basis_candidates, choose_bases, draw_rows,

@@ -5,31 +5,17 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::super::choose_kernel::KernelPoint;
 use super::super::fit::UNEVEN;
 use super::super::remarks::scaling_warning;
 use super::task::{Solved, Task};
-use crate::error::{Error, Result};
-use crate::instant::Instant;
+use crate::error::Result;
 use crate::model::{CChoice, Standardize};
+use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
 
 /// Samples on which kernels and scalings are compared.
 const SAMPLES: usize = 1000;
-
-/// The results of a kernel on original or standardized columns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TriedSpline {
-    /// The kernel.
-    pub kernel: ConditionalKernel,
-    /// Whether each column was divided by its standard deviation.
-    pub standardized: bool,
-    /// R² of the leave-one-out predictions at the best C of the path, or why there is none.
-    pub loo_r2: std::result::Result<f64, String>,
-    /// The number of samples.
-    pub n_samples: usize,
-    /// Wall-clock seconds.
-    pub seconds: f64,
-}
 
 /// The selected values.
 pub(super) struct Choice {
@@ -38,7 +24,7 @@ pub(super) struct Choice {
     pub factors: Option<Vec<f64>>,
     /// The exact fit on all samples, where these were compared.
     pub solved: Option<Solved>,
-    pub tried: Vec<TriedSpline>,
+    pub tried: Vec<Tried<KernelPoint>>,
     pub warnings: Vec<String>,
     /// A note on the candidates.
     pub note: Option<String>,
@@ -76,49 +62,44 @@ impl Task<'_> {
             self.of_rows(&rows)
         });
         let task = part.as_ref().unwrap_or(self);
-        let mut tried: Vec<TriedSpline> = Vec::with_capacity(candidates.len());
-        let mut best: Option<(f64, ConditionalKernel, bool, Solved)> = None;
-        let mut problem: Option<Error> = None;
+        let mut table = Table::new("choice", task.weights.len(), *self.monitor);
+        let mut best: Option<Solved> = None;
         for (kernel, standardized) in candidates {
-            if best.is_some() && self.monitor.ask().is_err() {
+            let mut solved = None;
+            let point = KernelPoint { kernel, standardized: Some(standardized), lambda: None };
+            let found = table.attempt(point, |_, _| {
+                let found = task.exact(kernel, factors_if(standardized).as_deref())?;
+                let loss = 1.0 - found.chosen.r2();
+                solved = Some(found);
+                Ok(LeftOut::of(Ok(loss), None))
+            })?;
+            if found.is_none() {
                 break;
             }
-            let start = Instant::now();
-            let loo_r2 = match task.exact(kernel, factors_if(standardized).as_deref()) {
-                Err(Error::TooShort { .. }) if best.is_some() => break,
-                Err(error @ (Error::Cancelled { .. } | Error::TooShort { .. })) => return Err(error),
-                Err(error) => {
-                    let message = error.to_string();
-                    problem = problem.or(Some(error));
-                    Err(message)
-                }
-                Ok(solved) => {
-                    let r2 = solved.chosen.r2();
-                    if best.as_ref().is_none_or(|(most, ..)| r2 > *most) {
-                        best = Some((r2, kernel, standardized, solved));
-                    }
-                    Ok(r2)
-                }
-            };
-            let seconds = start.elapsed().as_secs_f64();
-            tried.push(TriedSpline { kernel, standardized, loo_r2, n_samples: task.weights.len(), seconds });
+            if table.best() == found {
+                best = solved;
+            }
         }
-        let Some((_, kernel, standardized, solved)) = best else {
-            return Err(problem.unwrap_or(Error::NoSamples("")));
+        let Some((at, solved)) = table.best().zip(best) else {
+            let name = |point: &KernelPoint| point.kernel.to_string();
+            return Err(table.nothing(("kernel", "auto"), "a kernel that can be fitted", true, name));
         };
+        let KernelPoint { kernel, standardized, .. } = table.tried[at].point;
+        let standardized = standardized.unwrap_or(false);
         if !is_open {
             warnings.extend(scaling_warning(uneven, None, standardized));
         }
-        let one = |one: &TriedSpline| {
-            let scaling = if one.standardized { " standardized" } else { "" };
-            match &one.loo_r2 {
-                Ok(r2) => format!("{}{scaling} {r2:.4}", one.kernel),
-                Err(problem) => format!("{}{scaling} failed: {problem}", one.kernel),
+        let one = |one: &Tried<KernelPoint>| {
+            let scaling = if one.point.standardized == Some(true) { " standardized" } else { "" };
+            match &one.loss {
+                Ok(loss) => format!("{}{scaling} {:.4}", one.point.kernel, 1.0 - loss),
+                Err(problem) => format!("{}{scaling} failed: {problem}", one.point.kernel),
             }
         };
-        let scores: Vec<String> = tried.iter().map(one).collect();
+        let scores: Vec<String> = table.tried.iter().map(one).collect();
         let note = format!("R² of leave-one-out predictions on {} samples: {}", task.weights.len(), scores.join(", "));
         let solved = (part.is_none() && self.n_basis().is_none()).then_some(solved);
-        Ok(Choice { kernel, factors: factors_if(standardized), solved, tried, warnings, note: Some(note) })
+        let (factors, tried) = (factors_if(standardized), table.tried);
+        Ok(Choice { kernel, factors, solved, tried, warnings, note: Some(note) })
     }
 }

@@ -1,8 +1,9 @@
 //! The fit of a smoothing spline.
 
+use super::super::choose_kernel::KernelPoint;
 use super::super::kernel_blocks::dense_rows;
 use super::super::remarks::{crowded, dependent};
-use super::choose::{Choice, TriedSpline};
+use super::choose::Choice;
 use super::task::{Solved, Task, exact_bytes};
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
 use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
@@ -13,6 +14,7 @@ use crate::model::within_limit::{Size, fit_within_limit};
 use crate::model::{StandardTargets, draw_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::search::Tried;
 use crate::similarity::ConditionalKernel;
 use crate::solve::{Report, Stage, Status};
 
@@ -58,7 +60,7 @@ impl ThinPlateRegressorParams {
         targets: &Targets,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
-    ) -> Result<(ThinPlateRegressor, Vec<TriedSpline>)> {
+    ) -> Result<(ThinPlateRegressor, Vec<Tried<KernelPoint>>)> {
         self.check()?;
         let n = samples.n_rows();
         let weights = targets.weights(n, sample_weight)?;
@@ -82,7 +84,7 @@ impl ThinPlateRegressorParams {
         targets: &Targets,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
-    ) -> Result<(ThinPlateRegressor, Vec<TriedSpline>)> {
+    ) -> Result<(ThinPlateRegressor, Vec<Tried<KernelPoint>>)> {
         let n_features = samples.n_cols();
         if n_features == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));

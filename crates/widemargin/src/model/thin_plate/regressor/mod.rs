@@ -9,7 +9,6 @@ mod out_of_core;
 mod params;
 mod task;
 
-pub use choose::TriedSpline;
 pub(crate) use file::{Header, METHOD};
 pub use model::ThinPlateRegressor;
 pub use of_parts::SplineMetadata;

@@ -1,0 +1,429 @@
+//! Some of the samples, on which candidates are judged by the samples that are left out, in closed form.
+//!
+//! The loss of a sample is its squared hinge, averaged over the two-class problems, or its squared error, averaged over
+//! the outputs. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples alone,
+//! and one decomposition of it; other similarities of a regression are fitted.
+
+use std::borrow::Cow;
+
+use super::candidate::{Candidate, compares, name_of};
+use super::relevance::column_weights;
+use super::usual_candidates::{candidates_for, linear_model};
+use crate::data::{
+    AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Training, Vectors, WeightedCodes,
+    effective_weights,
+};
+use crate::error::{Error, Result};
+use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization};
+use crate::linalg::factor::Matrix;
+use crate::model::{
+    BasisExpansionParams, BasisExpansionRegressorParams, RegressionSelection, StandardTargets, choose_rows, draw_rows,
+};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::parameters::List;
+use crate::problem::{Block, Intercept, Loss, OneVsRest, count};
+use crate::search::{LeftOut, mean_and_error};
+use crate::similarity::{AnySimilarity, Similarity};
+use crate::solve::ridge::{Fitted, Ridge};
+use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
+
+/// Up to this many samples with labels, equal ones are merged first: it takes a pass over all.
+const MERGED_UP_TO: usize = 10_000;
+
+/// From this number of two-class problems on, features of a part of the samples are judged by ridge regression, which
+/// has one matrix for all problems.
+const PROBLEMS_FOR_RIDGE: usize = 3;
+
+/// Weights of columns are learned from the labels of all samples, including the one that leave-one-out leaves out: from
+/// this number of samples on that makes no difference, on fewer pure noise seems informative.
+const MIN_ROWS_TO_WEIGH: usize = 300;
+
+/// The maximum number of columns with weights, for the length of a line of a report.
+const MAX_WEIGHTED: usize = 100;
+
+/// The labels of a classification, or the targets of a regression.
+#[derive(Clone, Debug)]
+pub enum Answers<'a> {
+    /// One class or set of labels for each sample.
+    Labels(Cow<'a, Labels>),
+    /// Numbers for each sample.
+    Targets(Cow<'a, Targets>),
+}
+
+impl<'a> From<&'a Labels> for Answers<'a> {
+    fn from(labels: &'a Labels) -> Self {
+        Answers::Labels(Cow::Borrowed(labels))
+    }
+}
+
+impl<'a> From<&'a Targets> for Answers<'a> {
+    fn from(targets: &'a Targets) -> Self {
+        Answers::Targets(Cow::Borrowed(targets))
+    }
+}
+
+impl Answers<'_> {
+    /// The effective weights of the samples.
+    ///
+    /// # Errors
+    /// Another number of answers than of samples; invalid weights.
+    pub(super) fn weights(
+        &self,
+        n_samples: usize,
+        sample_weight: Option<&[f64]>,
+        class_weight: &ClassWeight,
+    ) -> Result<Vec<f64>> {
+        match self {
+            Answers::Labels(labels) => {
+                labels.check(n_samples)?;
+                effective_weights(labels, sample_weight, class_weight)
+            }
+            Answers::Targets(targets) => targets.weights(n_samples, sample_weight),
+        }
+    }
+
+    fn codes(&self) -> Cow<'_, [u32]> {
+        match self {
+            Answers::Labels(labels) => Cow::Borrowed(labels.codes()),
+            Answers::Targets(targets) => Cow::Owned(targets.codes()),
+        }
+    }
+}
+
+/// The common settings of all candidates of a search.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub intercept: Intercept,
+    pub class_weight: ClassWeight,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+/// Similarities with the number of bases they were tried with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimilarityPoint {
+    /// The similarities, with learned values.
+    pub candidate: Candidate,
+    /// The number of bases; `None` where all samples are bases, as for a regression.
+    pub n_basis: Option<usize>,
+    /// λ at the least loss, in units of the mean squared norm of the centered features; `None` for a regression.
+    pub lambda: Option<f64>,
+    /// The loss of the fit that has these leave-one-out decision values.
+    pub fitted: Loss,
+    /// Whether a fit on all samples compares none of them with bases.
+    pub(super) is_cheap: bool,
+    /// Whether features are dense, and not unchanged columns.
+    pub(super) is_described: bool,
+}
+
+impl SimilarityPoint {
+    /// What has not been tried yet.
+    pub(super) fn new(candidate: Candidate, n_basis: Option<usize>, fitted: Loss) -> Self {
+        SimilarityPoint { candidate, n_basis, lambda: None, fitted, is_cheap: false, is_described: false }
+    }
+}
+
+/// All samples, each once if there are not too many to compare: weights then are copies.
+pub(super) struct All<'a> {
+    samples: &'a dyn Source<Samples = AnySamples>,
+    /// The caller's rows.
+    rows: Vec<usize>,
+    answers: Answers<'static>,
+    /// Effective weights.
+    weights: Vec<f64>,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
+}
+
+impl<'a> All<'a> {
+    pub fn new(
+        samples: &'a dyn Source<Samples = AnySamples>,
+        answers: &Answers<'_>,
+        (effective, sample_weight): (&[f64], Option<&[f64]>),
+        settings: &Settings,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let codes = answers.codes();
+        let merged = WeightedCodes { codes: &codes, weights: sample_weight, effective };
+        // A regression has each sample as a basis, once.
+        let merges = effective.len() <= MERGED_UP_TO || matches!(answers, Answers::Targets(_));
+        let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
+        let distinct = Distinct::find(prints, merged, 0, settings.threads, monitor)?;
+        let (answers, weights) = match answers {
+            Answers::Labels(labels) => {
+                let (labels, weights) = distinct.labeled(labels, &settings.class_weight)?;
+                (Answers::Labels(Cow::Owned(labels)), weights)
+            }
+            Answers::Targets(targets) => {
+                (Answers::Targets(Cow::Owned(targets.of_rows(&distinct.rows))), distinct.weights.clone())
+            }
+        };
+        let units = distinct.removed_weights(&weights);
+        Ok(All { samples, rows: distinct.rows, answers, weights, units })
+    }
+
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether the answers are labels.
+    pub fn has_labels(&self) -> bool {
+        matches!(self.answers, Answers::Labels(_))
+    }
+}
+
+/// What the samples of a subset are judged by.
+pub(super) enum Judge {
+    Labels(Labels),
+    Targets(Targets, StandardTargets),
+}
+
+/// Some of the samples, the same for the same seed.
+pub(super) struct Subset<'a> {
+    settings: &'a Settings,
+    pub samples: AnySamples,
+    pub judge: Judge,
+    pub weights: Vec<f64>,
+    units: Vec<f64>,
+    /// How many independent samples these are.
+    n_copies: f64,
+    pool: Pool,
+    /// Whether there are more samples.
+    pub is_part: bool,
+    /// The caller's rows.
+    pub rows: Vec<usize>,
+}
+
+impl<'a> Subset<'a> {
+    /// At most `n_wanted` of the samples.
+    pub fn of(all: &All<'_>, n_wanted: usize, settings: &'a Settings) -> Result<Self> {
+        let n_wanted = n_wanted.min(all.len());
+        let rows = match &all.answers {
+            Answers::Labels(labels) => choose_rows(labels, &all.weights, n_wanted, settings.seed),
+            Answers::Targets(_) => draw_rows(&all.weights, n_wanted, settings.seed),
+        };
+        let of_rows = |all: &[f64]| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>();
+        let (weights, units) = (of_rows(&all.weights), of_rows(&all.units));
+        let judge = match &all.answers {
+            Answers::Labels(labels) => Judge::Labels(labels.present(&rows)),
+            Answers::Targets(targets) => {
+                let targets = targets.of_rows(&rows);
+                let standard = StandardTargets::new(&targets, &weights, true)?;
+                Judge::Targets(targets, standard)
+            }
+        };
+        let picked: Vec<usize> = rows.iter().map(|&row| all.rows[row]).collect();
+        Ok(Subset {
+            settings,
+            samples: all.samples.select(&picked)?,
+            judge,
+            n_copies: weights.iter().zip(&units).map(|(weight, unit)| count(*weight, *unit)).sum(),
+            weights,
+            units,
+            pool: Pool::new(settings.threads)?,
+            is_part: rows.len() < all.len(),
+            rows: picked,
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the answers are labels.
+    pub fn has_labels(&self) -> bool {
+        matches!(self.judge, Judge::Labels(_))
+    }
+
+    /// A candidate to try with this number of bases, by the fit that suits the answers.
+    pub fn point(&self, candidate: Candidate, n_basis: usize) -> SimilarityPoint {
+        match &self.judge {
+            Judge::Targets(..) => SimilarityPoint::new(candidate, None, Loss::SquaredError),
+            Judge::Labels(labels) => {
+                let targets = OneVsRest::of(labels);
+                let has_many = self.is_part && targets.n_problems() >= PROBLEMS_FOR_RIDGE && targets.is_even();
+                let fitted = if has_many { Loss::SquaredError } else { Loss::SquaredHinge };
+                SimilarityPoint::new(candidate, Some(n_basis), fitted)
+            }
+        }
+    }
+
+    /// The losses of the samples left out, by a path that begins `near` a λ, or where it `stays`.
+    pub fn leave_out(
+        &self,
+        point: &mut SimilarityPoint,
+        (near, stays): (Option<f64>, bool),
+        quiet: &Monitor<'_>,
+    ) -> Result<LeftOut> {
+        match &self.judge {
+            Judge::Labels(labels) => {
+                let features = self.expand(point, labels, quiet)?;
+                self.by_hinge(point, labels, &features, (near, stays), quiet)
+            }
+            Judge::Targets(targets, standard) => {
+                let values = self.left_out_values(&mut point.candidate, targets, standard, quiet)?;
+                Ok(self.by_squares(standard, &values))
+            }
+        }
+    }
+
+    /// The features of a candidate, which gets the values that it learns.
+    pub fn expand(&self, point: &mut SimilarityPoint, labels: &Labels, quiet: &Monitor<'_>) -> Result<Vectors> {
+        let Candidate { similarity, normalization } = &point.candidate;
+        let params = BasisExpansionParams::new(AnySimilarity::new(similarity)?)
+            .normalization(*normalization)
+            .n_basis(point.n_basis.unwrap_or(self.len()))
+            .seed(self.settings.seed)
+            .threads(self.settings.threads);
+        let expanded = params.expand_vectors(&self.samples, Some(labels), quiet)?;
+        point.candidate.similarity = expanded.expansion.similarity().specs();
+        Ok(expanded.features)
+    }
+
+    /// The leave-one-out squared hinges, where their mean is least on the path.
+    pub fn by_hinge(
+        &self,
+        point: &mut SimilarityPoint,
+        labels: &Labels,
+        features: &Vectors,
+        (near, stays): (Option<f64>, bool),
+        quiet: &Monitor<'_>,
+    ) -> Result<LeftOut> {
+        let targets = OneVsRest::of(labels);
+        let problems = Problems { targets, weights: &self.weights, units: &self.units };
+        let (phi, intercept, k) = (Block::of(features)?, self.settings.intercept, targets.n_problems());
+        let (left_out, lambda) = if point.fitted == Loss::SquaredError {
+            let found = leave_one_out_ridge(phi, &problems, near, intercept, &self.pool, quiet)?;
+            (found.loo_values, found.lambda)
+        } else {
+            let comparison = Comparison { near, stays, is_single: self.is_part };
+            let best = leave_one_out_path(phi, &problems, comparison, intercept, &self.pool, quiet)?.best;
+            (best.loo_values, best.point.lambda)
+        };
+        if left_out.is_empty() {
+            return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));
+        }
+        let hinge = |sample: usize, problem: usize| {
+            let slack = 1.0 - targets.sign(sample, problem) * left_out[problem][sample];
+            targets.weight(sample, problem) * slack.max(0.0).powi(2)
+        };
+        let loss = |sample: usize| (0..k).map(|problem| hinge(sample, problem)).sum::<f64>() / k as f64;
+        let scores = |sample: usize| left_out.iter().map(|values| values[sample]).collect::<Vec<f64>>();
+        let losses: Vec<f64> = (0..self.len()).map(loss).collect();
+        let mistakes: Vec<f64> = (0..self.len()).map(|sample| targets.mistakes(sample, &scores(sample))).collect();
+        point.lambda = Some(lambda);
+        point.is_cheap = !compares(&point.candidate)?;
+        point.is_described = matches!(phi, Block::Dense(_)) && name_of(&point.candidate) != "features";
+        let mean = mean_and_error(&losses, &self.weights, self.n_copies);
+        let wrong: f64 = mistakes.iter().zip(&self.weights).map(|(mistake, weight)| mistake * weight).sum();
+        Ok(LeftOut {
+            loss: mean.map(|(mean, _)| mean).ok_or_else(String::new),
+            standard_error: mean.map(|(_, error)| error),
+            error: Some(wrong / targets.total(&self.weights)),
+            losses,
+            mistakes,
+        })
+    }
+
+    /// The squared errors of leave-one-out predictions, of standardized targets.
+    fn by_squares(&self, standard: &StandardTargets, values: &Matrix) -> LeftOut {
+        let (k, total) = (values.n_cols(), self.weights.iter().sum::<f64>());
+        let square = |row: usize, output: usize| (standard.values.at(row, output) - values.at(row, output)).powi(2);
+        let mean = |output| (0..self.len()).map(|row| self.weights[row] * square(row, output)).sum::<f64>() / total;
+        let of_row = |row| (0..k).map(|output| square(row, output)).sum::<f64>() / k as f64;
+        let loss = 1.0 - standard.r2(&(0..k).map(mean).collect::<Vec<f64>>());
+        LeftOut { losses: (0..self.len()).map(of_row).collect(), ..LeftOut::of(Ok(loss), None) }
+    }
+
+    /// The leave-one-out predictions of the standardized targets at the best C.
+    fn left_out_values(
+        &self,
+        candidate: &mut Candidate,
+        targets: &Targets,
+        standard: &StandardTargets,
+        quiet: &Monitor<'_>,
+    ) -> Result<Matrix> {
+        let (n, threads) = (self.len(), self.settings.threads);
+        let mut similarity = AnySimilarity::new(&candidate.similarity)?;
+        let is_kernel = candidate.similarity.len() == 1 && similarity.compares() && !similarity.brings_columns();
+        let is_definite = matches!(
+            candidate.normalization,
+            Normalization::Nystroem(NegativeEigenvalues::Clip) | Normalization::Centered(NegativeEigenvalues::Clip)
+        );
+        if !(is_kernel && is_definite && similarity.is_symmetric(0) && similarity.n_polynomials() == 0) {
+            let params = BasisExpansionRegressorParams::new(similarity)
+                .normalization(candidate.normalization)
+                .n_basis(n)
+                .threads(threads);
+            let (model, mut values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
+            candidate.similarity = model.expansion().similarity().specs();
+            for output in 0..values.n_cols() {
+                let (mean, scale) = (standard.means[output], standard.scales[output]);
+                values.col_mut(output).iter_mut().for_each(|value| *value = (*value - mean) / scale);
+            }
+            return Ok(values);
+        }
+        similarity.fit(&Training { samples: &self.samples, weights: &self.weights, threads, monitor: quiet })?;
+        candidate.similarity = similarity.specs();
+        let block = BasisExpansion::raw(&similarity, self.samples.clone())?;
+        let values = match block.has_double_precision(0)? {
+            true => block.precise_similarities(0, &self.samples, threads, quiet)?,
+            false => {
+                let single = block.transform_with(&self.samples, threads, quiet)?;
+                single.values.into_iter().map(f64::from).collect()
+            }
+        };
+        let kernel = Matrix::from_columns(values, n, n);
+        let (targets, weights) = (standard.values.clone(), self.weights.clone());
+        let fitted = Fitted { targets, weights, units: self.units.clone() };
+        let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };
+        let constant = Matrix::from_columns(vec![1.0; n], n, 1);
+        let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;
+        let chosen = RegressionSelection::of(Default::default(), standard, ridge.spectrum(), |lambdas| {
+            Ok(ridge.leave_one_out(lambdas))
+        })?;
+        Ok(ridge.loo_values(chosen.lambda))
+    }
+
+    /// The mean difference of two losses of each sample, and its standard error.
+    pub fn difference(&self, one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
+        let more: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
+        mean_and_error(&more, &self.weights, self.n_copies)
+    }
+
+    /// The samples, if they are a dense table.
+    pub fn table(&self) -> Option<&DenseMatrix<f32>> {
+        match &self.samples {
+            AnySamples::Vectors(Vectors::Dense(matrix)) => Some(matrix),
+            AnySamples::Far(vectors) => Some(vectors.differences()),
+            _ => None,
+        }
+    }
+
+    /// The default candidates.
+    pub fn candidates(&self) -> Vec<Candidate> {
+        let mut all = candidates_for(&self.samples, self.is_part);
+        let Judge::Labels(labels) = &self.judge else { return all };
+        if let Some(matrix) = self.table()
+            && (2..=MAX_WEIGHTED).contains(&matrix.n_cols)
+            && matrix.n_rows >= MIN_ROWS_TO_WEIGH
+        {
+            let weights = List(column_weights(matrix, labels, &self.weights));
+            let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));
+            all.insert(0, weighted("laplacian"));
+            all.push(weighted("rbf"));
+        }
+        let linear = match &self.samples {
+            AnySamples::Vectors(vectors) => Some(linear_model(vectors)),
+            AnySamples::Far(vectors) => Some(linear_model(&Vectors::Dense(vectors.differences().clone()))),
+            _ => None,
+        };
+        if let Some(linear) = linear.filter(|_| self.is_part) {
+            // On many samples a linear model without bases costs next to nothing.
+            all.retain(|candidate| name_of(candidate).split('/').next_back() != Some("linear"));
+            all.insert(0, linear);
+        }
+        all
+    }
+}

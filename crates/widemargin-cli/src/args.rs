@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::BoolishValueParser;
-use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions};
+use widemargin::model::Model;
+use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions, TrainedTable};
 
 use crate::report::Failure;
-use crate::takes::Takes;
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
@@ -78,7 +77,7 @@ pub struct Input {
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
     pub categorical: Vec<LabelColumn>,
     /// Whether a table has a header: yes or no [default: detected]
-    #[arg(long, value_name = "YES|NO", value_parser = BoolishValueParser::new())]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
     pub header: Option<bool>,
     /// What separates cells: a character, tab, ... [default: detected]
     ///
@@ -143,20 +142,20 @@ impl Input {
     }
 
     /// The same for a model that was trained so.
-    pub fn options_for(&self, model: &Takes<'_>) -> ReadOptions {
-        let columns = model.table_columns.map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
+    pub fn options_for(&self, model: &dyn Model) -> ReadOptions {
+        let columns = model.table_columns().map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
         ReadOptions {
             format: self.format_for(model),
             columns: columns.unwrap_or_default(),
-            trained: model.trained_table().map(Arc::new),
+            trained: trained_table(model).map(Arc::new),
             ..self.options()
         }
     }
 
     /// The format of samples for a model, where it is not left to the file name: standard input is a table where the model
     /// knows its columns.
-    pub fn format_for(&self, model: &Takes<'_>) -> Option<Format> {
-        let knows_columns = model.column_roles.is_some() || model.feature_names.is_some();
+    pub fn format_for(&self, model: &dyn Model) -> Option<Format> {
+        let knows_columns = model.column_roles().is_some() || model.feature_names().is_some();
         self.format().or_else(|| (knows_columns && self.data.as_os_str() == "-").then_some(Format::Csv))
     }
 
@@ -174,6 +173,23 @@ impl Input {
             }
         };
         Err(failure)
+    }
+}
+
+/// The table that a model was trained on, as far as the model knows it.
+fn trained_table(model: &dyn Model) -> Option<TrainedTable> {
+    let (names, n_columns) = match model.table_columns() {
+        Some(columns) => (columns.names(), columns.0.len()),
+        None => (model.feature_names().map(<[String]>::to_vec), model.n_features()?),
+    };
+    Some(TrainedTable { names, n_columns, roles: model.column_roles().cloned() })
+}
+
+fn yes_or_no(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no"),
     }
 }
 

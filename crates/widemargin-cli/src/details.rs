@@ -24,10 +24,7 @@ const CHARACTERS_SHOWN: usize = 40;
 
 /// The model as a basis expansion SVM, where it is one.
 pub fn basis_expansion(model: &AnyModel) -> Option<&BasisExpansionSvc<AnySimilarity>> {
-    match model {
-        AnyModel::Classifier(model) => (&**model as &dyn Any).downcast_ref(),
-        _ => None,
-    }
+    (&**model as &dyn Any).downcast_ref()
 }
 
 /// The refusal of a model that is no basis expansion SVM.

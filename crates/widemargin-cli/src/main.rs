@@ -28,7 +28,6 @@ mod samples;
 mod scoring;
 mod stream;
 mod summary;
-mod takes;
 mod task;
 mod text_table;
 mod usage;

@@ -11,18 +11,12 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, shown};
 use crate::stream::put_in_order;
-use crate::takes::{Takes, of_any};
-
-/// The report of a fit.
-pub fn report(model: &AnyModel) -> &Report {
-    of_any!(model, model => model.report())
-}
 
 /// Reads a model for samples that are to be read; refused are those whose format holds another kind than it takes.
 pub fn load_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
     let model = AnyModel::load(path)?;
-    let (wanted, takes) = (model.kind(), Takes::from(&model));
-    let format = input.format_for(&takes).map_or_else(|| Format::from_path(&input.data), Ok)?;
+    let wanted = model.kind();
+    let format = input.format_for(&*model).map_or_else(|| Format::from_path(&input.data), Ok)?;
     let found = format.kind();
     // What an archive holds, its arrays tell; rows of an array are series of one length.
     let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted)
@@ -42,10 +36,10 @@ pub fn load_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
 
 /// Reads all samples for a model, with labels from a column; the columns of features are then in the model's order.
 pub fn read_for(model: &AnyModel, input: &Input, label: LabelColumn, context: &Context) -> Result<Table, Failure> {
-    let (file, takes) = (&input.data, Takes::from(model));
-    let options = ReadOptions { label, n_features: takes.n_features, ..input.options_for(&takes) };
+    let file = &input.data;
+    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(&**model) };
     let (mut table, _) = context.read(file, &options)?;
-    put_in_order(&mut table, &takes, file)?;
+    put_in_order(&mut table, &**model, file)?;
     Ok(table)
 }
 
@@ -78,8 +72,8 @@ pub fn json_of(model: &AnyModel, path: &Path) -> Value {
     let mut object = json!({
         "model": path.display().to_string(),
         "method": model.method(),
-        "n_features": Takes::from(model).n_features,
-        "report": report_json(report(model)),
+        "n_features": model.n_features(),
+        "report": report_json(model.report()),
         "model_bytes": size_of_file(path),
     });
     match model {

@@ -7,13 +7,13 @@ use std::thread;
 
 use indicatif::HumanCount;
 use widemargin::data::SamplesView;
+use widemargin::model::Model;
 use widemargin::monitor::{Monitor, Progress};
 use widemargin_io::{Block, Blocks, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, in_file, shown, while_reading};
-use crate::takes::Takes;
 
 /// Remarks that are printed of a file.
 const MAX_REMARKS: usize = 20;
@@ -22,7 +22,7 @@ const MAX_REMARKS: usize = 20;
 /// of rows.
 pub fn through<T>(
     context: &Context,
-    model: &Takes<'_>,
+    model: &dyn Model,
     input: &Input,
     label: LabelColumn,
     of: impl Fn(&SamplesView<'_>, &Monitor<'_>) -> widemargin::Result<T>,
@@ -30,7 +30,7 @@ pub fn through<T>(
 ) -> Result<u64, Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
     // Rows of indices are then as wide as the model, and an index beyond it is reported with its line.
-    let options = ReadOptions { label, n_features: model.n_features, ..input.options_for(model) };
+    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
     context.bar.say(format!("reading {name}"));
     let blocks = Blocks::open(file, &options).map_err(|error| while_reading(error, file))?;
     let mut n_rows = 0;
@@ -60,15 +60,15 @@ pub fn through<T>(
 ///
 /// Samples without columns are refused by a model of columns with categories or missing values, which it encodes in a way
 /// of its own.
-pub fn put_in_order(table: &mut Table, model: &Takes<'_>, file: &Path) -> Result<(), Failure> {
-    if model.table_columns.is_some() && table.columns.is_none() && table.feature_names.is_none() {
+pub fn put_in_order(table: &mut Table, model: &dyn Model, file: &Path) -> Result<(), Failure> {
+    if model.table_columns().is_some() && table.columns.is_none() && table.feature_names.is_none() {
         let message = format!(
             "{}: the model was trained on a table whose columns are more than numbers, and these samples have no columns",
             shown(file)
         );
         return Err(Failure::input(message).help("pass a table with such columns, as CSV or TSV"));
     }
-    match model.feature_names {
+    match model.feature_names() {
         Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),
         None => Ok(()),
     }

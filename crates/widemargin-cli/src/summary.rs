@@ -13,13 +13,12 @@ use widemargin_io::Table;
 
 use crate::cancel::CANCELLED;
 use crate::context::Context;
-use crate::model::{json_of, named, report, size_of_file};
+use crate::model::{json_of, named, size_of_file};
 use crate::output::joined;
 use crate::readable::{plain, wrapped};
 use crate::report::{Failure, cancelled};
 use crate::resources::OnDisk;
 use crate::samples::{count_nonzeros, extent};
-use crate::takes::{Takes, of_any};
 
 /// What becomes of a fit that is stopped.
 #[derive(Clone, Copy, Debug, Args)]
@@ -65,7 +64,7 @@ impl Fitted {
     /// A model of a table in memory.
     pub fn of(model: AnyModel, table: &Table) -> widemargin::Result<Self> {
         let model = named(model, table)?;
-        let (samples, n_features) = (&table.samples, Takes::from(&model).n_features);
+        let (samples, n_features) = (&table.samples, model.n_features());
         let n_nonzero = n_features.map(|_| count_nonzeros(samples)).transpose()?;
         let extent = extent(samples, n_features.unwrap_or(0))?;
         Ok(Fitted { model, n_samples: samples.n_rows(), kind: samples.kind(), n_nonzero, extent })
@@ -85,10 +84,10 @@ impl Fitted {
         output: &'a Path,
         stopping: Stopping,
     ) -> Result<Summary<'a>, Failure> {
-        let report = report(&self.model);
+        let report = self.model.report();
         stopping.check(output, report)?;
         context.bar.say(format!("writing {}", output.display()));
-        of_any!(&self.model, model => model.save(output))?;
+        self.model.save(output)?;
         context.bar.hide();
         report.warnings.iter().for_each(|warning| context.warn(warning));
         Ok(Summary { of: self, seconds: (seconds_read, context.seconds()), output })
@@ -111,7 +110,7 @@ impl Summary<'_> {
             "samples": self.of.kind,
             "n_nonzero": self.of.n_nonzero,
             "parameters": parameters,
-            "chosen": of_any!(&self.of.model, model => json!(model.parameters())),
+            "chosen": self.of.model.parameters(),
             "seconds_read": self.seconds.0,
             "seconds": self.seconds.1,
         });
@@ -122,7 +121,7 @@ impl Summary<'_> {
     pub fn summary(&self) -> String {
         let mut lines = vec![format!("data: {}", self.of.extent), format!("model: {}", chosen(&self.of.model))];
         lines.extend(expected(&self.of.model).map(|expected| format!("expected: {expected}")));
-        let report = report(&self.of.model);
+        let report = self.of.model.report();
         if report.status != Status::Converged {
             lines.push(format!("status: {}", report.status.as_str()));
         }
@@ -141,7 +140,7 @@ const INDENT: usize = 4;
 
 /// The selected parameters, in one line.
 fn chosen(model: &AnyModel) -> String {
-    let parameters = of_any!(model, model => json!(model.parameters()));
+    let parameters = json!(model.parameters());
     let of = |name: &&str| Some(format!("{name} = {}", plain(parameters.get(name).filter(|value| !value.is_null())?)));
     [model.method().to_owned()].into_iter().chain(SHOWN.iter().filter_map(of)).collect::<Vec<_>>().join(", ")
 }

@@ -98,7 +98,7 @@ const ROWS_PER_CLASS: usize = 4;
 /// Checks that labels to train a classifier with are classes.
 ///
 /// Refused are labels that all differ, and numbers with fractions: all of them where the column was not named by the user,
-/// else where most of them differ. Where the method predicts numbers too, the task is asked for if they could be meant.
+/// else where most of them differ. Where the method is one of regression too, the task is asked for if they could be meant.
 /// Images are labeled by folders, or in their files, and are not looked at.
 fn check_classes(context: &Context, method: Method, input: &Input, table: &Table) -> Result<(), Failure> {
     let Some(labels) = table.labels.as_ref().filter(|_| table.samples.kind() != "images") else { return Ok(()) };

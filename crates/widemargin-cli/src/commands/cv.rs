@@ -17,7 +17,6 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::fit::{Answers, Data, Fit, fit_of, scoring_of};
 use crate::folds::{FoldArgs, Folds};
-use crate::model::report;
 use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, joined, print, print_json};
 use crate::parameters::{Method, Task};
@@ -265,7 +264,7 @@ impl Search<'_> {
         let model = model.map_err(|error| in_whole(error, train))?;
         let (part, weights) = self.part(test)?;
         let score = self.score(&model, &part, weights.as_deref(), test, monitor)?;
-        Ok((score, report(&model).status))
+        Ok((score, model.report().status))
     }
 
     /// The score of a model on some rows.

@@ -18,7 +18,6 @@ use crate::model::load_for;
 use crate::output::{joined, print, print_json};
 use crate::report::Failure;
 use crate::scoring::AnyScoring;
-use crate::takes::Takes;
 
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
@@ -45,8 +44,8 @@ impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let model = load_for(&self.model, &self.input)?;
-        let (input, takes, start) = (&self.input, Takes::from(&model), Instant::now());
-        let evaluation = Evaluation { context, input, takes, metrics: &self.metrics };
+        let (input, start) = (&self.input, Instant::now());
+        let evaluation = Evaluation { context, input, model: &*model, metrics: &self.metrics };
         let evaluated = match &model {
             AnyModel::Classifier(model) if model.is_multilabel() => evaluate_labels(&evaluation, &**model),
             AnyModel::Classifier(model) => evaluate_classes(&evaluation, &**model),

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use widemargin::data::SamplesView;
+use widemargin::model::Model;
 use widemargin::monitor::Monitor;
 use widemargin::select::Scoring;
 use widemargin_io::Block;
@@ -11,13 +12,12 @@ use crate::context::Context;
 use crate::report::Failure;
 use crate::scoring::AnyScoring;
 use crate::stream::through;
-use crate::takes::Takes;
 
-/// What is evaluated: samples by a model that requires something of them.
+/// What is evaluated: a model on samples.
 pub struct Evaluation<'a> {
     pub context: &'a Context,
     pub input: &'a Input,
-    pub takes: Takes<'a>,
+    pub model: &'a dyn Model,
     /// The requested scores.
     pub metrics: &'a [AnyScoring],
 }
@@ -34,9 +34,9 @@ impl Evaluation<'_> {
         of: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<T>,
         each: impl FnMut(&Block, &T) -> Result<(), Failure>,
     ) -> Result<u64, Failure> {
-        let Evaluation { context, input, takes, .. } = self;
+        let Evaluation { context, input, model, .. } = self;
         let label = input.label.clone().unwrap_or_default();
-        through(context, takes, input, label, |view, monitor| of(view, context.common.threads, monitor), each)
+        through(context, *model, input, label, |view, monitor| of(view, context.common.threads, monitor), each)
     }
 }
 

@@ -15,7 +15,6 @@ use crate::label_column::label_column;
 use crate::model::{classifier, load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
-use crate::takes::Takes;
 use crate::text_table::{fixed, text_table};
 
 /// Arguments of `explain`.
@@ -47,7 +46,7 @@ impl Explain {
         let any = load_for(&self.model, &self.input)?;
         let model = classifier(&any, &self.model)?;
         let file = &self.input.data;
-        let table = read_for(&any, &self.input, label_column(&self.input, &Takes::from(&any))?, context)?;
+        let table = read_for(&any, &self.input, label_column(&self.input, &*any)?, context)?;
         context.bar.hide();
         let (samples, n) = (table.samples.view()?, table.samples.n_rows());
         let Some(row) = self.row.checked_sub(1).filter(|row| *row < n) else {

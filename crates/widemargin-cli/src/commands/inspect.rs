@@ -12,12 +12,11 @@ use crate::args::Input;
 use crate::commands::spectrum;
 use crate::context::Context;
 use crate::details::details;
-use crate::model::{json_of, report, size_of_file};
+use crate::model::{json_of, size_of_file};
 use crate::output::{joined, print, print_json};
 use crate::readable::{plain, rounded, wrapped};
 use crate::report::Failure;
 use crate::summary::expected;
-use crate::takes::{Takes, of_any};
 
 const SPECTRUM: &str = "Measure the negative eigenvalues of the similarity on samples";
 const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's similarity on these samples, at most 1000 of \
@@ -53,9 +52,9 @@ impl Inspect {
         let mut object = joined(
             json_of(model, &self.model),
             json!({
-                "parameters": of_any!(model, model => json!(model.parameters())),
-                "feature_names": Takes::from(model).feature_names,
-                "n_weights": of_any!(model, model => model.n_weights()),
+                "parameters": model.parameters(),
+                "feature_names": model.feature_names(),
+                "n_weights": model.n_weights(),
             }),
         );
         match model {
@@ -82,13 +81,12 @@ impl Inspect {
 fn text(model: &AnyModel, size: u64) -> String {
     let mut lines = vec![("method".to_owned(), model.method().to_owned())];
     let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
-    if let Value::Object(parameters) = of_any!(model, model => json!(model.parameters())) {
+    if let Value::Object(parameters) = json!(model.parameters()) {
         let is_set = |value: &Value| !value.is_null() && value.as_array().is_none_or(|values| !values.is_empty());
         parameters.iter().filter(|(_, value)| is_set(value)).for_each(|(name, value)| add(name, plain(value)));
     }
-    let takes = Takes::from(model);
-    takes.n_features.into_iter().for_each(|n| add("features", HumanCount(n as u64).to_string()));
-    takes.feature_names.into_iter().for_each(|names| add("columns", beginning(names)));
+    model.n_features().into_iter().for_each(|n| add("features", HumanCount(n as u64).to_string()));
+    model.feature_names().into_iter().for_each(|names| add("columns", beginning(names)));
     match model {
         AnyModel::Classifier(model) => {
             add("classes", format!("{}: {}", model.classes().len(), beginning(model.classes())));
@@ -98,8 +96,7 @@ fn text(model: &AnyModel, size: u64) -> String {
             add("samples trained on", HumanCount(model.loo_scores().len() as u64).to_string());
         }
     }
-    let n_weights = of_any!(model, model => model.n_weights());
-    add("weights", format!("{} in a file of {}", HumanCount(n_weights as u64), DecimalBytes(size)));
+    add("weights", format!("{} in a file of {}", HumanCount(model.n_weights() as u64), DecimalBytes(size)));
     if let AnyModel::Classifier(model) = model {
         let report = model.report();
         let (steps, iterations) = (report.max_iterations(), model.iterations());
@@ -111,7 +108,7 @@ fn text(model: &AnyModel, size: u64) -> String {
         add("probabilities", probabilities(&**model));
     }
     expected(model).into_iter().for_each(|expected| add("expected", expected));
-    lines.extend(remarks(report(model)));
+    lines.extend(remarks(model.report()));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, value): &(String, String)| format!("{name:<width$}  {}\n", wrapped(value, width + 2));
     let mut text: String = lines.iter().map(line).collect();

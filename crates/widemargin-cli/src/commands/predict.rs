@@ -19,7 +19,6 @@ use crate::model::load_for;
 use crate::output::{Output, check_output};
 use crate::report::{Failure, shown};
 use crate::stream::through;
-use crate::takes::Takes;
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
@@ -82,12 +81,12 @@ impl Predict {
         }
         let model = load_for(&self.model, &self.input)?;
         self.check(&model)?;
-        let (takes, threads, input) = (Takes::from(&model), context.common.threads, &self.input);
-        let label = label_column(input, &takes)?;
+        let (threads, input) = (context.common.threads, &self.input);
+        let label = label_column(input, &*model)?;
         let (names, output) = (self.names(&model), Output::open(self.output.as_deref())?);
         let mut out = Writer { lines: self.output_format, names, output, text: Vec::new(), has_head: false };
         let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| self.predicted(&model, view, threads, monitor);
-        through(context, &takes, input, label, of, |block, found| out.write(block, found))?;
+        through(context, &*model, input, label, of, |block, found| out.write(block, found))?;
         out.output.finish()
     }
 

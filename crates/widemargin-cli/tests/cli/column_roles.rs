@@ -114,10 +114,7 @@ fn a_table_is_read_from_standard_input() {
     let folder = Folder::trained();
     folder.write("wrong.txt", "1,2,3\n4,5,6\n");
     for command in ["predict m", "evaluate m", "explain m --row 1"] {
-        folder
-            .run_with_input(&format!("{command} -"), "1,2,3\n4,5,6\n")
-            .fails(2, &["index:value pair"])
-            .helps(&["--format"]);
+        folder.run_with_input(&format!("{command} -"), "1,2,3\n4,5,6\n").fails(2, &["index:value pair", "--format"]);
         folder.run(&format!("{command} wrong.txt")).fails(2, &["wrong.txt", "index:value pair"]);
     }
 }

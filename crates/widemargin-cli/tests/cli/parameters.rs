@@ -96,7 +96,7 @@ fn values_outside_their_domain_are_refused() {
         (":tol=-1", "tol -1"),
         (":max-iter=0", "max-iter 0"),
         (" --memory-limit 0", "above 0"),
-        (" --memory-limit 0.000001", "kB for 150 samples"),
+        (" --memory-limit 0.000001", "MB for 150 samples"),
         (" --class-weight wasp:2", "wasp"),
     ] {
         folder.run(&format!("train circle.csv -o x --method thin-plate{flags}")).fails(2, &[words]);

@@ -128,24 +128,24 @@ fn numbers_that_are_categories_are_encoded_as_text_is() {
     let numbers = ["blue", "green", "red", "amber"].iter().zip(["30", "7", "19", "4"]);
     let numbered = numbers.fold(table.clone(), |text, (color, number)| text.replace(color, number));
     folder.write("text.csv", &table);
-    folder.write("numbers.csv", &numbered);
+    folder.write("codes.csv", &numbered);
     let train = "--method thin-plate --label kind -C 1";
     folder.train(&format!("text.csv -o text {train}"));
-    folder.train(&format!("numbers.csv -o numbers {train} --categorical color"));
-    let notes = folder.inspect("numbers")["report"]["notes"].to_string();
+    folder.train(&format!("codes.csv -o codes {train} --categorical color"));
+    let notes = folder.inspect("codes")["report"]["notes"].to_string();
     assert!(notes.contains("column 'color': 4 categories"), "{notes}");
     let scores = |model: &str| folder.predict(&format!("{model} {model}.csv --label kind --scores"));
-    assert_eq!(scores("numbers"), scores("text"));
+    assert_eq!(scores("codes"), scores("text"));
     folder.write("new.csv", "size,color,known\n3,8,yes\n");
-    let run = folder.run("predict numbers new.csv").well();
+    let run = folder.run("predict codes new.csv").well();
     assert!(run.err.contains("column 'color': '8' did not occur in training"), "{}", run.err);
     // A column of categories is not the label, wherever it is.
     folder.write("bare.csv", (0..60).map(|row| format!("{},{}\n", row % 3, row % 2)).collect::<String>());
     folder.train("bare.csv -o bare --method thin-plate --categorical 1 --label 2");
     for (arguments, words) in [
-        ("numbers.csv --categorical hue", "--categorical 'hue'"),
-        ("numbers.csv --categorical kind --label kind", "it is also the label column"),
-        ("numbers.csv --categorical color --label kind --method power-mean --memory-limit 1GB", "--categorical"),
+        ("codes.csv --categorical hue", "--categorical 'hue'"),
+        ("codes.csv --categorical kind --label kind", "it is also the label column"),
+        ("codes.csv --categorical color --label kind --method power-mean --memory-limit 1GB", "--categorical"),
         ("- --format csv --categorical color", "read twice"),
     ] {
         folder.run(&format!("train {arguments} -o m")).fails(2, &[words]);

@@ -119,7 +119,7 @@ pub(super) fn decoded<const N: usize, T>(
     bytes.as_chunks::<N>().0.iter().map(move |bytes| if big_endian { big(*bytes) } else { little(*bytes) })
 }
 
-/// Appends the numbers in some bytes, of which the order is looked at once.
+/// Appends the numbers in some bytes; their order is looked at once.
 pub(super) fn append<const N: usize, T>(
     bytes: &[u8],
     big_endian: bool,

@@ -305,7 +305,7 @@ impl<K: Clone + PartialEq> RowPlaces<K> {
         Some((file, number + (row - start)))
     }
 
-    /// Appends consecutive rows of one file, of which the first has this number.
+    /// Appends consecutive rows of one file; the first has this number.
     pub(crate) fn push(&mut self, file: K, number: usize, n_rows: usize) {
         let follows =
             |(start, last, first): &(usize, K, usize)| *last == file && first + (self.n_rows - start) == number;

@@ -35,7 +35,7 @@ pub fn explanation_html(
 /// Terms of the explanation of a sample on a page.
 pub const MAX_TERMS: usize = 6;
 
-/// Samples of a report, of which some are explained, with the bases of its model.
+/// Samples of a report, some of them explained, with the bases of its model.
 pub struct Cases<'a> {
     pub samples: &'a SamplesView<'a>,
     /// The names of columns.

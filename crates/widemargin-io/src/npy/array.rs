@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use widemargin::data::Label;
 
-use super::dtype::{Dtype, Kind, decoded, for_numbers};
+use super::dtype::{Dtype, Kind, append, decoded, for_numbers};
 use super::header::Header;
 use crate::error::Failure;
 use crate::problem::{IMPUTE, Problem};
@@ -114,11 +114,11 @@ impl<R: Read> Array<R> {
         };
         self.for_chunks(n, NUMBERS, |dtype, chunk| match &mut out {
             Values::F32(values) if dtype.is_float() => {
-                values.extend(decoded(chunk, dtype.big_endian, f32::from_le_bytes, f32::from_be_bytes));
+                append(chunk, dtype.big_endian, f32::from_le_bytes, f32::from_be_bytes, values);
                 Ok(())
             }
             Values::F64(values) if dtype.is_float() => {
-                values.extend(decoded(chunk, dtype.big_endian, f64::from_le_bytes, f64::from_be_bytes));
+                append(chunk, dtype.big_endian, f64::from_le_bytes, f64::from_be_bytes, values);
                 Ok(())
             }
             _ => for_ints(dtype, chunk, NUMBERS, |number| out.push(number)),

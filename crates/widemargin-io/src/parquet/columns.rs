@@ -58,7 +58,7 @@ impl Columns {
         }
         let mut known = Vec::with_capacity(kinds.len());
         for (column, kind) in kinds.into_iter().enumerate() {
-            let other = |found| {
+            let other = |found: String| {
                 let text = format!("values of the type {found} are not read, expected numbers or booleans");
                 wrong(&names[column], Problem::new(text).help("turn the column into numbers, or leave it out"))
             };

@@ -76,7 +76,7 @@ mod tests {
     fn rejects_values_that_are_not_probabilities() {
         let refused = |p: &[f64]| log_loss(&[0, 1], 2, p, None).unwrap_err().to_string();
         assert!(refused(&[0.5, 0.5, 1.5, -0.5]).contains("1.5 in row 1 (from 0) is no probability"));
-        assert!(refused(&[0.5, 0.5, 0.5, 0.25]).contains("row 1 sum to 0.75"));
+        assert!(refused(&[0.5, 0.5, 0.5, 0.25]).contains("row 1 (from 0) sum to 0.75"));
         assert!(refused(&[0.5, 0.5, f64::NAN, 0.5]).contains("no probability"));
         assert!(refused(&[0.5]).contains("1 probabilities"));
         assert!(brier_score(&[0], 2, &[1.0, 0.0], Some(&[0.0])).unwrap_err().to_string().contains("weight"));

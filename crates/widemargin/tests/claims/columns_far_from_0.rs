@@ -128,11 +128,7 @@ fn defaults_keep_their_scores() {
 
         let (of_train, of_test) = (targets.of_rows(&rows(0)), targets.of_rows(&rows(1)));
         let found = SimilaritySearch::default().choose(&train, &of_train, None, &monitor).unwrap();
-        let model = found
-            .apply_to_regressor(BasisExpansionRegressorParams::new(any()))
-            .unwrap()
-            .fit(&train, &of_train)
-            .unwrap();
+        let model = found.apply(BasisExpansionRegressorParams::new(any())).unwrap().fit(&train, &of_train).unwrap();
         let predicted = Regressor::predict(&model, &test, 1, &monitor).unwrap().values;
         let truth: Vec<f64> = (0..N / 2).map(|row| of_test.row(row)[0]).collect();
         let mean = truth.iter().sum::<f64>() / truth.len() as f64;

@@ -321,7 +321,12 @@ impl<R, T: Real> Descent<'_, R, T> {
                     break;
                 }
             }
-            if std::env::var("HOLD_SAY").is_ok() { eprintln!("range {range:?}: {used} epochs; solve {:?}", self.problems.states.iter().map(|s| s.course.epochs).collect::<Vec<_>>()); }
+            if std::env::var("HOLD_SAY").is_ok() {
+                eprintln!(
+                    "range {range:?}: {used} epochs; solve {:?}",
+                    self.problems.states.iter().map(|s| s.course.epochs).collect::<Vec<_>>()
+                );
+            }
             self.pass.each_score(range.clone(), &pack, |_, scores| {
                 values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
             });

@@ -1,5 +1,4 @@
-//! Which rows are held out of a second fit, which starts at the solution: their decision values calibrate
-//! probabilities.
+//! Which rows are held out of a second fit: their decision values calibrate probabilities and estimate the accuracy.
 //!
 //! The rows are in random order, so that any range of them is a random sample. One range is enough of many rows; of
 //! few, several are held out one after the other.

@@ -106,9 +106,9 @@ impl PowerMeanParams {
             let mut costs = problem.costs.to_vec();
             costs[range.clone()].fill(0.0);
             let mut rest = LinearObjective::monitored(&blocks, targets, &costs, kind, self.threads, *monitor)?;
-            let start = NewtonStart { weights: &solved.weights, intercepts: &solved.intercepts };
+            // From 0: at the solution the gap may be below this already, with weights that know the rows.
             let settings = NewtonSettings { tol: self.tol.max(HELD_OUT_TOL), ..settings };
-            let without = newton::solve(&mut rest, &settings, Some(start), &monitor.without_progress())?;
+            let without = newton::solve(&mut rest, &settings, None, &monitor.without_progress())?;
             for (weights, values) in without.weights.chunks_exact(d).zip(&mut solution.held_out) {
                 values.extend(range.clone().map(|row| block.dot(row, weights) as f32));
             }

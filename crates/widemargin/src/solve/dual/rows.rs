@@ -203,31 +203,6 @@ impl<R> Pass<'_, R> {
         self.add_rows(rows, pack, |_, _, alpha| -std::mem::replace(alpha, T::zero()));
     }
 
-    /// Scales the dual variables α of each class lane, and the weights with them, to the largest dual objective:
-    /// by Σ α / (‖f‖² + Σ D α²). Nothing is scaled if the variables have an upper bound, or the weights are not
-    /// coordinates of f.
-    pub fn rescale<T: Real, const L: usize>(&self, pack: &mut Pack<T, L>) {
-        if self.terms.loss != Loss::SquaredHinge || !self.terms.is_symmetric {
-            return;
-        }
-        for class in 0..pack.problems.len() {
-            let (mut linear, mut square) = (0.0, pack.weights.squared_norm(class));
-            for (row, alphas) in pack.alphas.iter().enumerate() {
-                let alpha: f64 = alphas[class].into();
-                if alpha > 0.0 {
-                    let cost = self.terms.cost(row, pack.problems[class]);
-                    linear += alpha;
-                    square += self.terms.loss.diagonal(cost) * alpha * alpha;
-                }
-            }
-            if square > 0.0 {
-                let factor = T::of(linear / square);
-                pack.weights.scale(class, factor);
-                pack.alphas.iter_mut().for_each(|alphas| alphas[class] = alphas[class] * factor);
-            }
-        }
-    }
-
     /// φ·w of some rows, for each class lane.
     pub fn each_score<T: Real, const L: usize>(
         &self,

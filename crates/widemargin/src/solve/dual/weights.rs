@@ -115,16 +115,6 @@ impl<T: Real, const L: usize> Weights<T, L> {
         }
     }
 
-    /// Multiplies the weights of one class.
-    pub fn scale(&mut self, class: usize, factor: T) {
-        let (n_classes, vectors) = (self.n_classes, self.vectors);
-        for lane in (0..self.n_nodes).map(|node| node * n_classes + class) {
-            for vector in self.lanes[lane / L..].iter_mut().step_by(vectors) {
-                vector[lane % L] = vector[lane % L] * factor;
-            }
-        }
-    }
-
     /// The squared norm of the weights of one class.
     pub fn squared_norm(&self, class: usize) -> f64 {
         let lanes = (0..self.n_nodes).map(|node| node * self.n_classes + class);

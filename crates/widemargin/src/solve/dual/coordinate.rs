@@ -217,21 +217,15 @@ impl<T: Real, const L: usize> Lanes<T, L> {
             // Rows skipped at 0 are outside the margin: all their terms are 0.
             let slack = if moving { (one - margins[l]).max(zero) } else { zero };
             let loss = if limits.squared { slack * slack } else { slack };
-            let terms = [limits.cost * loss, alpha - half * limits.ridge * alpha * alpha, alpha * margins[l]];
-            self.sums.add(l, terms.map(T::into));
+            self.sums.loss[l] += (limits.cost * loss).into();
+            self.sums.linear[l] += (alpha - half * limits.ridge * alpha * alpha).into();
+            self.sums.alpha_margin[l] += (alpha * margins[l]).into();
             if Self::SKIPS_BOUNDED && bounded >> l & 1 == 1 {
-                self.bounded.add(l, terms.map(T::into));
+                self.bounded.loss[l] += (limits.cost * loss).into();
+                self.bounded.linear[l] += alpha.into();
+                self.bounded.alpha_margin[l] += (alpha * margins[l]).into();
             }
         }
         if moves { Visit::Moved(steps) } else { Visit::Still }
-    }
-}
-
-impl<const L: usize> LaneSums<L> {
-    #[inline(always)]
-    fn add(&mut self, lane: usize, [loss, linear, alpha_margin]: [f64; 3]) {
-        self.loss[lane] += loss;
-        self.linear[lane] += linear;
-        self.alpha_margin[lane] += alpha_margin;
     }
 }

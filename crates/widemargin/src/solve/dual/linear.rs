@@ -30,6 +30,7 @@ use super::weights::{Frame, Weights};
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::error::{Error, Result, require, require_gap};
 use crate::isa::Isa;
+use crate::memory::prefetch;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Intercept, Loss, OneVsRest};
@@ -151,6 +152,10 @@ pub(crate) trait Features<const L: usize>: Sync {
     fn dot(&self, row: usize, weights: &[[f64; L]]) -> [f64; L];
     /// w += step · φ for each problem.
     fn add(&self, row: usize, steps: &[f64; L], weights: &mut [[f64; L]]);
+    /// Prefetches a row.
+    fn prefetch(&self, _row: usize) {}
+    /// Prefetches the position of a row.
+    fn prefetch_start(&self, _row: usize) {}
 }
 
 impl Features<1> for DenseView<'_, f32> {
@@ -210,6 +215,18 @@ impl<const L: usize> Features<L> for CsrMatrix<f32> {
                 weights[lane] += x * steps[lane];
             }
         }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        let range = self.indptr[row]..self.indptr[row + 1];
+        prefetch(&self.indices[range.clone()]);
+        prefetch(&self.values[range]);
+    }
+
+    #[inline(always)]
+    fn prefetch_start(&self, row: usize) {
+        prefetch(&self.indptr[row..row + 1]);
     }
 }
 
@@ -443,6 +460,17 @@ impl<M: Features<L>, const L: usize> DualRows<f64, L> for LinearRows<'_, M> {
         }
     }
 
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        self.features.prefetch(row);
+    }
+
+    #[inline(always)]
+    fn prefetch_start(&self, row: usize) {
+        self.features.prefetch_start(row);
+        prefetch(&self.squares[row..row + 1]);
+    }
+
     fn end_epoch(&self, live: u16, weights: &mut Weights<f64, L>) {
         if self.is_free {
             let rest = &mut weights.lanes[self.n_features..];
@@ -481,15 +509,16 @@ impl<M: Features<L>, const L: usize> DualRows<f64, L> for LinearRows<'_, M> {
             rounded.iter_mut().for_each(|weight| *weight = f64::from(*weight as f32));
         }
         let scores = self.center(pass, pack);
-        let certificate = |(class, dual): (usize, f64)| {
-            let loss = |row: usize| {
-                let margin = terms.targets.sign(row, problems[class]) * scores[row * problems.len() + class];
-                terms.cost(row, problems[class]) * terms.loss.value(1.0, margin)
-            };
-            let primal = 0.5 * self.quadratic(&pack.weights, class) + (0..n).map(loss).sum::<f64>();
-            Certificate { primal, dual: dual.max(0.0) }
-        };
-        dual.into_iter().enumerate().map(certificate).collect()
+        let half_norm = |class: usize| 0.5 * self.quadratic(&pack.weights, class);
+        let mut primal: Vec<f64> = (0..problems.len()).map(half_norm).collect();
+        for (row, scores) in scores.chunks_exact(problems.len()).enumerate() {
+            for ((primal, score), &problem) in primal.iter_mut().zip(scores).zip(&problems) {
+                let margin = terms.targets.sign(row, problem) * score;
+                *primal += terms.cost(row, problem) * terms.loss.value(1.0, margin);
+            }
+        }
+        let certificate = |(primal, dual): (f64, f64)| Certificate { primal, dual: dual.max(0.0) };
+        primal.into_iter().zip(dual).map(certificate).collect()
     }
 }
 

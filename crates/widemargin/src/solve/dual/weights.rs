@@ -93,25 +93,23 @@ impl<T: Real, const L: usize> Weights<T, L> {
         Weights { n_nodes, n_classes, pattern, vectors, lanes: Vectors::zeros(frame.n_features * vectors) }
     }
 
-    /// The vector and lane of a weight, by its position among those of its class.
-    fn place(&self, class: usize, at: usize) -> (usize, usize) {
-        let lane = (at % self.n_nodes) * self.n_classes + class;
-        (at / self.n_nodes * self.vectors + lane / L, lane % L)
-    }
-
     /// Gathers the weights of one class.
     pub fn set(&mut self, class: usize, weights: &[T]) {
-        for (at, &weight) in weights.iter().enumerate() {
-            let (vector, lane) = self.place(class, at);
-            self.lanes[vector][lane] = weight;
+        for (lanes, weights) in self.lanes.chunks_exact_mut(self.vectors).zip(weights.chunks_exact(self.n_nodes)) {
+            for (node, &weight) in weights.iter().enumerate() {
+                let lane = node * self.n_classes + class;
+                lanes[lane / L][lane % L] = weight;
+            }
         }
     }
 
     /// Scatters the weights of one class.
     pub fn get(&self, class: usize, weights: &mut [T]) {
-        for (at, weight) in weights.iter_mut().enumerate() {
-            let (vector, lane) = self.place(class, at);
-            *weight = self.lanes[vector][lane];
+        for (lanes, weights) in self.lanes.chunks_exact(self.vectors).zip(weights.chunks_exact_mut(self.n_nodes)) {
+            for (node, weight) in weights.iter_mut().enumerate() {
+                let lane = node * self.n_classes + class;
+                *weight = lanes[lane / L][lane % L];
+            }
         }
     }
 

@@ -10,7 +10,6 @@ use super::weights::Weights;
 use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
 use crate::monitor::{Monitor, Stopped};
-use crate::problem::Loss;
 use crate::simd::Simd;
 
 /// Rows visited between two checks of the monitor.

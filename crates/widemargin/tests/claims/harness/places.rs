@@ -106,7 +106,7 @@ impl Checkpoint for MemoryCheckpoint {
     }
 }
 
-/// Samples of which at most some thousand are read at a time.
+/// Samples that are read some thousand at a time.
 pub struct Chunked<'a> {
     samples: &'a AnySamples,
     pub n_reads: AtomicUsize,

@@ -1,4 +1,4 @@
-//! What does not depend on others: the decision values of a sample on the samples beside it, and the problem of a label
+//! What does not depend on others: the decision values of a sample on the other samples, and the problem of a label
 //! or a target on the other ones.
 
 use super::{Problem, assert_close, fit, hold};

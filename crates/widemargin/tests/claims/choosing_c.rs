@@ -6,7 +6,7 @@ use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, ThinPlateParams};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Intercept, Loss};
+use widemargin::problem::Loss;
 use widemargin::similarity::{AnySimilarity, ConditionalKernel, Similarity};
 use widemargin::solve::thin_plate::Polynomials;
 
@@ -30,39 +30,6 @@ fn params(bases: &Vectors) -> BasisExpansionParams<AnySimilarity> {
 fn is_wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Label) -> bool {
     let sample = AnySamples::Vectors(sample.clone());
     model.predict(&sample, 1).unwrap()[0] != label
-}
-
-#[test]
-fn the_error_without_each_sample_is_that_of_refits() {
-    let cases = [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalized), (2, Intercept::None)];
-    let losses = [Loss::SquaredHinge, Loss::SquaredError];
-    for ((classes, intercept), loss) in cases.into_iter().flat_map(|case| losses.map(|loss| (case, loss))) {
-        let (n, d) = (60, 3);
-        let (values, labels) = blobs(n, d, classes, 5);
-        // As many features as there may be samples inside the margin.
-        let bases = vectors(&blobs(50, d, classes, 6).0, d);
-        let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
-        let of = |c: CChoice| params(&bases).intercept(intercept).loss(loss).c(c);
-        let fitted = of(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
-        let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
-        assert!(chosen.loo_exact, "{chosen:?}");
-        let wrong = (0..n).filter(|&i| {
-            let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
-            let labels = Labels::new(labels.clone());
-            let without =
-                of(CChoice::Value(fitted.c())).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
-            is_wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
-        });
-        let estimate = chosen.loo_error.unwrap() * n as f64;
-        assert!((estimate - wrong.count() as f64).abs() < 1e-6, "{classes} {intercept} {loss}: {estimate}");
-        // No other C of the path has a smaller loss, and the fit at this C is the same without the choice.
-        let least = fitted.path().iter().filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
-        assert!(chosen.loo_squared_hinge.unwrap() <= least * (1.0 + 1e-9));
-        let again = of(CChoice::Value(fitted.c())).fit(&all, &Labels::new(labels)).unwrap();
-        for (a, b) in fitted.weights().iter().zip(again.weights()) {
-            assert!((a - b).abs() <= 2e-3 * (1.0 + b.abs()), "{a} {b}");
-        }
-    }
 }
 
 #[test]

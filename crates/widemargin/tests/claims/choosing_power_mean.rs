@@ -2,9 +2,9 @@
 //! the samples.
 
 use crate::common::histograms;
-use crate::resources_common::Disk;
+use crate::thin_plate_common::eliminate;
 use widemargin::Result;
-use widemargin::data::{DenseView, Labels, Rows, VectorSource};
+use widemargin::data::{DenseView, Labels, Rows};
 use widemargin::expansion::{AdditiveMap, Approximation};
 use widemargin::model::{CChoice, PowerMeanChoice, PowerMeanParams, PowerMeanSvc};
 use widemargin::monitor::Monitor;
@@ -12,26 +12,6 @@ use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 
 const D: usize = 8;
-
-/// x of (A) x = b by elimination with pivots.
-fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let n = b.len();
-    for col in 0..n {
-        let pivot = (col..n).max_by(|&i, &j| a[i][col].abs().total_cmp(&a[j][col].abs())).unwrap();
-        a.swap(col, pivot);
-        b.swap(col, pivot);
-        for row in col + 1..n {
-            let factor = a[row][col] / a[col][col];
-            let (above, below) = a.split_at_mut(row);
-            below[0].iter_mut().zip(&above[col]).skip(col).for_each(|(x, y)| *x -= factor * y);
-            b[row] -= factor * b[col];
-        }
-    }
-    for row in (0..n).rev() {
-        b[row] = (b[row] - (row + 1..n).map(|col| a[row][col] * b[col]).sum::<f64>()) / a[row][row];
-    }
-    b
-}
 
 /// The mean squared hinge of least squares without each sample, by refits.
 fn left_out(gram: &dyn Fn(usize, usize) -> f64, labels: &Labels, c: f64) -> f64 {
@@ -45,7 +25,7 @@ fn left_out(gram: &dyn Fn(usize, usize) -> f64, labels: &Labels, c: f64) -> f64 
             let row = |&a: &usize| {
                 others.iter().map(|&b| gram(a, b) + if a == b { 0.5 / c } else { 0.0 }).collect::<Vec<f64>>()
             };
-            let x = solved(others.iter().map(row).collect(), others.iter().map(|&j| sign(j)).collect());
+            let x = eliminate(others.iter().map(row).collect(), others.iter().map(|&j| sign(j)).collect());
             let score: f64 = others.iter().zip(&x).map(|(&j, x)| x * gram(i, j)).sum();
             sum += (1.0 - sign(i) * score).max(0.0).powi(2);
         }
@@ -158,37 +138,6 @@ fn fixed_parameters_are_unchanged_and_the_fit_is_that_with_the_selected_values()
         }
     }
     assert_eq!(fit(&PowerMeanParams::new(p), &view, &labels).choice(), None);
-}
-
-#[test]
-fn copies_order_and_threads_make_no_difference() {
-    let n = 50;
-    let (values, labels) = histograms(n, D, 3, 9);
-    let view = DenseView::new(&values, n, D).unwrap();
-    let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
-    let of = |threads, rows: &[usize], weights: Option<&[f64]>| {
-        let values: Vec<f64> = rows.iter().flat_map(|&row| values[row * D..(row + 1) * D].to_vec()).collect();
-        let view = DenseView::new(&values, rows.len(), D).unwrap();
-        let params = PowerMeanParams::auto().threads(threads);
-        params.fit_with(&view, &labels.select(rows), weights, &Monitor::none()).unwrap()
-    };
-    let all: Vec<usize> = (0..n).collect();
-    let one = of(1, &all, Some(&weights));
-    let copies: Vec<usize> = (0..n).rev().flat_map(|row| vec![row; weights[row] as usize]).collect();
-    for other in [of(3, &all, Some(&weights)), of(2, &copies, None)] {
-        assert_eq!((other.choice(), other.weights()), (one.choice(), one.weights()));
-    }
-    let read = PowerMeanSvc::from_bytes(&one.to_bytes().unwrap()).unwrap();
-    assert_eq!(read, one);
-    assert!(read.choice().is_some_and(|choice| choice.path.len() > 20));
-    // Out of core, all samples are looked at too, in single precision.
-    let source = VectorSource(&view);
-    let disk = Disk::new(None);
-    let resources = disk.resources(1 << 30);
-    let blocks =
-        PowerMeanParams::auto().fit_blocks(&source, &labels, Some(&weights), &resources, &Monitor::none()).unwrap();
-    assert_eq!((blocks.map().kernel(), blocks.map().n_nodes()), (one.map().kernel(), one.map().n_nodes()));
-    assert!((blocks.c() / one.c() - 1.0).abs() < 1e-6, "{} {}", blocks.c(), one.c());
 }
 
 fn selected(

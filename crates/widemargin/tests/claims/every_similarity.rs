@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use widemargin::data::{
-    AnySamples, BitSets, CsrMatrix, DenseMatrix, Grids, Labels, Samples, Series, Training, Vectors,
-};
+use crate::common::{sparse_vectors, vectors};
+use widemargin::data::{AnySamples, BitSets, Grids, Images, Labels, Samples, Series, Training};
 use widemargin::expansion::spectrum_with;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
@@ -15,6 +14,9 @@ use widemargin::similarity::{
 };
 
 pub const N: usize = 30;
+
+/// More than a chunk of any method, and no multiple of any lanes.
+const MANY: usize = 301;
 
 /// Numbers from 0 to 1.
 pub fn noise(n: usize) -> Vec<f32> {
@@ -27,8 +29,8 @@ pub fn noise(n: usize) -> Vec<f32> {
 }
 
 /// Histograms with zeros, one of them all zeros, and two that are equal.
-fn rows(n_cols: usize) -> Vec<f32> {
-    let mut values: Vec<f32> = noise(N * n_cols).into_iter().map(|x| if x < 0.4 { 0.0 } else { x }).collect();
+fn rows(n: usize, n_cols: usize) -> Vec<f32> {
+    let mut values: Vec<f32> = noise(n * n_cols).into_iter().map(|x| if x < 0.4 { 0.0 } else { x }).collect();
     values[..n_cols].fill(0.0);
     values.copy_within(n_cols..2 * n_cols, 5 * n_cols);
     values
@@ -36,48 +38,49 @@ fn rows(n_cols: usize) -> Vec<f32> {
 
 pub fn dense(values: Vec<f32>) -> AnySamples {
     let n_cols = values.len() / N;
-    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: N, n_cols }))
-}
-
-fn sparse(values: &[f32]) -> AnySamples {
-    let n_cols = values.len() / N;
-    let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols };
-    for row in values.chunks(n_cols) {
-        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            matrix.indices.push(column as u32);
-            matrix.values.push(value);
-        }
-        matrix.indptr.push(matrix.values.len());
-    }
-    AnySamples::Vectors(Vectors::Sparse(matrix))
+    vectors(values, n_cols)
 }
 
 /// Samples of a kind, in every form that they have.
 pub fn samples_of(kind: &str) -> Vec<AnySamples> {
+    forms(kind, N, &[N, 3])
+}
+
+/// `n` samples of a kind; vectors of these widths, the first without its zeros too.
+fn forms(kind: &str, n: usize, widths: &[usize]) -> Vec<AnySamples> {
     match kind {
-        "vectors" => vec![dense(rows(N)), sparse(&rows(N)), dense(rows(3))],
+        "vectors" => {
+            let sparse = sparse_vectors(&rows(n, widths[0]), widths[0]);
+            let dense = |&width: &usize| vectors(rows(n, width), width);
+            let [first, others @ ..] = widths else { panic!("no width") };
+            [dense(first), sparse].into_iter().chain(others.iter().map(dense)).collect()
+        }
         "bit sets" => {
-            let words = noise(2 * N).into_iter().enumerate();
+            let words = noise(2 * n).into_iter().enumerate();
             let words = words.map(|(at, x)| if at < 2 { 0 } else { u64::from(x.to_bits()) * 0x9E37_79B9 }).collect();
-            vec![AnySamples::BitSets(BitSets::new(words, N, 128).unwrap())]
+            vec![AnySamples::BitSets(BitSets::new(words, n, 128).unwrap())]
         }
         "strings" => {
-            let letters = noise(N * 12);
+            let letters = noise(n * 12);
             let word = |row: usize| {
                 let letters = &letters[row * 12..row * 12 + row % 11];
                 letters.iter().map(|x| ["A", "C", "G", "é"][(x * 3.99) as usize]).collect::<String>()
             };
-            vec![AnySamples::Strings((0..N).map(word).collect())]
+            vec![AnySamples::Strings((0..n).map(word).collect())]
         }
         "time series" => {
             let series = |channels: usize| {
-                let lengths: Vec<usize> = (0..N).map(|row| 3 + row % 8).collect();
+                let lengths: Vec<usize> = (0..n).map(|row| 3 + row % 8).collect();
                 let values = noise(lengths.iter().sum::<usize>() * channels);
                 AnySamples::Series(Series::new(values, &lengths, channels).unwrap())
             };
             vec![series(1), series(2)]
         }
-        "grids of cells" => vec![AnySamples::Grids(Grids::new(noise(N * 4 * 3 * 5), 4, 3, 5).unwrap())],
+        "grids of cells" => vec![AnySamples::Grids(Grids::new(noise(n * 4 * 3 * 5), 4, 3, 5).unwrap())],
+        "images" => {
+            let pixels = noise(n * 16 * 16).into_iter().map(|x| (255.0 * x) as u8).collect();
+            vec![AnySamples::Images(Images::new(pixels, 16, 16, 1).unwrap())]
+        }
         other => panic!("no samples for the tests are {other}: make some here"),
     }
 }
@@ -175,7 +178,7 @@ fn has_no_negative_eigenvalues_if_definite() {
 
 #[test]
 fn dense_and_sparse_samples_are_the_same_and_chunks_change_nothing() {
-    let (dense, sparse) = (dense(rows(N)), sparse(&rows(N)));
+    let (dense, sparse) = (dense(rows(N, N)), sparse_vectors(&rows(N, N), N));
     for_every_similarity(|row, spec, samples| {
         let (similarity, _) = fitted(spec, samples);
         let whole = pairwise(&similarity, samples, samples).unwrap();
@@ -196,22 +199,51 @@ fn dense_and_sparse_samples_are_the_same_and_chunks_change_nothing() {
     });
 }
 
+/// Trains on some samples and scores many; and the same after the model's file was read.
+fn check_scores(spec: &str, samples: &AnySamples, n_basis: usize, classes: usize) {
+    let labels = Labels::new((0..MANY).map(|i| (i % classes) as i64));
+    let params = BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).n_basis(n_basis).max_iter(5);
+    let model = params.fit(samples, &labels).unwrap();
+    let scores = |model: &BasisExpansionSvc<AnySimilarity>, rows: &[usize]| {
+        model.decision_function(&Samples::select(samples, rows), 2).unwrap().values().to_vec()
+    };
+    let all = scores(&model, &(0..MANY).collect::<Vec<_>>());
+    let width = all.len() / MANY;
+    let backwards = scores(&model, &(0..MANY).rev().collect::<Vec<_>>());
+    let turned: Vec<f32> = backwards.chunks(width).rev().flatten().copied().collect();
+    assert!(turned == all, "{spec}");
+    // Of every place in a vector register, and the last.
+    for row in (0..MANY).step_by(15) {
+        assert_eq!(scores(&model, &[row]), all[row * width..][..width], "{spec}, sample {row}");
+    }
+    let read = BasisExpansionSvc::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_eq!(scores(&read, &(0..MANY).collect::<Vec<_>>()), all, "{spec}");
+}
+
+/// Of every similarity, and with every descriptor before its usual one.
 #[test]
 fn a_model_scores_a_sample_alone_as_among_others_and_comes_back_from_its_file() {
-    let labels = Labels::new((0..N).map(|i| (i % 3) as i64));
-    for_every_similarity(|_, spec, samples| {
-        let params = BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).n_basis(8).max_iter(5);
-        let model = params.fit(samples, &labels).unwrap();
-        let scores = |model: &BasisExpansionSvc<AnySimilarity>, samples: &AnySamples| {
-            model.decision_function(samples, 1).unwrap().values().to_vec()
-        };
-        let all = scores(&model, samples);
-        for row in 0..N {
-            assert_eq!(scores(&model, &Samples::select(samples, &[row])), all[row * 3..][..3], "{spec}, sample {row}");
+    // Multiples of the rows of a grid.
+    let widths = [(21, 11, 2), (3, 1, 2), (72, 200, 3)];
+    for row in similarity_rows() {
+        let spec = row.examples.last().unwrap();
+        for kind in row.samples {
+            if *kind != "vectors" {
+                forms(kind, MANY, &[]).iter().for_each(|samples| check_scores(spec, samples, 13, 3));
+                continue;
+            }
+            for (width, n_basis, classes) in widths {
+                let n_basis = if row.name == "precomputed" { width } else { n_basis };
+                forms(kind, MANY, &[width]).iter().for_each(|samples| check_scores(spec, samples, n_basis, classes));
+            }
         }
-        let read = BasisExpansionSvc::from_bytes(&model.to_bytes().unwrap()).unwrap();
-        assert_eq!(scores(&read, samples), all, "{spec}");
-    });
+    }
+    // Strings are no graphs.
+    for row in descriptor_rows().filter(|row| row.name != "wl") {
+        for samples in row.samples.iter().flat_map(|kind| forms(kind, MANY, &[21])) {
+            check_scores(&format!("{}/{}", row.name, row.usual), &samples, 13, 2);
+        }
+    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Similarities by distance are right to single precision wherever the samples are: of scales from 1e-6 to 1e6, up to
 //! 1e6 from the origin, in one cluster or in two distant ones, in all columns or in one.
 
-use crate::resources_common::Disk;
+use crate::common::{sparse_vectors, vectors};
+use crate::harness::places::Disk;
 use widemargin::basis::{BasisChoice, choose};
-use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples, Training, Vectors};
+use widemargin::data::{Labels, Samples, Training};
 use widemargin::model::BasisExpansionParams;
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, pairwise};
@@ -25,22 +26,6 @@ struct Case {
 }
 
 impl Case {
-    fn dense(&self) -> AnySamples {
-        AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: self.rows.clone(), n_rows: N, n_cols: self.d }))
-    }
-
-    fn sparse(&self) -> AnySamples {
-        let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.d };
-        for row in self.rows.chunks(self.d) {
-            for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-                matrix.indices.push(column as u32);
-                matrix.values.push(value);
-            }
-            matrix.indptr.push(matrix.values.len());
-        }
-        AnySamples::Vectors(Vectors::Sparse(matrix))
-    }
-
     fn row(&self, i: usize) -> impl Iterator<Item = f64> {
         self.rows[i * self.d..(i + 1) * self.d].iter().map(|&x| f64::from(x))
     }
@@ -92,7 +77,9 @@ fn cases() -> Vec<Case> {
 /// Holds the similarity of every pair against `right`, which gives the value and how far it may be away.
 fn check(case: &Case, spec: &str, right: impl Fn(usize, usize) -> (f64, f64)) {
     let similarity = AnySimilarity::new(&[spec]).unwrap();
-    for (kind, samples) in [("dense", case.dense()), ("sparse", case.sparse())] {
+    for (kind, samples) in
+        [("dense", vectors(case.rows.clone(), case.d)), ("sparse", sparse_vectors(&case.rows, case.d))]
+    {
         let found = pairwise(&similarity, &samples, &samples).unwrap();
         for (i, j) in (0..N).flat_map(|i| (0..N).map(move |j| (i, j))) {
             let ((right, error), found) = (right(i, j), f64::from(found[i * N + j]));
@@ -159,7 +146,7 @@ fn functions_of_products() {
 #[test]
 fn two_distant_clusters() {
     let points = [-1e4, 0.0, 1e4, 0.0, 1e4, 1.0, 1e4, 2.0, 1e4, 3.0, -1e4, 1.0];
-    let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: points.to_vec(), n_rows: 6, n_cols: 2 }));
+    let samples = vectors(points.to_vec(), 2);
     let found = pairwise(&AnySimilarity::new(&["rbf:gamma=0.5"]).unwrap(), &samples, &samples).unwrap();
     for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
         let squared = (points[2 * i] - points[2 * j]).powi(2) + (points[2 * i + 1] - points[2 * j + 1]).powi(2);
@@ -172,9 +159,7 @@ fn two_distant_clusters() {
 fn decision_values_do_not_change_with_the_origin() {
     // Whole numbers, so that shifting them by a power of 2 loses nothing.
     let values = |shift: f32| (0..200 * 40).map(move |at| (at * at % 97 % 5) as f32 + shift).collect::<Vec<f32>>();
-    let samples = |shift: f32| {
-        AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: values(shift), n_rows: 200, n_cols: 40 }))
-    };
+    let samples = |shift: f32| vectors(values(shift), 40);
     let labels = Labels::new((0..200).map(|i| i64::from(i % 3 == 0)));
     for spec in ["rbf:gamma=0.02", "laplacian:gamma=0.02", "distance", "thin-plate"] {
         let scores = |shift: f32| {
@@ -199,7 +184,7 @@ fn two_distant_clusters_out_of_core() {
         let at_distance = |far: f32| {
             let center = |i: usize| if i.is_multiple_of(2) { far } else { -far };
             let values = (0..n * d).map(|at| (16.0 * noise[at]).floor() / 4.0 + center(at / d)).collect();
-            AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: d }))
+            vectors(values, d)
         };
         // The same differences, all of them exact, and nothing across.
         let (samples, near) = (at_distance(1_048_576.0), at_distance(256.0));
@@ -229,7 +214,7 @@ fn each_cluster_has_one_medoid() {
         let place = |i: usize| [(i % 3 * 1000) as f32, (i % 3 % 2 * 1000) as f32];
         let value = |i: usize, j: usize| place(i)[j] + ((i / 3 * 7 + j * 3) % 5) as f32 * 0.125 + 1_048_576.0;
         let values = (0..2 * n).map(|at| unit * value(at / 2, at % 2)).collect();
-        let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: 2 }));
+        let samples = vectors(values, 2);
         let square = unit * unit;
         let specs = [
             "linear".to_owned(),

@@ -104,35 +104,6 @@ fn it_finds_the_minimum_and_certifies_it() {
 }
 
 #[test]
-fn weights_equal_copies() {
-    let case = Case::new(60, 6, 3, 0.5, 8);
-    let times = |i: usize| i % 3 + i / 30;
-    let mut weighted = case.clone();
-    weighted.costs.iter_mut().enumerate().for_each(|(i, cost)| *cost *= times(i) as f64);
-    let rows: Vec<usize> = (0..60).flat_map(|i| std::iter::repeat_n(i, times(i))).collect();
-    let mut copied = case.clone();
-    copied.phi = rows.iter().flat_map(|&i| case.row(i).to_vec()).collect();
-    copied.codes = rows.iter().map(|&i| case.codes[i]).collect();
-    copied.costs = vec![0.5; rows.len()];
-    let (a, b) = (run(&weighted, Intercept::Penalized, &tight()), run(&copied, Intercept::Penalized, &tight()));
-    for k in 0..3 {
-        assert!((a.primal[k] - b.primal[k]).abs() <= 2e-6 * a.primal[k]);
-    }
-    for (a, b) in a.weights.iter().zip(&b.weights) {
-        assert!((a - b).abs() < 2e-2, "{a} {b}");
-    }
-}
-
-#[test]
-fn threads_change_no_bit() {
-    let case = Case::new(500, 12, 4, 1.0, 2);
-    let settings = DualSettings { tol: 1e-4, ..tight() };
-    let one = run(&case, Intercept::Penalized, &settings);
-    assert_eq!(one, run(&case, Intercept::Penalized, &DualSettings { threads: 3, ..settings }));
-    assert!((0..4).all(|k| one.gap(k) <= 1e-4));
-}
-
-#[test]
 fn rows_of_zeros_and_one_sided_problems_end() {
     let mut case = Case::new(20, 3, 3, 1.0, 1);
     case.phi[..9].fill(0.0);

@@ -2,7 +2,7 @@
 //! of fit; and they agree with predictions.
 
 use crate::common::histograms;
-use crate::resources_common::Disk;
+use crate::harness::places::Disk;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, Labels, SamplesView, Vectors};
 use widemargin::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams};

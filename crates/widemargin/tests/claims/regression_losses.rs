@@ -1,14 +1,7 @@
-//! Regression on a basis expansion by losses that are not squared: copies and weights, threads, files, monitors,
-//! several outputs and errors.
+//! Regression on a basis expansion by losses that are not squared: outliers, units, extreme cases and errors.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-use widemargin::Error;
 use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
-use widemargin::expansion::Normalization;
-use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, Regressor};
-use widemargin::monitor::{Monitor, Progress};
+use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams};
 use widemargin::problem::Loss;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Status;
@@ -42,23 +35,6 @@ fn targets(rows: &[usize]) -> Targets {
 
 fn values(model: &BasisExpansionRegressor<AnySimilarity>) -> Vec<f64> {
     model.predict(&samples(&(0..40).collect::<Vec<_>>()), 1).unwrap().values
-}
-
-#[test]
-fn weights_are_copies_for_any_number_of_threads() {
-    let rows: Vec<usize> = (0..90).collect();
-    let weights: Vec<f64> = rows.iter().map(|row| (row % 3) as f64).collect();
-    let copies: Vec<usize> = rows.iter().flat_map(|&row| vec![row; row % 3]).collect();
-    for loss in losses() {
-        let one = params(loss)
-            .threads(1)
-            .fit_with(&samples(&rows), &targets(&rows), Some(&weights), &Monitor::none())
-            .unwrap();
-        let other = params(loss).threads(3).fit(&samples(&copies), &targets(&copies)).unwrap();
-        assert_eq!(values(&one), values(&other), "{loss:?}");
-        assert_eq!((one.c(), one.epsilons(), one.loss_path()), (other.c(), other.epsilons(), other.loss_path()));
-        assert_eq!(one.report().status, Status::Converged);
-    }
 }
 
 #[test]
@@ -101,24 +77,6 @@ fn the_unit_of_the_targets_is_that_of_epsilon() {
 }
 
 #[test]
-fn several_outputs_are_fitted_as_one_by_one() {
-    let rows: Vec<usize> = (0..60).collect();
-    let both: Vec<f64> = rows.iter().flat_map(|&row| [target(row), 5.0 - 100.0 * noise(row + 77)]).collect();
-    let both = Targets::new(both, 2).unwrap();
-    for loss in losses() {
-        let model = params(loss).c(2.0).fit(&samples(&rows), &both).unwrap();
-        assert_eq!((model.n_outputs(), model.report().gaps.len()), (2, 2));
-        for output in 0..2 {
-            let alone = Targets::single(both.output(output)).unwrap();
-            let alone = params(loss).c(2.0).fit(&samples(&rows), &alone).unwrap();
-            assert_eq!(model.intercepts()[output], alone.intercepts()[0], "{loss:?}");
-            assert_eq!(model.epsilons().get(output), alone.epsilons().first());
-            assert_eq!(model.loss_path()[0].loss[output], alone.loss_path()[0].loss[0]);
-        }
-    }
-}
-
-#[test]
 fn all_samples_and_features_without_a_bound_are_fitted_too() {
     // As many features as samples, and more.
     let rows: Vec<usize> = (0..25).collect();
@@ -130,53 +88,6 @@ fn all_samples_and_features_without_a_bound_are_fitted_too() {
             assert_eq!(model.report().status, Status::Converged, "{loss:?}");
             assert_eq!(model.weights().len(), 25 * specs.len());
         }
-    }
-}
-
-#[test]
-fn files_store_the_loss() {
-    let rows: Vec<usize> = (0..60).collect();
-    for loss in losses() {
-        let model = params(loss).normalization(Normalization::ZScore).fit(&samples(&rows), &targets(&rows)).unwrap();
-        let bytes = model.to_bytes().unwrap();
-        let read = BasisExpansionRegressor::from_bytes(&bytes).unwrap();
-        assert_eq!(values(&model), values(&read));
-        assert_eq!((model.epsilons(), model.loss_path()), (read.epsilons(), read.loss_path()));
-        assert_eq!((read.loss().name(), read.to_bytes().unwrap()), (loss.name(), bytes));
-        assert!(Regressor::chosen_loss(&read).is_some() && read.path().is_empty());
-        // The same fixed C.
-        let again =
-            params(loss).normalization(Normalization::ZScore).c(model.c()).fit(&samples(&rows), &targets(&rows));
-        let again = again.unwrap();
-        assert_eq!(again.loss_path().len(), 1);
-        if let Loss::Quantile { .. } = loss {
-            assert_eq!(values(&model), values(&again));
-        }
-    }
-    let squared = params(Loss::SquaredError).fit(&samples(&rows), &targets(&rows)).unwrap();
-    let header = String::from_utf8_lossy(&squared.to_bytes().unwrap()).into_owned();
-    assert!(header.contains("squared-error") && !header.contains("loss_path"));
-}
-
-#[test]
-fn a_fit_can_be_cancelled_and_ends_in_time() {
-    let rows: Vec<usize> = (0..300).collect();
-    for loss in losses() {
-        let cancel = AtomicBool::new(false);
-        let sink = |progress: Progress| {
-            if progress.stage == "path" && progress.done == 3 {
-                cancel.store(true, Ordering::Relaxed);
-            }
-        };
-        let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
-        let error = params(loss).fit_with(&samples(&rows), &targets(&rows), None, &monitor).unwrap_err();
-        assert!(matches!(error, Error::Cancelled { .. }), "{loss:?}: {error}");
-        let monitor = Monitor::none().with_time_limit(Duration::ZERO);
-        let model = params(loss).fit_with(&samples(&rows), &targets(&rows), None, &monitor).unwrap();
-        assert_eq!(model.loss_path().len(), 1, "{loss:?}");
-        assert!(values(&model).iter().all(|value| value.is_finite()));
-        let report = model.report();
-        assert!(report.status == Status::Converged || report.warnings.iter().any(|text| text.contains("time limit")));
     }
 }
 

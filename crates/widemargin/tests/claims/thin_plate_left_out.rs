@@ -1,23 +1,11 @@
 //! The leave-one-out error of the thin plate SVM is that of fits without each sample.
 
 use crate::thin_plate_common::{blobs, kernel, view};
-use widemargin::data::{ClassWeight, Label, Labels};
+use widemargin::data::Labels;
 use widemargin::model::{ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::thin_plate::Polynomials;
 use widemargin::solve::{ErrorEstimate, EstimateMethod};
-
-const KERNELS: [&str; 9] = [
-    "distance",
-    "thin-plate",
-    "thin-plate:order=3",
-    "cubic",
-    "polyharmonic:exponent=2.5",
-    "spline:order=2,dims=2",
-    "rbf:gamma=0.3",
-    "cityblock",
-    "log:gamma=0.3,exponent=1",
-];
 
 struct Case {
     values: Vec<f64>,
@@ -81,64 +69,6 @@ fn same((hinge, wrong, exact): (f64, f64, bool), (hinge_of_refits, wrong_of_refi
         near && (wrong - wrong_of_refits).abs() <= 1e-9,
         "{what}: {hinge} {hinge_of_refits} {wrong} {wrong_of_refits}"
     );
-}
-
-#[test]
-fn the_estimate_is_that_of_refits_for_every_kernel_and_polynomials() {
-    for spec in KERNELS {
-        for polynomials in [Polynomials::Free, Polynomials::Penalized, Polynomials::Constant, Polynomials::None] {
-            for (classes, c) in [(2, 3.0), (4, 0.3)] {
-                let case = Case::new(64, 2, classes, 5 + classes as u64);
-                let params = ThinPlateParams::new(kernel(spec)).polynomials(polynomials).c(c).threads(1);
-                let model = case.fit(&params, &case.weights);
-                // Penalized polynomials have a length of the samples in them unless the kernel is r² log r, which a
-                // refit measures anew.
-                let length = polynomials == Polynomials::Penalized
-                    && kernel(spec).dilation_exponent().is_some_and(|exponent| exponent > 1.0 && exponent != 2.0);
-                let what = format!("{spec} {polynomials} {classes}");
-                let refits = case.refits(&params, &model, &vec![1.0; classes]);
-                if length {
-                    let (hinge, _, exact) = estimate(&model);
-                    assert!(exact && (hinge - refits.0).abs() <= 0.02 * refits.0, "{what}: {hinge} {refits:?}");
-                } else {
-                    same(estimate(&model), refits, &what);
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn the_estimate_at_the_selected_c_is_that_of_refits() {
-    for (spec, d, n) in [("distance", 5, 70), ("thin-plate", 12, 70), ("thin-plate", 2, 90)] {
-        let case = Case::new(n, d, 2, 31);
-        let params = ThinPlateParams::new(kernel(spec)).threads(1);
-        let model = case.fit(&params, &case.weights);
-        let what = format!("{spec} {d}: {}", model.polynomials());
-        same(estimate(&model), case.refits(&params, &model, &[1.0, 1.0]), &what);
-        let confirmed = model.path().iter().filter(|point| point.loo_exact);
-        let least = confirmed.filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
-        assert_eq!(estimate(&model).0, least, "{what}");
-    }
-}
-
-#[test]
-fn weights_are_left_out_whole_and_classes_keep_their_weights() {
-    for (spec, polynomials) in
-        [("distance", Polynomials::Free), ("thin-plate", Polynomials::Penalized), ("cubic", Polynomials::Constant)]
-    {
-        let mut case = Case::new(48, 2, 2, 77);
-        case.weights = (0..48).map(|i| [1.0, 3.0, 0.5, 2.0][i % 4]).collect();
-        // Two samples at one place, of different classes.
-        let copy = case.values[..2].to_vec();
-        case.values[10..12].copy_from_slice(&copy);
-        (case.labels[0], case.labels[5]) = (0, 1);
-        let weights = ClassWeight::PerClass([(Label::from(0), 1.0), (Label::from(1), 2.5)].into());
-        let params =
-            ThinPlateParams::new(kernel(spec)).polynomials(polynomials).c(2.0).class_weight(weights).threads(1);
-        let model = case.fit(&params, &case.weights);
-        same(estimate(&model), case.refits(&params, &model, &[1.0, 2.5]), &format!("{spec} {polynomials}"));
-    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Small made histograms for the tests.
+//! Small made histograms and vectors for the tests, and a plain dual solver.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use widemargin::data::Labels;
+use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Vectors};
 use widemargin::similarity::AdditiveKernel;
 
 /// `n` dense rows of `d` features of at least 0 (about half of them 0), and labels below `classes`
@@ -72,4 +72,22 @@ pub fn objectives(gram: &[f64], signs: &[f64], alphas: &[f64], c: f64, squared: 
         linear += if squared { alphas[i] - alphas[i] * alphas[i] / (4.0 * c) } else { alphas[i] };
     }
     (0.5 * quadratic + loss, linear - 0.5 * quadratic)
+}
+
+/// Dense vectors.
+pub fn vectors(values: Vec<f32>, n_cols: usize) -> AnySamples {
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { n_rows: values.len() / n_cols, values, n_cols }))
+}
+
+/// The same vectors without their zeros.
+pub fn sparse_vectors(values: &[f32], n_cols: usize) -> AnySamples {
+    let mut matrix = CsrMatrix { indptr: vec![0], n_cols, ..CsrMatrix::default() };
+    for row in values.chunks(n_cols) {
+        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            matrix.indices.push(column as u32);
+            matrix.values.push(value);
+        }
+        matrix.indptr.push(matrix.values.len());
+    }
+    AnySamples::Vectors(Vectors::Sparse(matrix))
 }

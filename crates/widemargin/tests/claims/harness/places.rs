@@ -1,12 +1,25 @@
-//! A disk and a checkpoint in memory, for fits in blocks.
+//! Where the rows of a fit are: a disk and a checkpoint in memory, and samples that are read in chunks.
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use widemargin::data::{Checkpoint, Resources, Scratch};
+use widemargin::data::{AnySamples, Checkpoint, Resources, Samples, Scratch, Source};
 use widemargin::{Error, Result};
+
+/// Memory that is never scarce.
+pub const PLENTY: u64 = 1 << 30;
+
+/// The place of the rows.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    Memory,
+    Blocks(Resources<'a>),
+    /// Parts of the rows that end at these.
+    Workers(&'a [usize]),
+}
 
 /// A disk of a limited size.
 pub struct Disk {
@@ -73,14 +86,9 @@ impl MemoryCheckpoint {
         self.n_saves.load(Ordering::Relaxed)
     }
 
-    /// One whose fit is killed in its save of this number.
-    pub fn that_dies_at(save: usize) -> MemoryCheckpoint {
-        MemoryCheckpoint { dies_at: Some(save), ..MemoryCheckpoint::default() }
-    }
-
-    /// The same content, for a fit that lives on.
-    pub fn revived(self) -> MemoryCheckpoint {
-        MemoryCheckpoint { saved: self.saved, ..MemoryCheckpoint::default() }
+    /// The same content, for a fit that is killed in its save of this number, or in none.
+    pub fn that_dies_at(self, save: Option<usize>) -> MemoryCheckpoint {
+        MemoryCheckpoint { saved: self.saved, dies_at: save, ..MemoryCheckpoint::default() }
     }
 }
 
@@ -95,5 +103,40 @@ impl Checkpoint for MemoryCheckpoint {
         }
         self.saved.lock().unwrap().insert(name.into(), bytes.to_vec());
         Ok(())
+    }
+}
+
+/// Samples that are read some thousand at a time.
+pub struct Chunked<'a> {
+    samples: &'a AnySamples,
+    pub n_reads: AtomicUsize,
+}
+
+impl<'a> Chunked<'a> {
+    pub fn new(samples: &'a AnySamples) -> Chunked<'a> {
+        Chunked { samples, n_reads: AtomicUsize::new(0) }
+    }
+}
+
+impl Source for Chunked<'_> {
+    type Samples = AnySamples;
+
+    fn n_samples(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
+        assert!(rows.len() <= 4096, "{rows:?}");
+        self.n_reads.fetch_add(rows.len(), Ordering::Relaxed);
+        Ok(Samples::select(self.samples, &rows.collect::<Vec<_>>()))
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<AnySamples> {
+        assert!(rows.len() <= 4096, "{} scattered rows", rows.len());
+        Ok(Samples::select(self.samples, rows))
+    }
+
+    fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
+        Ok(rows.iter().map(|&row| self.samples.fingerprint(row)).collect())
     }
 }

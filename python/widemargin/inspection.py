@@ -408,10 +408,6 @@ def report(
     data = None
     if X is not None:
         target = fitted._target_to_evaluate(y, sample_weight, count(X)) if has_answers else None
-        if isinstance(fitted, FittedRegressor):
-            found, expected = target[0].shape[1], len(np.atleast_2d(fitted.coef_))
-            if found != expected:
-                raise ValueError(f"y has {found} columns, and the model {expected} outputs")
         data = fitted._collected(X), target, data_name
     path = None if file is None else str(file)
     return _core.report(fitted._model, named, data, path, fitted._threads())

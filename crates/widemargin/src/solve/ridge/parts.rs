@@ -254,7 +254,7 @@ pub(crate) struct PartedRidge {
 }
 
 impl PartedRidge {
-    /// Of targets of `n_outputs` numbers, with weights that sum to `total`, and at most so many features.
+    /// Of targets of `n_outputs` numbers, with weights that sum to `total`, and at most `max_features` features.
     ///
     /// # Errors
     /// An error of the rows; [`Error::Memory`] for more features than products are computed of; [`Error::NotFinite`];

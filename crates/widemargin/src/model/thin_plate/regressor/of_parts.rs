@@ -66,7 +66,7 @@ impl BasisPlan {
         Ok(model)
     }
 
-    /// The spline of the standardized targets, over rows of at most so many features.
+    /// The spline of the standardized targets, over rows of at most this number of features.
     pub(super) fn solve_spline(
         self,
         settled: SettledPolynomials,

@@ -138,8 +138,10 @@ impl Labels {
             let totals = sets.totals(&self.codes, weights);
             for row in sets.signed.chunks_mut(sets.n_labels) {
                 for (signed, sides) in row.iter_mut().zip(&totals) {
+                    // 0 where only samples of weight 0 are on this side.
                     let own = sides[usize::from(*signed > 0.0)];
-                    *signed = signed.signum() * if *signed == 0.0 { 0.0 } else { (sides[0] + sides[1]) / (2.0 * own) };
+                    let factor = if *signed == 0.0 || own == 0.0 { 0.0 } else { (sides[0] + sides[1]) / (2.0 * own) };
+                    *signed = signed.signum() * factor;
                 }
             }
         }
@@ -185,6 +187,15 @@ mod tests {
             let total: f64 = all.iter().map(|signed| signed.abs()).sum();
             assert!((total - [6.0, 6.0, 4.0][label]).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_side_of_weight_0_has_no_factor() {
+        let labels = matrix(&[1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
+        let balanced = labels.balanced(&ClassWeight::Balanced, &[0.0, 2.0, 3.0]);
+        let of = |row: usize| balanced.sets().unwrap().of(balanced.codes()[row]).to_vec();
+        assert_eq!([of(0)[0], of(1)[0]], [0.0, -0.5]);
+        assert!((0..3).flat_map(of).all(f64::is_finite));
     }
 
     #[test]

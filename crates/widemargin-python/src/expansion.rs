@@ -125,7 +125,7 @@ pub(crate) fn fit_basis_expansion_remote(
         basis_rows,
         c: C,
         path: Vec::new(),
-        loss: shape.loss.into(),
+        loss: shape.loss,
         intercept: shape.intercept,
         multilabel: labels.labels.is_multilabel(),
         classes: labels.labels.classes().to_vec(),

@@ -194,7 +194,7 @@ fn what_is_wrong_is_said() {
     // The model knows which columns are its labels, and an empty cell is an unknown label.
     let with_gap = |(at, line): (usize, &str)| {
         let (label, rest) = line.split_once(',').unwrap();
-        format!("{},{rest}\n", if at == 1 { "" } else { label })
+        format!("{},{rest}\n", if (1..9).contains(&at) { "" } else { label })
     };
     folder.write("gap.csv", folder.read("test.csv").lines().enumerate().map(with_gap).collect::<String>());
     let [whole, gap] = ["test", "gap"].map(|name| folder.run(&format!("evaluate m {name}.csv --json")).json());

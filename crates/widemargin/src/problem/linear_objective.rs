@@ -56,7 +56,7 @@ impl<'a> LinearObjective<'a> {
             first = rows.end;
             let (targets, costs) = (targets.part(rows.clone()), &costs[rows.clone()]);
             let part = BlockObjective::new(block, rows.start, targets, costs, kind, pool.clone());
-            Box::new(part.with_monitor(monitor))
+            part.with_monitor(monitor)
         });
         LinearObjective::from_parts(parts.collect())
     }
@@ -65,7 +65,7 @@ impl<'a> LinearObjective<'a> {
     ///
     /// # Errors
     /// [`Error::NoSamples`] without parts, [`Error::Shape`] if their shapes are inconsistent.
-    fn from_parts(parts: Vec<Box<BlockObjective<'a>>>) -> Result<Self> {
+    fn from_parts(parts: Vec<BlockObjective<'a>>) -> Result<Self> {
         let mut shape = parts.first().ok_or(Error::NoSamples(""))?.shape();
         shape.n_rows = 0;
         for (at, part) in parts.iter().enumerate() {
@@ -76,7 +76,7 @@ impl<'a> LinearObjective<'a> {
             }
             shape.n_rows += other.n_rows;
         }
-        Ok(LinearObjective { parts: InMemory(parts), shape })
+        Ok(LinearObjective { parts: InMemory(parts.into_iter().map(Box::new).collect()), shape })
     }
 }
 

@@ -133,7 +133,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     /// The loss: a [`Loss`](crate::problem::Loss), a [`Loss`](crate::problem::Loss) or an [`Loss`].
     pub fn loss(self, loss: Loss) -> Self {
-        BasisExpansionParams { loss: loss.into(), ..self }
+        BasisExpansionParams { loss, ..self }
     }
 
     /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have

@@ -101,7 +101,7 @@ pub(super) fn select_on_held_out(
     Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
 }
 
-/// The mean squared norm of the features, centered where the intercept is free.
+/// The mean squared norm of the features, centered where the intercept is free; 0 if it is the rounding of equal rows.
 fn mean_square(phi: &Vectors, weights: &[f64], intercept: Intercept) -> Result<f64> {
     let (rows, total) = (Block::of(phi)?, weights.iter().sum::<f64>());
     let (mut squares, mut mean) = (0.0, vec![0.0; phi.n_cols()]);
@@ -112,7 +112,9 @@ fn mean_square(phi: &Vectors, weights: &[f64], intercept: Intercept) -> Result<f
         });
     }
     let of_mean = mean.iter().map(|sum| (sum / total).powi(2)).sum::<f64>();
-    Ok(squares / total - if intercept == Intercept::Free { of_mean } else { 0.0 })
+    let square = squares / total;
+    let rest = square - if intercept == Intercept::Free { of_mean } else { 0.0 };
+    Ok(if rest > 64.0 * f64::EPSILON * square { rest } else { 0.0 })
 }
 
 #[cfg(test)]

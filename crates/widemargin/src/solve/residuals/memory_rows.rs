@@ -9,7 +9,9 @@ use crate::linalg::eigen;
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::par::Pool;
-use crate::solve::ridge::{ChunkedRows, RidgeFeatures, RowTargets, Values, each_non_zero, first_significant, products};
+use crate::solve::ridge::{
+    ChunkedRows, Chunks, RidgeFeatures, RowTargets, TakesFeatures, Values, each_non_zero, first_significant, products,
+};
 
 /// Rows of features.
 pub(crate) enum MemoryRows<'a> {
@@ -53,11 +55,8 @@ impl<'a> MemoryRows<'a> {
         targets: RowTargets<'s>,
         has_intercept: bool,
         pool: &'s Pool,
-    ) -> ChunkedRows<
-        's,
-        impl Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync,
-    > {
-        let with = move |rows: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
+    ) -> ChunkedRows<'s, impl Chunks> {
+        let with = move |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
             let (values, width) = match self {
                 MemoryRows::Dense(phi) => {
                     (Values::Single(&phi.values[rows.start * phi.n_cols..rows.end * phi.n_cols]), phi.n_cols)

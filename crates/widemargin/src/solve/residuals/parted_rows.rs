@@ -10,7 +10,7 @@ use crate::linalg;
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::partition::Executor;
-use crate::solve::ridge::{RidgeRows, center_of};
+use crate::solve::ridge::{RidgeRows, center_of, rounding_of_center};
 
 /// The rows of weight above 0 of an executor, whose features are plain. Each call is a pass over the features.
 pub(crate) struct PartedRows<'e, E> {
@@ -126,7 +126,11 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         let d = self.n_features();
         let (mut sums, all) = (Products::of(d), (0..self.n_rows()).collect::<Vec<usize>>());
         self.add_products(Change { sums: &mut sums, added: &all, removed: &[], weights }, monitor)?;
-        let lower = sums.lower;
+        let mut lower = sums.lower;
+        let trace: f64 = (0..d).map(|at| lower[at * d + at]).sum();
+        if trace <= rounding_of_center(&self.center, weights.iter().sum()) {
+            lower.fill(0.0);
+        }
         Extent::new((0..d).map(|at| lower[at * d + at]).collect(), |direction| {
             let mut next = vec![0.0; d];
             for (row, values) in lower.chunks(d).enumerate() {

@@ -44,17 +44,22 @@ impl<'a> RowTargets<'a> {
     }
 }
 
-/// Rows whose features `with` hands on, with the number of a row's.
+/// Takes features of some rows, and their number in a row.
+pub(crate) type TakesFeatures<'w> = dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()> + 'w;
+
+/// Passes on the features of any range of rows.
+pub(crate) trait Chunks: Fn(Range<usize>, &mut TakesFeatures<'_>) -> Result<()> + Sync + Send {}
+
+impl<F: Fn(Range<usize>, &mut TakesFeatures<'_>) -> Result<()> + Sync + Send> Chunks for F {}
+
+/// Rows whose features `with` passes on.
 pub(crate) struct ChunkedRows<'a, F> {
     pub targets: RowTargets<'a>,
     pub pool: &'a Pool,
     pub with: F,
 }
 
-impl<F> Executor for ChunkedRows<'_, F>
-where
-    F: Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync + Send,
-{
+impl<F: Chunks> Executor for ChunkedRows<'_, F> {
     type Of = RidgeRows;
 
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {

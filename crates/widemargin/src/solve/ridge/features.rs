@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    ChunkedRows, FeatureSolution, Fitted, KernelSolution, LeaveOneOut, PartedRidge, Ridge, RidgeFeatures, RowTargets,
-    Spectrum,
+    ChunkedRows, Chunks, FeatureSolution, Fitted, KernelSolution, LeaveOneOut, PartedRidge, Ridge, RidgeFeatures,
+    RowTargets, Spectrum, TakesFeatures,
 };
 use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
 use crate::error::{Error, Result};
@@ -34,10 +34,9 @@ fn in_memory<'a>(
     has_intercept: bool,
     targets: RowTargets<'a>,
     pool: &'a Pool,
-) -> ChunkedRows<'a, impl Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync>
-{
+) -> ChunkedRows<'a, impl Chunks> {
     let d = phi.n_cols;
-    let with = move |rows: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
+    let with = move |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
         let (first, values) = (rows.start, &phi.values[rows.start * d..rows.end * d]);
         work(RidgeFeatures::Plain { values: values.into(), has_intercept, first }, d)
     };
@@ -77,13 +76,7 @@ impl<'a> FeatureRidge<'a> {
         Ok(FeatureRidge { phi, fitted, by_row, has_intercept, pool, side })
     }
 
-    fn rows<'s>(
-        &'s self,
-        phi: &'s DenseMatrix<f32>,
-    ) -> ChunkedRows<
-        's,
-        impl Fn(Range<usize>, &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>) -> Result<()> + Sync,
-    > {
+    fn rows<'s>(&'s self, phi: &'s DenseMatrix<f32>) -> ChunkedRows<'s, impl Chunks> {
         in_memory(phi, self.has_intercept, RowTargets::of(&self.fitted, &self.by_row), self.pool)
     }
 

@@ -18,15 +18,15 @@ mod spectrum;
 
 use std::ops::Range;
 
-pub(crate) use chunks::{ChunkedRows, RowTargets};
+pub(crate) use chunks::{ChunkedRows, Chunks, RowTargets, TakesFeatures};
 pub(crate) use features::FeatureRidge;
 pub(super) use features::{each_non_zero, products};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, MAX_FEATURES, PartedRidge, center_of};
-pub(super) use spectrum::first_significant;
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};
 use spectrum::{RowLeverage, Shrinking, add_powers};
+pub(super) use spectrum::{first_significant, rounding_of_center};
 
 use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, product};

@@ -213,7 +213,7 @@ impl Shrinking {
 }
 
 /// A bound on the squared rounding errors of rows less their mean, of this total weight.
-pub(super) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
+pub(in crate::solve) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
     (64.0 * ROUNDING).powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
 }
 

@@ -356,17 +356,16 @@ impl Rows<'_> {
         // Bases are not judged.
         let units = of_present(&|row| if support.contains(&(row as u64)) { 0.0 } else { self.weights[row] });
         let rows_of = |features: Vec<Vec<f64>>, n_penalized: usize, n_free: usize| {
-            let own = codes.iter().zip(roots.iter().zip(&units));
-            let place = |(features, (codes, (roots, units))): (_, (&Vec<u32>, (&Vec<f64>, &Vec<f64>)))| BasisPlace {
+            let place = |(at, features): (usize, _)| BasisPlace {
                 features,
                 n_penalized,
                 targets,
-                codes: codes.clone(),
-                roots: roots.clone(),
-                units: units.clone(),
+                codes: codes[at].clone(),
+                roots: roots[at].clone(),
+                units: units[at].clone(),
                 state: RowsState::default(),
             };
-            let parts = features.into_iter().zip(own).map(place).collect();
+            let parts = features.into_iter().enumerate().map(place).collect();
             let places = Places { parts, answer: BasisPlace::answer, queries: BASIS_QUERIES };
             let shape = RowsShape { n_rows: present.len(), n_penalized, n_free, n_problems: targets.n_problems() };
             RemoteRowSums::new(places, shape).weighed(targets.uneven_weight(self.weights))

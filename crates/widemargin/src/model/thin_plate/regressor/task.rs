@@ -20,7 +20,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::ridge::{
-    ChunkedRows, Fitted, KernelSolution, LeaveOneOut, Ridge, RidgeFeatures, RowTargets, Spectrum,
+    ChunkedRows, Fitted, KernelSolution, LeaveOneOut, Ridge, RidgeFeatures, RowTargets, Spectrum, TakesFeatures,
 };
 use crate::solve::thin_plate::memory as solver_memory;
 
@@ -164,7 +164,7 @@ impl Task<'_> {
         })?;
         let map = settled.settled.feature_map(plan.feature_map.clone());
         let (n_penalized, width) = (map.n_penalized(), map.n_penalized() + map.n_free());
-        let with = |range: Range<usize>, work: &mut dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()>| {
+        let with = |range: Range<usize>, work: &mut TakesFeatures<'_>| {
             self.monitor.go_on("solve")?;
             let (rows, weights) = some(range)?;
             let values = plan.lifted(&rows, weights, &map, true)?;

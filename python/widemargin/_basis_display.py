@@ -173,7 +173,7 @@ class BasisDisplay:
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize="medium")
         else:  # within the axes, since there may be no space around them
             self.ax_.text(0, 1, title, ha="left", va="top", fontsize="medium", transform=self.ax_.transAxes)
-            inches = self.ax_.get_position().height * self.figure_.get_figheight()
+            inches = extent.height / self.figure_.dpi
             above = min(0.17 * (title.count("\n") + 1) / inches, 0.5)
             ratios = [above / (1 - above) * len(rows), *ratios]
         grid = grid_in(self.ax_, len(ratios), n_columns, hspace=0.9 if is_small else 0.4, height_ratios=ratios)
@@ -252,7 +252,7 @@ class BasisDisplay:
         elif is_last:
             names = [name if len(name) <= 20 else name[:19] + "…" for name in self.columns]
             # Horizontally, at 0.07 inches per letter, long names would not fit.
-            width = self.ax_.get_position().width * self.figure_.get_figwidth()
+            width = self.ax_.get_window_extent().width / self.figure_.dpi
             rotation = 90 if 0.07 * (max(map(len, names)) + 1) * len(names) > 0.85 * width else 0
             panel.set_xticks(range(len(names)), names, rotation=rotation)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sklearn.base import is_classifier
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
@@ -152,7 +152,7 @@ _ML_OPSET = 3
 # For converters of classifiers whose outputs skl2onnx adds.
 _OPTIONS = {"zipmap": [True, False, "columns"]}
 
-_Export = Callable[[Any, int], onnx.ModelProto]
+_Export: TypeAlias = "Callable[[Any, int], onnx.ModelProto]"
 
 
 def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _Export, opset: int) -> onnx.ModelProto:

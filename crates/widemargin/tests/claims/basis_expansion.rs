@@ -197,7 +197,7 @@ fn values_of_user_defined_similarities_are_checked() {
 fn the_hinge_is_trained_and_reported() {
     let (points, labels) = spirals(60);
     let samples = vectors(&points);
-    let hinge = params(&["rbf:gamma=20"]).n_basis(60).c(100.0).loss(Loss::Hinge);
+    let hinge = params(&["rbf:gamma=20"]).n_basis(60).c(10.0).loss(Loss::Hinge);
     let model = hinge.fit(&samples, &labels).unwrap();
     assert_eq!((model.loss(), model.intercept()), (Loss::Hinge, Intercept::Penalized));
     assert_eq!((model.report().status, model.report().warnings.len()), (Status::Converged, 0));

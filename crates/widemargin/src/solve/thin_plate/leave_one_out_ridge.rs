@@ -29,6 +29,9 @@ use crate::par::Pool;
 use crate::problem::{self, Intercept};
 use crate::solve::Status;
 
+/// What is left of equal rows without their mean, relative to the rows.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
 /// A sample whose leverage is nearer to 1 than this is fitted regardless of the others: its leave-one-out decision
 /// value is undetermined.
 const ALONE: f64 = 1e-9;
@@ -224,13 +227,16 @@ impl<'a> System<'a> {
         let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
         let of_mean = problems.weights.iter().map(|weight| if centers { weight / total } else { 0.0 }).collect();
         let center = rows.center(intercept);
-        let (sides, trace) = if is_by_samples(rows.rows, n, d) {
+        let of_center = ROUNDING.powi(2) * total * dot(&center, &center);
+        let (sides, trace, rounding) = if is_by_samples(rows.rows, n, d) {
             let mut gram = rows.gram(pool);
+            // Dense rows are centered before, sparse ones are not.
+            let rounding = of_center.max(ROUNDING * (0..n).map(|i| gram.at(i, i)).sum::<f64>());
             if centers {
                 project_out(&mut gram, rows.roots, total);
             }
             let trace: f64 = (0..n).map(|i| gram.at(i, i)).sum();
-            (Sides::Samples { gram }, trace)
+            (Sides::Samples { gram }, trace, rounding)
         } else {
             let mut phi = rows.phi(&(), 0..n);
             if centers {
@@ -240,13 +246,13 @@ impl<'a> System<'a> {
             let products = rounded.outer(pool);
             let right = product(Side::Plain(&phi), Side::Plain(&targets));
             let trace = (0..d).map(|i| products.at(i, i)).sum();
-            (Sides::Features { phi, rounded, products, right }, trace)
+            (Sides::Features { phi, rounded, products, right }, trace, of_center)
         };
         if !trace.is_finite() {
             return Err(Error::parameter("similarity", "features", "values whose squares are finite"));
         }
         // Where all rows are the same, any λ does.
-        let unit = if trace > 0.0 { trace / total } else { 1.0 };
+        let unit = if trace > rounding { trace / total } else { 1.0 };
         Ok(System { roots: rows.roots, targets, means, center, of_mean, sides, unit })
     }
 

@@ -28,14 +28,15 @@ def check(model, X_new, y_new, standard_errors=3.0):
 
 
 @pytest.mark.parametrize(("n_classes", "n_columns", "n_samples"), [(30, 60, 600), (30, 60, 1000), (50, 200, 4000)])
-@pytest.mark.parametrize("options", [{}, {"C": 0.1}])
-def test_rows_held_out_of_a_power_mean_svm_are_unknown_to_it(n_classes, n_columns, n_samples, options):
+@pytest.mark.parametrize("options", [{}, {"C": 0.01}, {"C": 0.1}])
+def test_rows_held_out_of_many_classes_are_unknown_to_the_model(n_classes, n_columns, n_samples, options):
     random = np.random.default_rng(0)
     of_class = random.dirichlet(np.full(n_columns, 0.5), n_classes)
     y = random.integers(0, n_classes, n_samples + 4000)
     X = np.array([random.multinomial(6, of_class[label]) for label in y], dtype=float)
-    model = wm.PowerMeanSVC("chi2", random_state=0, **options).fit(X[:n_samples], y[:n_samples])
-    check(model, X[n_samples:], y[n_samples:])
+    for estimator in (wm.PowerMeanSVC, wm.BasisExpansionSVC):
+        model = estimator("chi2", random_state=0, **options).fit(X[:n_samples], y[:n_samples])
+        check(model, X[n_samples:], y[n_samples:])
 
 
 @pytest.mark.parametrize("normalization", ["mean_norm", "nystroem"])

@@ -21,7 +21,7 @@ const SAME_FACTOR: f64 = 1e-9;
 pub enum EstimateMethod {
     /// Each sample by the fit without it.
     LeaveOneOut,
-    /// Samples held out of a second fit, which starts at the solution.
+    /// Samples held out of a second fit.
     HeldOut,
     /// Each fifth of the samples by a fit without it.
     Folds,

@@ -459,7 +459,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
                         bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at))
                     },
                     is_basis: &|row| bases.contains_key(&row),
-                    start: solution.start(),
                 };
                 let scores = held_out_scores(&all, &solver, seed, monitor)?;
                 clock.end("hold out")?;

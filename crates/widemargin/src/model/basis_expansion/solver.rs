@@ -38,12 +38,6 @@ pub(super) struct Solution {
 
 impl Solution {
     /// Where another fit on the same rows can start.
-    pub fn start(&self) -> Start {
-        let Solution { weights, intercepts, alphas, .. } = self;
-        Start { weights: weights.clone(), intercepts: intercepts.clone(), alphas: alphas.clone() }
-    }
-
-    /// The same, of a solution that is not needed any more.
     pub fn into_start(self) -> Start {
         Start { weights: self.weights, intercepts: self.intercepts, alphas: self.alphas }
     }
@@ -57,11 +51,6 @@ enum Descended {
 }
 
 impl Solver {
-    /// The same from a warm start, to another gap.
-    pub fn starting_at(&self, start: Start, tol: f64) -> Self {
-        Solver { start: Some(start), tol, ..self.clone() }
-    }
-
     pub fn solve(&self, phi: &Vectors, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
         let targets = OneVsRest::of(labels);
         let (threads, tol) = (self.threads, self.tol);

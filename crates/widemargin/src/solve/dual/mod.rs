@@ -5,7 +5,7 @@
 //! exactly, as in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
-//! The loop is written once, in `rows`, over [`DualRows`](rows::DualRows): what a row times the weights is, and how a
+//! The loop is written once, in `rows`, over `DualRows`: what a row times the weights is, and how a
 //! step changes them. The rows are those of an additive kernel (`additive`, up to 16 problems in the lanes of vector
 //! registers) or features, dense or sparse ([`linear`]). `descent` runs it on rows in memory, `blocks` on rows that do
 //! not fit there.

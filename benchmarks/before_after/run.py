@@ -7,7 +7,7 @@ row of the table is one call of the command on synthetic data; before and after 
 the other one each time. What is compared are CPU seconds of the process, user and system, which other work on the
 machine lengthens least; the figure of a row is the median of the pairs' ratios after / before. Rows above 1.05 are
 marked. The group `fits` (fits.py) compares every solver also by held-out score, estimate, gap, peak memory and bytes of
-the model, on data of which some are read from the folder of --data. Writes results/DATE_MACHINE.json and .md. Needs
+the model, on data sets, some of which are in the folder --data. Writes results/DATE_MACHINE.json and .md. Needs
 NumPy.
 """
 

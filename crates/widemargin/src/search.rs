@@ -48,7 +48,7 @@ impl LeftOut {
     }
 }
 
-/// What was tried, in order.
+/// The candidates tried, in the order of their trials.
 pub(crate) struct Table<'a, P> {
     stage: &'static str,
     pub monitor: Monitor<'a>,

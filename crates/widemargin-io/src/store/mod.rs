@@ -178,9 +178,9 @@ impl Source for Store {
     /// In one pass, where numbers are in double precision.
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
         let mut ranges = ColumnRanges::new(self.n_features());
-        let rows_a_piece = (SPAN / self.rows.row_bytes()).max(1);
-        for first in (0..self.n_samples).step_by(rows_a_piece) {
-            let rows = first..self.n_samples.min(first + rows_a_piece);
+        let rows_per_piece = (SPAN / self.rows.row_bytes()).max(1);
+        for first in (0..self.n_samples).step_by(rows_per_piece) {
+            let rows = first..self.n_samples.min(first + rows_per_piece);
             let Some(read) = self.rows.read_double(rows.clone()) else { return Ok(None) };
             ranges.add(&read?.view()?, &weights[rows]);
         }

@@ -28,8 +28,9 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
 use crate::solve::Status;
+use crate::solve::ridge::rounding_of_center;
 
-/// What is left of equal rows without their mean, relative to the rows.
+/// What is left of the products of equal rows that are not centered before, relative to them.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// A sample whose leverage is nearer to 1 than this is fitted regardless of the others: its leave-one-out decision
@@ -227,7 +228,7 @@ impl<'a> System<'a> {
         let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
         let of_mean = problems.weights.iter().map(|weight| if centers { weight / total } else { 0.0 }).collect();
         let center = rows.center(intercept);
-        let of_center = ROUNDING.powi(2) * total * dot(&center, &center);
+        let of_center = rounding_of_center(&center, total);
         let (sides, trace, rounding) = if is_by_samples(rows.rows, n, d) {
             let mut gram = rows.gram(pool);
             // Dense rows are centered before, sparse ones are not.

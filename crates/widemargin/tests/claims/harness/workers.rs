@@ -78,6 +78,16 @@ fn views<'a>(values: &'a [Vec<f64>], weights: &'a [Vec<f64>], d: usize) -> Vec<P
     values.iter().zip(weights).map(view).collect()
 }
 
+/// The plan of a fit on bases for the columns of all parts, as workers read it, and their first sums.
+fn sent(parts: &[Part<'_>], plan: impl FnOnce(ColumnSums) -> Result<BasisPlan>) -> Result<(BasisPlan, FirstSums)> {
+    let columns = parts.iter().map(|(part, weights)| ColumnSums::of(part, weights).unwrap());
+    let plan = plan(columns.reduce(|a, b| a.merged(&b)).unwrap())?;
+    let plan = BasisPlan::from_bytes(&plan.to_bytes()?)?;
+    let sums = parts.iter().map(|(part, weights)| plan.first_sums(part, weights).unwrap());
+    let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
+    Ok((plan, sums))
+}
+
 pub fn fit(method: &Method, training: &Training, ends: &[usize], monitor: &Monitor<'_>) -> Result<Model> {
     let here = method.fit(training, Place::Memory, monitor)?;
     REQUESTS.with_borrow_mut(HashMap::clear);
@@ -339,13 +349,8 @@ impl Rows<'_> {
     ) -> Result<Model> {
         let (values, weights, d) = self.vectors();
         let parts = views(&values, &weights, d);
-        let columns = parts.iter().map(|(part, weights)| ColumnSums::of(part, weights).unwrap());
-        let columns = columns.reduce(|a, b| a.merged(&b)).unwrap();
         let (bases, support) = self.first_bases(here.n_bases())?;
-        let plan = BasisPlan::new(here.kernel(), bases, columns)?;
-        let plan = BasisPlan::from_bytes(&plan.to_bytes()?)?;
-        let sums = parts.iter().map(|(part, weights)| plan.first_sums(part, weights).unwrap());
-        let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
+        let (plan, sums) = sent(&parts, |columns| BasisPlan::new(here.kernel(), bases, columns))?;
 
         let targets = OneVsRest::of(labels);
         let (present, ends, total) = (self.present(), self.present_ends(), self.weights.iter().sum());
@@ -395,13 +400,8 @@ impl Rows<'_> {
     fn smooth(&self, here: &ThinPlateRegressor, targets: &Targets) -> Result<Model> {
         let (values, weights, d) = self.vectors();
         let parts = views(&values, &weights, d);
-        let columns = parts.iter().map(|(part, weights)| ColumnSums::of(part, weights).unwrap());
-        let columns = columns.reduce(|a, b| a.merged(&b)).unwrap();
         let (bases, support) = self.first_bases(here.n_bases())?;
-        let plan = BasisPlan::for_regression(here.kernel(), bases, columns)?;
-        let plan = BasisPlan::from_bytes(&plan.to_bytes()?)?;
-        let sums = parts.iter().map(|(part, weights)| plan.first_sums(part, weights).unwrap());
-        let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
+        let (plan, sums) = sent(&parts, |columns| BasisPlan::for_regression(here.kernel(), bases, columns))?;
         let targets = PartedTargets::new(targets, Some(self.weights), true)?;
         let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
         let n_penalized = settled.n_penalized();

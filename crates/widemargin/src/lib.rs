@@ -58,6 +58,7 @@ pub mod similarity;
 #[doc(hidden)]
 pub mod solve;
 mod spec;
+mod tuning;
 
 pub use error::{Error, Result, nearest};
 

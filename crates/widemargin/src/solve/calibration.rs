@@ -18,33 +18,13 @@ use serde::{Deserialize, Serialize};
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::macros::named;
 use crate::problem::{HeldOutScores, OneVsRest, n_problems};
+use crate::tuning;
 
 /// The decision values between which g has a slope of its own.
 const MARGINS: [f64; 2] = [-1.0, 1.0];
 
-/// The least temperature slope, in units of one over the root mean square of the decision values.
-const MIN_SLOPE: f64 = 1e-3;
-
-/// The largest, in the same units.
-const MAX_SLOPE: f64 = 1e6;
-
-/// The least of the three slopes, in units of the temperature's.
-const MIN_OF_THREE: f64 = 0.05;
-
-/// The weight of the penalty ½ (s/a − 1)² on each of the three slopes, which the samples beyond a margin may leave
-/// open, in units of one sample's loss; a is the slope of the temperature alone.
-const PENALTY: f64 = 1.0;
-
 /// The slope where nothing was calibrated: a squared hinge estimates 2P − 1, which is tanh(a f / 2) to first order.
 const ASSUMED: f64 = 2.0;
-
-const MAX_STEPS: usize = 100;
-
-/// The largest gradient at the minimum, relative to the sum of the weights and the scale of the decision values.
-const TOL: f64 = 1e-10;
-
-/// A step that promises to lower the loss by less than this fraction is the last.
-const LAST_DECREMENT: f64 = 1e-10;
 
 /// The kind of decision values of a calibration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,12 +74,14 @@ impl Calibration {
         let targets = SmoothedTargets::new(scores, n_classes);
         let unit = 1.0 / scale;
         let one = LogLoss { scores, targets, n_classes, prior: None };
-        let [a] = minimum(&one, [unit], MIN_SLOPE * unit, MAX_SLOPE * unit, scale);
+        let [a] =
+            minimum(&one, [unit], tuning::MIN_TEMPERATURE_SLOPE * unit, tuning::MAX_TEMPERATURE_SLOPE * unit, scale);
         let slopes = if n_classes == 2 {
             vec![a]
         } else {
             let three = LogLoss { scores, targets, n_classes, prior: Some(a) };
-            minimum(&three, [a; 3], MIN_OF_THREE * a, MAX_SLOPE * unit, scale).to_vec()
+            minimum(&three, [a; 3], tuning::MIN_OF_THREE_SLOPES * a, tuning::MAX_TEMPERATURE_SLOPE * unit, scale)
+                .to_vec()
         };
         Calibration { slopes, on: on.to_string(), n_samples }
     }
@@ -323,9 +305,9 @@ impl<const P: usize> LogLoss<'_, P> {
         if let Some(prior) = prior {
             for (i, slope) in slopes.iter().enumerate() {
                 let away = slope / prior - 1.0;
-                found.value += 0.5 * PENALTY * away * away;
-                found.gradient[i] += PENALTY * away / prior;
-                found.hessian[i][i] += PENALTY / (prior * prior);
+                found.value += 0.5 * tuning::SLOPE_PENALTY * away * away;
+                found.gradient[i] += tuning::SLOPE_PENALTY * away / prior;
+                found.hessian[i][i] += tuning::SLOPE_PENALTY / (prior * prior);
             }
         }
         found
@@ -337,18 +319,18 @@ fn minimum<const P: usize>(loss: &LogLoss<'_, P>, start: [f64; P], least: f64, m
     let total: f64 = loss.scores.weights.iter().sum();
     let mut slopes = start.map(|slope| slope.clamp(least, most));
     let mut at = loss.at(&slopes);
-    for _ in 0..MAX_STEPS {
+    for _ in 0..tuning::MAX_CALIBRATION_STEPS {
         let is_at_bound = |i: &usize| {
             let gradient = at.gradient[*i];
             (slopes[*i] <= least && gradient > 0.0) || (slopes[*i] >= most && gradient < 0.0)
         };
         let open: Vec<usize> = (0..P).filter(|i| !is_at_bound(i)).collect();
-        if open.iter().all(|&i| at.gradient[i].abs() <= TOL * total * scale) {
+        if open.iter().all(|&i| at.gradient[i].abs() <= tuning::CALIBRATION_GRADIENT_TOL * total * scale) {
             break;
         }
         let step = newton_step(&at, &open);
         let decrement: f64 = -open.iter().zip(&step).map(|(&i, step)| at.gradient[i] * step).sum::<f64>();
-        if decrement <= LAST_DECREMENT * at.value {
+        if decrement <= tuning::CALIBRATION_LOSS_TOL * at.value {
             // Newton's method converges quadratically: further steps would change nothing.
             for (&i, step) in open.iter().zip(&step) {
                 slopes[i] = (slopes[i] + step).clamp(least, most);

@@ -4,15 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Label;
 use crate::problem::{HeldOutScores, OneVsRest};
-
-/// The least share of the training weight in classes with held-out samples: below it there is no estimate.
-const MIN_COVERAGE: f64 = 0.9;
-
-/// The least number of samples whose errors count as independent.
-const FEW: f64 = 100.0;
-
-/// Classes whose weights differ by a smaller share than this from those in the population have no class weights.
-const SAME_FACTOR: f64 = 1e-9;
+use crate::tuning;
 
 /// How an error was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +90,7 @@ impl ErrorEstimate {
             let is_unweighted = |factors: &Vec<f64>| {
                 let mut present = factors.iter().filter(|factor| **factor > 0.0);
                 let first = present.next().copied().unwrap_or(1.0);
-                present.all(|factor| (factor / first - 1.0).abs() < SAME_FACTOR)
+                present.all(|factor| (factor / first - 1.0).abs() < tuning::CLASS_WEIGHT_TOL)
             };
             if factors.as_ref().is_some_and(is_unweighted) {
                 bounded = error.min(chance_error(population));
@@ -191,7 +183,7 @@ fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>>
     let covered: f64 =
         population.iter().zip(&covered_weights).filter(|(_, weight)| **weight > 0.0).map(|(all, _)| all).sum();
     let factor = |(all, weight): (&f64, &f64)| if *weight > 0.0 { all / weight } else { 0.0 };
-    let is_enough = covered > 0.0 && covered >= MIN_COVERAGE * population.iter().sum::<f64>();
+    let is_enough = covered > 0.0 && covered >= tuning::MIN_HELD_OUT_COVERAGE * population.iter().sum::<f64>();
     is_enough.then(|| population.iter().zip(&covered_weights).map(factor).collect())
 }
 
@@ -217,7 +209,7 @@ pub(crate) fn explained_standard_error(moments: &[[f64; 2]], references: &[f64],
 /// The least standard error of a share in n samples: by Laplace's rule, so that it is above 0 even without a mistake.
 /// For few samples it is the largest that a share can have, since fits without each of them are not independent.
 fn least_standard_error(error: f64, n: f64) -> f64 {
-    let smoothed = if n < FEW { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
+    let smoothed = if n < tuning::MIN_INDEPENDENT_SAMPLES { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
     (smoothed * (1.0 - smoothed) / (n + 2.0)).sqrt()
 }
 

@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::ridge::{Fitted, Ridge};
 use super::thin_plate::{LeaveOneOutSums, Problems};
 use crate::linalg::factor::Matrix;
+use crate::tuning;
 
 /// The leave-one-out results of one C.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,11 +105,8 @@ impl<'a> LeastSquares<'a> {
 /// The leave-one-out losses on a grid of C: from 1e-4 to 500 in units of one over `unit`, the kernel's mean diagonal,
 /// four a decade. Beyond it leverages tend to 1, where leave-one-out is undetermined.
 pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeaveOneOut> {
-    const PER_DECADE: i32 = 4;
-    const SMALLEST: i32 = -4 * PER_DECADE;
-    const LARGEST: i32 = 11;
-    (SMALLEST..=LARGEST)
-        .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(PER_DECADE)) / unit))
+    tuning::LEAST_SQUARES_PATH
+        .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(tuning::C_PER_DECADE)) / unit))
         .collect()
 }
 

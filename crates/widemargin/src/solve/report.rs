@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::ErrorEstimate;
 use crate::error::{Error, Result};
+use crate::tuning;
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,9 +32,6 @@ impl Status {
         }
     }
 }
-
-/// The largest relative duality gap at which the model of a stopped solver is much like the complete one.
-const NEAR: f64 = 0.1;
 
 /// One stage of a fit and its duration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -155,7 +153,7 @@ impl Report {
 
     /// Whether the time limit stopped the solver far from the solution, to which any estimated error would refer.
     pub fn is_far_from_solved(&self) -> bool {
-        let is_near = self.gap() <= NEAR;
+        let is_near = self.gap() <= tuning::MAX_GAP_OF_NEAR_SOLUTION;
         self.status == Status::TimeLimit && !is_near
     }
 

@@ -6,10 +6,11 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest, Penalty};
 use crate::solve::dual::DualSettings;
-use crate::solve::dual::linear::{self, LinearDual, SPARSE_EPOCHS};
+use crate::solve::dual::linear::{self, LinearDual};
 use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
 use crate::solve::{Report, Status};
+use crate::tuning;
 
 /// The linear SVM on the features.
 #[derive(Clone)]
@@ -67,7 +68,7 @@ impl Solver {
         let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
         let mut descended = None;
         if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)
-            && self.max_iter.is_none_or(|most| most >= SPARSE_EPOCHS)
+            && self.max_iter.is_none_or(|most| most >= tuning::MAX_SPARSE_EPOCHS)
             && targets.is_even()
         {
             match self.descend(rows, targets, costs, monitor)? {
@@ -97,8 +98,12 @@ impl Solver {
             Some(start) => Some(&start.alphas[..]),
         };
         let intercept = self.intercept;
-        let settings =
-            DualSettings { tol: self.tol, max_epochs: SPARSE_EPOCHS, seed: self.seed, threads: self.threads };
+        let settings = DualSettings {
+            tol: self.tol,
+            max_epochs: tuning::MAX_SPARSE_EPOCHS,
+            seed: self.seed,
+            threads: self.threads,
+        };
         let problem = LinearDual { features: rows, targets, loss: Loss::SquaredHinge, costs, intercept };
         let solved = problem.solve_sparse(alphas, &settings, monitor)?;
         let report = solved.report(Vec::new(), &settings);

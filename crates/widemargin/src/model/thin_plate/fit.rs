@@ -27,10 +27,11 @@ use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, BlockStorage, FitSettings, Fitted, LOWEST, PathPoint, Polynomials, Problems, RowData,
-    SAMPLES_PER_FREE_POLYNOMIAL, Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
+    BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, RowData, Solved, Stop, WhyNotFree,
+    feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
+use crate::tuning;
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardizing.
 pub(super) const UNEVEN: f64 = 3.0;
@@ -292,7 +293,7 @@ impl ThinPlateParams {
         FitSettings {
             polynomials: self.polynomials,
             c: self.c.value(),
-            lowest: LOWEST,
+            lowest: tuning::LAMBDA_PATH_LOWEST,
             near: self.near,
             stays: false,
             refines: self.confirms,
@@ -339,8 +340,9 @@ impl ThinPlateParams {
         report.warnings.extend(warnings(fitted, self.kernel));
         if fitted.why == Some(WhyNotFree::FewSamples) {
             report.notes.push(format!(
-                "there are fewer than {SAMPLES_PER_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
-                 noise if they were free: {}",
+                "there are fewer than {} samples for each of {} polynomials, which would fit the noise if they were \
+                 free: {}",
+                tuning::MIN_SAMPLES_PER_FREE_POLYNOMIAL,
                 fitted.rank,
                 instead(fitted.polynomials),
             ));

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Loss;
+use crate::tuning;
 
 /// The final objectives of one two-class problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,27 +73,20 @@ pub(in crate::solve) struct StopRule {
 }
 
 impl StopRule {
-    /// The minimum fraction of the gap that remains after an epoch, as measured on histograms: slow descent leaves
-    /// more, up to all.
-    const LEFT: f64 = 0.5;
-    /// How much smaller the gap must be after a premature pass. The primal objective is not monotone, so the next epoch
-    /// may well suffice.
-    const CAUTION: f64 = 0.7;
-
     pub fn new(tol: f64) -> Self {
         StopRule { tol, wanted: tol, last: 1.0 }
     }
 
     /// Whether an epoch with this estimate should be followed by an exact pass.
     pub fn is_near(&mut self, estimate: f64) -> bool {
-        let left = (estimate / self.last).clamp(Self::LEFT, 1.0);
+        let left = (estimate / self.last).clamp(tuning::MIN_GAP_LEFT_BY_EPOCH, 1.0);
         self.last = estimate;
         estimate * left <= self.wanted
     }
 
     /// Whether the exact gap ends the descent.
     pub fn is_met(&mut self, exact: f64) -> bool {
-        self.wanted *= Self::CAUTION;
+        self.wanted *= tuning::GAP_AFTER_PREMATURE_PASS;
         exact <= self.tol
     }
 }

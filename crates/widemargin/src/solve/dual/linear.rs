@@ -37,15 +37,10 @@ use crate::problem::{Intercept, Loss, OneVsRest};
 use crate::simd::Simd;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::{Report, Stage, Status};
-
-/// Σ α y, relative to Σ α, up to which it counts as 0: the bound changes by less than rounding.
-const BALANCED: f64 = 1e-12;
+use crate::tuning;
 
 /// Sparse problems that descend together.
 const LANES: usize = 8;
-
-/// Epochs after which an unsolved problem on sparse features is left to Newton's method.
-pub(crate) const SPARSE_EPOCHS: u32 = 60;
 
 /// The solved problems. All vectors except `weights` and `alphas` have one element per problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -387,7 +382,7 @@ impl<'a, M> LinearRows<'a, M> {
                     if slack > 0.0 {
                         at.slope -= 2.0 * cost * slack * sign;
                         at.curvature += 2.0 * cost;
-                        at.tolerance += BALANCED * 2.0 * cost * slack;
+                        at.tolerance += tuning::DUAL_BALANCE_TOL * 2.0 * cost * slack;
                     }
                 }
             }

@@ -1,9 +1,7 @@
 //! The losses of the rows, as their dual sees them.
 
 use crate::problem::{Loss, OneVsRest};
-
-/// The slack at which a dual variable of the squared hinge stops, if nothing else stops it.
-const LARGEST_SLACK: f64 = 1e4;
+use crate::tuning;
 
 /// The losses of the rows in each problem.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +27,6 @@ impl LossTerms<'_> {
     #[inline]
     pub fn upper_bound(&self, cost: f64) -> f64 {
         let upper = self.loss.upper_bound(cost);
-        if self.is_symmetric || upper.is_finite() { upper } else { LARGEST_SLACK / self.loss.diagonal(cost) }
+        if self.is_symmetric || upper.is_finite() { upper } else { tuning::MAX_SLACK / self.loss.diagonal(cost) }
     }
 }

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::certificate::{Certificate, StopRule, Sums};
-use super::linear::{LinearDual, LinearDualSolution, SPARSE_EPOCHS};
+use super::linear::{LinearDual, LinearDualSolution};
 use super::loss_terms::LossTerms;
 use super::order::Order;
 use super::*;
@@ -13,6 +13,7 @@ use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
 use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest};
 use crate::similarity::AdditiveKernel;
 use crate::solve::newton::{self, NewtonSettings};
+use crate::tuning;
 
 /// Histograms whose classes differ in which bins are full.
 fn histograms(n: usize, d: usize, classes: usize, distinct: bool) -> (Vec<f64>, Vec<u32>) {
@@ -233,7 +234,7 @@ fn squared<'a>(
 }
 
 fn sparse_settings(tol: f64, threads: usize) -> DualSettings {
-    DualSettings { tol, max_epochs: SPARSE_EPOCHS, seed: 3, threads }
+    DualSettings { tol, max_epochs: tuning::MAX_SPARSE_EPOCHS, seed: 3, threads }
 }
 
 const D: usize = 300;
@@ -323,5 +324,5 @@ fn reports_no_convergence_at_a_large_c() {
     let problem = squared(&rows, targets, &costs, Intercept::Free);
     let found = problem.solve_sparse(None, &sparse_settings(1e-6, 1), &Monitor::none()).unwrap();
     assert!(!found.is_solved() && (0..3).any(|k| found.gap(k) > 1e-6));
-    assert_eq!(found.epochs.iter().max(), Some(&SPARSE_EPOCHS));
+    assert_eq!(found.epochs.iter().max(), Some(&tuning::MAX_SPARSE_EPOCHS));
 }

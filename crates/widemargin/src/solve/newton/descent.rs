@@ -10,11 +10,7 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
 use crate::solve::Status;
-
-/// Newton steps without progress after which a problem is abandoned. Progress is a gap smaller by a tenth, or an
-/// objective smaller by this fraction of the allowed gap: at large C the bound improves late.
-const PATIENCE: u32 = 10;
-const PROGRESS: f64 = 0.01;
+use crate::tuning;
 
 /// The state of one problem.
 #[derive(Clone, Debug)]
@@ -203,9 +199,12 @@ impl<O: Objective> Descent<'_, O> {
             let gap = relative_gap(primal, problem.dual);
             worst = worst.max(gap);
             let (last_gap, last_primal, at) = problem.best;
-            if self.ridge > 1.0 || gap < 0.9 * last_gap || primal < last_primal * (1.0 - PROGRESS * self.settings.tol) {
+            if self.ridge > 1.0
+                || gap < tuning::GAP_PROGRESS * last_gap
+                || primal < last_primal * (1.0 - tuning::NEWTON_PROGRESS * self.settings.tol)
+            {
                 problem.best = (gap, primal, iteration);
-            } else if iteration - at >= PATIENCE && !ended.contains(&k) {
+            } else if iteration - at >= tuning::NEWTON_PATIENCE && !ended.contains(&k) {
                 self.measure(&[k])?;
                 ended.push(k);
             }

@@ -4,6 +4,7 @@
 //! method on it converges in a few steps; a bracket safeguards it where the curvature vanishes.
 
 use crate::error::Result;
+use crate::tuning;
 
 /// The derivative at a point, its own derivative, and the tolerance for a root.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +13,6 @@ pub(in crate::solve) struct SlopeAt {
     pub curvature: f64,
     pub tolerance: f64,
 }
-
-/// The maximum number of evaluations.
-const MAX_STEPS: u32 = 60;
 
 /// Points where the derivatives are near 0, from initial points and brackets (infinite if unknown).
 ///
@@ -26,7 +24,7 @@ pub(in crate::solve) fn find_zeros(
     mut look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>,
 ) -> Result<()> {
     let mut open: Vec<usize> = (0..places.len()).collect();
-    for _ in 0..MAX_STEPS {
+    for _ in 0..tuning::MAX_LINE_SEARCH_EVALUATIONS {
         if open.is_empty() {
             break;
         }

@@ -8,42 +8,7 @@ use super::line_search::{SlopeAt, find_zeros};
 use super::preconditioner::Preconditioner;
 use crate::error::Result;
 use crate::problem::{Intercept, Line, LineSums, Objective};
-
-/// The fraction of rᵀM⁻¹r left by conjugate gradients in the first step: more accuracy is useless while the active set
-/// changes. Problems that need many steps are ill-conditioned, and loose directions would need even more: every
-/// [`TIGHTER`] steps the fraction is divided by ten, down to [`MIN_LEFT`].
-const LEFT: f64 = 1e-2;
-const TIGHTER: f64 = 4.0;
-const MIN_LEFT: f64 = 1e-10;
-/// The fraction of the allowed gap at which conjugate gradients stop.
-const REST: f64 = 0.1;
-/// The maximum number of products per step.
-const MAX_PRODUCTS: u32 = 1000;
-/// If the losses curve much more than the penalty, as at a large C, Newton's method takes many steps from 0: rows enter
-/// and leave the margin at each. So the first steps use a stronger penalty, such that the mean eigenvalue of the
-/// losses' Hessian is at most this multiple of the penalty's, and every step divides it by `STRIDE`: a path over C with
-/// one step per point. Measured on letter and MNIST, 1,000 and 2,000 features and C = 10 to 1,000: half as many steps
-/// at the large C as from 0 (letter, a Nyström map of 1,000, C = 1,000: 30 instead of 58, 5.6 instead of 15.6 s), in no
-/// case more; 5 and 2 save no more time, 50 and 10 less.
-const MILD: f64 = 10.0;
-const STRIDE: f64 = 3.0;
-/// Rows per feature above which no path is used: classes then overlap, steps from 0 are few too, and those of the path
-/// would be expensive, with most rows active (CIFAR-10's HOG vectors, 50,000 × 2,000, C = 100: 11 s without, 16 s with
-/// it).
-const MAX_ROWS_PER_FEATURE: usize = 20;
-/// A derivative along a line counts as 0 below this fraction of its initial value.
-const FLAT: f64 = 1e-2;
-/// Σ α y counts as 0 below this fraction of Σ α; less than the certificate's.
-const BALANCED: f64 = 1e-11;
-/// Maximum number of features for a Gram matrix: 2 × 1 GiB.
-const MAX_FEATURES: usize = 16_384;
-/// Maximum number of active rows, as a fraction of the features, for building the Hessian from them: m rows of d
-/// numbers and their m² products in double precision then take no more memory than a Gram matrix and its factor, 8d²
-/// bytes.
-const MAX_ROWS: f64 = 0.618;
-/// The minimum number of passes that a diagonal preconditioner is expected to need: a Gram matrix that costs less is
-/// computed at once.
-const LIKELY_PASSES: f64 = 150.0;
+use crate::tuning;
 
 impl<O: Objective> Descent<'_, O> {
     /// Sets unpenalized intercepts such that Σ α y = 0, the minimum for the current weights.
@@ -62,7 +27,7 @@ impl<O: Objective> Descent<'_, O> {
             let slopes = sums.iter().map(|sums| SlopeAt {
                 slope: sums.slope,
                 curvature: sums.curvature,
-                tolerance: BALANCED * sums.dual_norm,
+                tolerance: tuning::STEP_BALANCE_TOL * sums.dual_norm,
             });
             Ok(slopes.collect())
         })?;
@@ -80,10 +45,13 @@ impl<O: Objective> Descent<'_, O> {
         let pass = cost.pass + self.live.len() as f64 * cost.problem;
         let wanted = match self.settings.preconditioner {
             Preconditioning::Auto => {
-                let cheap = self.preconditioner.is_none() && factoring <= LIKELY_PASSES * pass;
-                d <= MAX_FEATURES && (cheap || self.spent > factoring)
+                let cheap =
+                    self.preconditioner.is_none() && factoring <= tuning::PASSES_WITH_DIAGONAL_PRECONDITIONER * pass;
+                d <= tuning::MAX_GRAM_FEATURES && (cheap || self.spent > factoring)
             }
-            Preconditioning::Gram => d <= MAX_FEATURES && (self.preconditioner.is_none() || self.spent > factoring),
+            Preconditioning::Gram => {
+                d <= tuning::MAX_GRAM_FEATURES && (self.preconditioner.is_none() || self.spent > factoring)
+            }
             Preconditioning::Diagonal => false,
         };
         let intercepts = self.intercepts();
@@ -142,9 +110,10 @@ impl<O: Objective> Descent<'_, O> {
     /// Sets the factor of the penalty in the first steps, from the trace of the losses' Hessian at 0.
     fn begin_path(&mut self, trace: f64) {
         let d = self.shape.n_features.max(1);
-        let is_wanted = self.shape.n_rows <= d.saturating_mul(MAX_ROWS_PER_FEATURE) && trace.is_finite();
+        let is_wanted =
+            self.shape.n_rows <= d.saturating_mul(tuning::MAX_ROWS_PER_FEATURE_OF_PENALTY_PATH) && trace.is_finite();
         if std::mem::take(&mut self.is_cold) && is_wanted {
-            self.ridge = (trace / (d as f64 * MILD)).max(1.0);
+            self.ridge = (trace / (d as f64 * tuning::FIRST_HESSIAN_TO_PENALTY)).max(1.0);
         }
     }
 
@@ -153,7 +122,7 @@ impl<O: Objective> Descent<'_, O> {
     fn own_preconditioner(&mut self, at: usize) -> Result<Option<Preconditioner>> {
         let k = self.live[at];
         let d = self.shape.n_features;
-        if d > MAX_FEATURES || self.settings.preconditioner == Preconditioning::Diagonal {
+        if d > tuning::MAX_GRAM_FEATURES || self.settings.preconditioner == Preconditioning::Diagonal {
             return Ok(None);
         }
         let cost = self.objective.cost();
@@ -166,7 +135,7 @@ impl<O: Objective> Descent<'_, O> {
         let of_rows = RowsFactor::cost(n_active, d as f64);
         let products = f64::from(self.problems[k].products_of_shared) * product;
         let intercept = self.points[(k + 1) * self.size - 1];
-        let most = (MAX_ROWS * d as f64) as usize;
+        let most = (tuning::MAX_WOODBURY_ROWS_PER_FEATURE * d as f64) as usize;
         if products > of_rows
             && of_rows < of_gram
             && let Some(active) = self.objective.active_rows(k, intercept, most)?
@@ -195,11 +164,13 @@ impl<O: Objective> Descent<'_, O> {
     ) -> Result<Vec<u32>> {
         let size = self.size;
         let live: Vec<usize> = group.iter().map(|&at| self.live[at]).collect();
-        let allowed = |&k: &usize| REST * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
+        let allowed =
+            |&k: &usize| tuning::CG_SHARE_OF_GAP * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
         let half_squares: Vec<f64> = live.iter().map(allowed).collect();
         let steps = live.iter().map(|&k| self.problems[k].iterations).max().unwrap_or(0);
-        let left = (LEFT * 0.1f64.powf(f64::from(steps) / TIGHTER)).max(MIN_LEFT);
-        let targets = Targets { left, half_squares: &half_squares, most: MAX_PRODUCTS };
+        let left = (tuning::FIRST_CG_RESIDUAL * 0.1f64.powf(f64::from(steps) / tuning::STEPS_PER_TENTH_OF_CG_RESIDUAL))
+            .max(tuning::MIN_CG_RESIDUAL);
+        let targets = Targets { left, half_squares: &half_squares, most: tuning::MAX_CG_PRODUCTS };
         let all = self.intercepts();
         let intercepts: Vec<f64> = group.iter().map(|&at| all[at]).collect();
         let cost = self.objective.cost();
@@ -252,7 +223,7 @@ impl<O: Objective> Descent<'_, O> {
                 SlopeAt {
                     slope: sums.slope + ridge * (first + step * second),
                     curvature: sums.curvature + ridge * second,
-                    tolerance: FLAT * slopes[at].abs(),
+                    tolerance: tuning::LINE_SEARCH_SLOPE_TOL * slopes[at].abs(),
                 }
             };
             Ok(open.iter().zip(places).zip(&sums).map(slope).collect())
@@ -262,7 +233,7 @@ impl<O: Objective> Descent<'_, O> {
             let point = &mut self.points[k * size..(k + 1) * size];
             point.iter_mut().zip(direction).for_each(|(w, d)| *w += step * d);
         }
-        self.ridge = (self.ridge / STRIDE).max(1.0);
+        self.ridge = (self.ridge / tuning::PENALTY_PATH_FACTOR).max(1.0);
         Ok(())
     }
 }

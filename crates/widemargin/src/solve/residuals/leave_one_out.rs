@@ -8,9 +8,7 @@
 use super::loss::Rounded;
 use super::newton::{State, Task};
 use crate::error::Result;
-
-/// A sample with 1 − C u loss″ l below this is fitted regardless of the others: leave-one-out is undetermined there.
-const MIN_REST: f64 = 1e-9;
+use crate::tuning;
 
 /// The residual of each row by the fit without one copy of it, whose weight is its `unit`; infinite where leave-one-out
 /// is undetermined. The state is at the solution of a loss that is not rounded.
@@ -37,7 +35,8 @@ pub(super) fn leave_one_out(
     for (&row, leverage) in support.iter().zip(leverages) {
         let (at, weight) = (at(row), c * units[row] * leverage);
         let rest = 1.0 - weight * at.curvature;
-        left[row] = if rest > MIN_REST { residuals[row] + weight * at.dual / rest } else { f64::INFINITY };
+        left[row] =
+            if rest > tuning::MIN_RESIDUAL_LEVERAGE { residuals[row] + weight * at.dual / rest } else { f64::INFINITY };
     }
     Ok(left)
 }

@@ -22,33 +22,7 @@ use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::newton::relative_gap;
-
-/// The most Newton steps.
-const MAX_STEPS: u32 = 500;
-
-/// Steps without progress after which rounding is assumed to prevent any: progress is a gap smaller by a tenth, or an
-/// objective smaller by a thousandth of the gap.
-const PATIENCE: u32 = 20;
-const SMALLER_GAP: f64 = 0.9;
-const PROGRESS: f64 = 1e-3;
-
-/// A derivative along a line counts as 0 below this fraction of its initial value.
-const FLAT: f64 = 1e-2;
-
-/// Σ α counts as 0 below this fraction of Σ |α|.
-const BALANCED: f64 = 1e-13;
-
-/// The part of the gap that may be left of a rounded problem before the next one.
-const ROUNDED_GAP: f64 = 0.5;
-
-/// The width of the first rounded problem, in units of the mean of |y|, and the factor from one to the next. Of the
-/// values tried on 2,000 samples of 500 features, these took the fewest steps along a path of C: a width of 0.1 and a
-/// factor of 0.2 took half as many again.
-const FIRST_WIDTH: f64 = 0.5;
-const NARROWER: f64 = 0.5;
-
-/// The narrowest width in the same unit.
-const MIN_WIDTH: f64 = 1e-13;
+use crate::tuning;
 
 /// One output.
 #[derive(Clone, Copy)]
@@ -137,7 +111,7 @@ impl Task<'_> {
         let total: f64 = self.weights.iter().sum();
         let size = self.targets.iter().zip(self.weights).map(|(y, weight)| weight * y.abs()).sum::<f64>() / total;
         let unit = if size > 0.0 { size } else { 1.0 };
-        let mut rounded = Rounded { loss, width: FIRST_WIDTH * unit };
+        let mut rounded = Rounded { loss, width: tuning::FIRST_WIDTH_OF_ROUNDED_LOSS * unit };
         let (mut dual, mut steps, mut is_fresh) = (f64::NEG_INFINITY, 0, false);
         let (mut best, mut least, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         loop {
@@ -150,7 +124,7 @@ impl Task<'_> {
             self.monitor.tell(Progress {
                 stage: "solve",
                 done: u64::from(steps),
-                total: u64::from(MAX_STEPS),
+                total: u64::from(tuning::MAX_RESIDUAL_STEPS),
                 gap: Some(gap),
             });
             if gap <= tol {
@@ -162,7 +136,7 @@ impl Task<'_> {
                 is_fresh = true;
                 continue;
             }
-            if steps == MAX_STEPS {
+            if steps == tuning::MAX_RESIDUAL_STEPS {
                 return Ok(solved(Status::IterationLimit));
             }
             match self.monitor.ask() {
@@ -171,23 +145,23 @@ impl Task<'_> {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 _ => {}
             }
-            if gap < SMALLER_GAP * best {
+            if gap < tuning::GAP_PROGRESS * best {
                 (best, since) = (gap, 0);
             }
-            if here.rounded < least - PROGRESS * (here.primal - dual) {
+            if here.rounded < least - tuning::RESIDUAL_PROGRESS * (here.primal - dual) {
                 (least, since) = (here.rounded, 0);
             }
             if !loss.is_smooth()
-                && here.rounded_gap <= ROUNDED_GAP * (here.primal - here.dual)
-                && rounded.width > MIN_WIDTH * unit
+                && here.rounded_gap <= tuning::MAX_GAP_OF_ROUNDED_LOSS * (here.primal - here.dual)
+                && rounded.width > tuning::MIN_WIDTH_OF_ROUNDED_LOSS * unit
             {
                 state.point.shifts = here.duals;
-                rounded.width *= NARROWER;
+                rounded.width *= tuning::WIDTH_FACTOR_OF_ROUNDED_LOSS;
                 least = f64::INFINITY;
                 continue;
             }
             since += 1;
-            if since > PATIENCE || !gap.is_finite() {
+            if since > tuning::RESIDUAL_PATIENCE || !gap.is_finite() {
                 return Ok(solved(Status::PrecisionLimit));
             }
             let stuck = solved(Status::PrecisionLimit);
@@ -214,7 +188,7 @@ impl Task<'_> {
                 size += weight * at.dual.abs();
                 curvature += weight * at.curvature;
             }
-            Ok(vec![SlopeAt { slope, curvature, tolerance: BALANCED * size }])
+            Ok(vec![SlopeAt { slope, curvature, tolerance: tuning::RESIDUAL_BALANCE_TOL * size }])
         })?;
         point.intercept = places[0];
         Ok(())
@@ -302,7 +276,7 @@ impl Task<'_> {
                 slope -= c * weight * at.dual * along[row];
                 curvature += c * weight * at.curvature * along[row] * along[row];
             }
-            Ok(vec![SlopeAt { slope, curvature, tolerance: FLAT * first.abs() }])
+            Ok(vec![SlopeAt { slope, curvature, tolerance: tuning::LINE_SEARCH_SLOPE_TOL * first.abs() }])
         })?;
         let [step] = places;
         add_scaled(&mut point.weights, step, &direction);

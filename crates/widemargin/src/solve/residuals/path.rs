@@ -4,15 +4,7 @@ use super::residual_rows::{Extent, ResidualRows};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::{effective_number, explained_standard_error};
-
-/// Folds of the pinball loss.
-pub(super) const N_FOLDS: usize = 5;
-
-/// The smallest λ = 1/(2C) of a path, in units of the mean squared norm of the centered features.
-const MIN_LAMBDA: f64 = 1e-7;
-
-/// The path ends once C is this multiple of the best.
-const BEYOND: f64 = 100.0;
+use crate::tuning;
 
 /// The estimated error on new samples at one C.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,12 +40,13 @@ pub(super) fn costs(
         return Ok(vec![0.5]);
     }
     let first = ((10.0 * largest.max(unit) / unit).log10() * f64::from(per_decade)).ceil() as i32;
-    let last = (MIN_LAMBDA.log10() * f64::from(per_decade)).round() as i32;
+    let last = (tuning::MIN_PATH_LAMBDA.log10() * f64::from(per_decade)).round() as i32;
     Ok((last..=first).rev().map(|at| 0.5 / (unit * 10f64.powf(f64::from(at) / f64::from(per_decade)))).collect())
 }
 
-/// The estimates at values of C, ascending, until C is [`BEYOND`] the best or the time is up; those that are not finite
-/// are omitted. `constant` has the loss of the best constant of each output, `weights` are those of the samples.
+/// The estimates at values of C, ascending, until C is [`tuning::MAX_C_BEYOND_BEST`] times the best or the time is up;
+/// those that are not finite are omitted. `constant` has the loss of the best constant of each output, `weights` are
+/// those of the samples.
 ///
 /// # Errors
 /// Those of `losses`; [`Error::Cancelled`].
@@ -85,7 +78,7 @@ pub(super) fn walk(
         let std = explained_standard_error(&moments, constant, n_effective);
         path.push(Estimate { c, losses, d2, std });
         // Independent of the rounding of a C that is exactly this multiple of the best.
-        if best.is_some_and(|(at, _)| c > BEYOND * at * (1.0 + 1e-9)) {
+        if best.is_some_and(|(at, _)| c > tuning::MAX_C_BEYOND_BEST * at * (1.0 + 1e-9)) {
             break;
         }
     }

@@ -6,9 +6,7 @@ use super::factor::Factor;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::Monitor;
-
-/// Power iterations for the largest eigenvalue, which need not be exact.
-const ITERATIONS: usize = 10;
+use crate::tuning;
 
 /// Rows of features less their weighted mean. Numbers of the rows stay with the solver, in the order of the rows.
 ///
@@ -90,7 +88,7 @@ impl Extent {
         if trace.is_nan() || trace <= 0.0 {
             return Ok(Extent { trace, largest });
         }
-        for _ in 0..ITERATIONS {
+        for _ in 0..tuning::POWER_ITERATIONS {
             let norm = dot(&direction, &direction).sqrt();
             direction.iter_mut().for_each(|x| *x /= norm);
             let (quotient, next) = times(&direction)?;

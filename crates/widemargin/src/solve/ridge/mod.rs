@@ -23,7 +23,7 @@ pub(crate) use features::FeatureRidge;
 pub(super) use features::{each_non_zero, products};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
 pub use parts::RIDGE_QUERIES;
-pub(crate) use parts::{FeatureSolution, MAX_FEATURES, PartedRidge, center_of};
+pub(crate) use parts::{FeatureSolution, PartedRidge, center_of};
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};
 use spectrum::{RowLeverage, Shrinking, add_powers};
 pub(super) use spectrum::{first_significant, rounding_of_center};
@@ -31,12 +31,10 @@ pub(super) use spectrum::{first_significant, rounding_of_center};
 use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, product};
 use crate::linalg::{self, Columns, add_gram};
+use crate::tuning;
 
 /// Rows in a block.
 pub(crate) const ROWS: usize = 1024;
-
-/// Columns of P are independent above this fraction of the largest singular value.
-const INDEPENDENT: f64 = 1e-10;
 
 /// The data to fit: targets, weights, and the part of each weight that is one copy.
 #[derive(Clone, Debug)]
@@ -203,7 +201,7 @@ fn products_of_block(block: &[f64], right: &[f64], d: usize, k: usize) -> (Vec<f
 
 /// The singular value decomposition of RP.
 fn orthonormal(free: &Matrix, roots: &[f64]) -> Option<Svd> {
-    Svd::new(&scaled_rows(free, roots), INDEPENDENT)
+    Svd::new(&scaled_rows(free, roots), tuning::MIN_SINGULAR_VALUE)
 }
 
 /// A matrix with a factor for each row.

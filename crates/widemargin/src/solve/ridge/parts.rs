@@ -18,9 +18,6 @@ use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
 use crate::solve::residuals::ResidualSums;
 
-/// The largest number of features whose products of all pairs are added up elsewhere, where they take 512 MB.
-pub(crate) const MAX_FEATURES: usize = 8192;
-
 /// The answers of workers for the rows of a regression.
 pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
     Entry::of::<Begin>(),

@@ -6,18 +6,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, product};
-
-/// Eigenvalues below this fraction of the largest, times their number, are rounding.
-const ROUNDING: f64 = f64::EPSILON;
-
-/// A sample with 1 − u/w · h below this is fitted regardless of the others: leave-one-out is undetermined there.
-const MIN_REST: f64 = 1e-9;
-
-/// Values of C a factor of ten.
-const PER_DECADE: i32 = 8;
-
-/// The smallest λ of a path, in units of the mean squared norm of the centered features.
-const MIN_LAMBDA: f64 = 1e-7;
+use crate::tuning;
 
 /// The leave-one-out error at one λ.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,9 +122,12 @@ impl Spectrum {
     pub fn lambdas(&self) -> Vec<f64> {
         let unit = self.unit();
         let most = 10.0 * self.values.last().copied().unwrap_or(unit) / unit;
-        let first = (most.log10() * f64::from(PER_DECADE)).ceil() as i32;
-        let last = (MIN_LAMBDA.log10() * f64::from(PER_DECADE)).round() as i32;
-        (last..=first).rev().map(|at| unit * 10f64.powf(f64::from(at) / f64::from(PER_DECADE))).collect()
+        let first = (most.log10() * f64::from(tuning::RIDGE_C_PER_DECADE)).ceil() as i32;
+        let last = (tuning::MIN_PATH_LAMBDA.log10() * f64::from(tuning::RIDGE_C_PER_DECADE)).round() as i32;
+        (last..=first)
+            .rev()
+            .map(|at| unit * 10f64.powf(f64::from(at) / f64::from(tuning::RIDGE_C_PER_DECADE)))
+            .collect()
     }
 
     /// The factors of rows of U at some λ.
@@ -204,7 +196,7 @@ impl Shrinking {
                 for output in 0..k {
                     let value = &mut values[(at * m + lambda) * k + output];
                     let residual = open[at * k + output] - *value / root;
-                    *value = if rest > MIN_REST { residual / rest } else { f64::INFINITY };
+                    *value = if rest > tuning::MIN_RESIDUAL_LEVERAGE { residual / rest } else { f64::INFINITY };
                 }
             }
         }
@@ -214,7 +206,7 @@ impl Shrinking {
 
 /// A bound on the squared rounding errors of rows less their mean, of this total weight.
 pub(in crate::solve) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
-    (64.0 * ROUNDING).powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
+    tuning::PRODUCT_ROUNDING.powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
 }
 
 /// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most
@@ -224,6 +216,6 @@ pub(in crate::solve) fn first_significant(values: &[f64], rounding: f64) -> usiz
     if largest <= rounding {
         return values.len();
     }
-    let least = ROUNDING * values.len() as f64 * largest;
+    let least = f64::EPSILON * values.len() as f64 * largest;
     values.iter().position(|value| *value > least).unwrap_or(values.len())
 }

@@ -16,12 +16,7 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-
-/// After this many steps data count as not separated.
-const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
-
-/// Mean loss below which data count as separated.
-const NOTHING: f64 = 1e-12;
+use crate::tuning;
 
 /// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -144,8 +139,9 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     let starts = vec![0.0; shape.width() * shape.n_problems];
     let pool = Pool::new(threads)?;
     let mut batched_newton = BatchedNewton::new(rows, &pool);
-    let enough = NOTHING * total;
-    let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), monitor)?;
+    let enough = tuning::MAX_LOSS_OF_SEPARATED_DATA * total;
+    let stop = Stop { max_steps: tuning::MAX_STEPS_TO_SEPARATE, tol: 0.0 };
+    let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, stop, Some(enough), monitor)?;
     Ok(ended.is_some() && batched_newton.sums.iter().any(|sums| sums.loss <= enough))
 }
 

@@ -5,7 +5,7 @@
 //! with the same Hessian, that of all rows, which is computed once.
 
 use super::factor::Factor;
-use super::newton::{FLAT, HEAD_START, KKT, Lambdas, ROUNDING, Stop, shortest_steps};
+use super::newton::{Lambdas, Stop, shortest_steps};
 use super::row_sums::{PointSums, RowSums, RowsShape};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
@@ -13,6 +13,7 @@ use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
 use crate::solve::newton::line_search::SlopeAt;
+use crate::tuning;
 
 /// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
@@ -157,7 +158,11 @@ impl<'r> BatchedNewton<'r> {
             }
             steps += 1;
             let last = steps > head;
-            let lambda = if last { lambdas.last } else { lambdas.last * HEAD_START.powi((head - steps + 1) as i32) };
+            let lambda = if last {
+                lambdas.last
+            } else {
+                lambdas.last * tuning::HEAD_START_FACTOR.powi((head - steps + 1) as i32)
+            };
             if !self.step(&live, &mut runs, lambda, last.then_some(steps), stop)? {
                 self.settle(&runs)?;
                 return Ok(None);
@@ -220,8 +225,9 @@ impl<'r> BatchedNewton<'r> {
             before[problem] = lambda * penalty + self.sums[problem].loss;
             let full = lambda * full_penalty + sums.loss;
             let run = &mut runs[problem];
-            let near = stop.tol.max(ROUNDING * sums.size.max(1.0));
-            let solved = sums.crossing <= near || (run.stalled >= 2 && sums.crossing <= KKT);
+            let near = stop.tol.max(tuning::MARGIN_ROUNDING * sums.size.max(1.0));
+            let solved =
+                sums.crossing <= near || (run.stalled >= 2 && sums.crossing <= tuning::MAX_VIOLATION_IF_STALLED);
             if let Some(steps) = last.filter(|_| solved) {
                 run.ended = Some(Ended { factor, steps, status: Status::Converged, objective: full });
             }
@@ -274,7 +280,7 @@ impl<'r> BatchedNewton<'r> {
             let found = rows.line_search_eval(&problems, places)?;
             let slope_at = |((&at, place), [slope, curvature]): ((&usize, &f64), [f64; 2])| {
                 let Line { constant, slope: of_penalty, .. } = lines[at];
-                let tolerance = FLAT * (constant.abs() + slope.abs());
+                let tolerance = tuning::THIN_PLATE_SLOPE_TOL * (constant.abs() + slope.abs());
                 let (slope, curvature) = (constant + of_penalty * place + slope, of_penalty + curvature);
                 SlopeAt { slope, curvature, tolerance }
             };

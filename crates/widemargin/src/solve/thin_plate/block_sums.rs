@@ -5,17 +5,11 @@ use std::ops::Range;
 
 use super::feature_map::FeatureMap;
 use super::path::Problems;
-use super::row_sums::{FOLDS, LeaveOneOutSums, PointSums, RowsShape};
+use super::row_sums::{LeaveOneOutSums, PointSums, RowsShape};
 use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::{HeldOutScores, OneVsRest, count};
-
-/// The number of rows whose leave-one-out decision values are reported, for probabilities: those of one machine
-/// suffice.
-const ROWS_TO_CALIBRATE: usize = 2048;
-
-/// Below this a left-out row's score is not determined by the others.
-const UNDETERMINED: f64 = 1e-10;
+use crate::tuning;
 
 /// The features of some rows times √w, one column per row.
 pub(crate) enum Block<'a> {
@@ -105,8 +99,8 @@ impl RowData<'_> {
     /// in another class, a row of its own, would not.
     pub fn share_in(&self, fold: u32, row: usize) -> f64 {
         let copies = count(self.roots[row] * self.roots[row], self.units[row]).min(1e9) as u32;
-        let first = (fold + FOLDS - fold_of(row, FOLDS as usize) as u32) % FOLDS;
-        let absent = copies / FOLDS + u32::from(first < copies % FOLDS);
+        let first = (fold + tuning::N_FOLDS - fold_of(row, tuning::N_FOLDS as usize) as u32) % tuning::N_FOLDS;
+        let absent = copies / tuning::N_FOLDS + u32::from(first < copies % tuning::N_FOLDS);
         f64::from(absent) / f64::from(copies)
     }
 }
@@ -275,7 +269,7 @@ pub(crate) fn leave_out(
             let leverage = (f64::from(state.counted[problem * all + rows.start + i]) * leverage).clamp(0.0, 1.0);
             let rest = 1.0 - row_data.units[rows.start + i] / (weight_root * weight_root) * leverage;
             let slack = 1.0 - sign * scores[i] / weight_root;
-            mine[i] = sign * if rest > UNDETERMINED { 1.0 - slack / rest } else { 0.0 };
+            mine[i] = sign * if rest > tuning::MIN_RESIDUAL_LEVERAGE_IN_BLOCKS { 1.0 - slack / rest } else { 0.0 };
         }
         values.push(mine);
     }
@@ -341,7 +335,7 @@ impl LeaveOneOutSums {
             }
             self.hinge += weight * (1.0 - targets.sign(row, problem) * value).max(0.0).powi(2);
         }
-        if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
+        if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(tuning::MAX_ROWS_TO_CALIBRATE)) {
             self.some.push(values.iter().copied(), code, weight, count(weight, row_data.units[row]));
         }
     }

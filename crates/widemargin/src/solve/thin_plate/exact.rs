@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::system::{Point, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
+use crate::tuning;
 
 /// The functions that the space loses with each sample.
 #[derive(Debug)]
@@ -15,9 +16,6 @@ pub(crate) struct Removals {
     /// ‖gᵢ‖²; 0 if nothing is lost.
     pub norms: Vec<f64>,
 }
-
-/// Directions of the unpenalized part that the violators determine less well than this are not changed.
-const UNDETERMINED: f64 = 1e-10;
 
 /// f = K a + U γ with a positive semi-definite K (samples × samples) and orthonormal unpenalized columns U.
 ///
@@ -113,7 +111,7 @@ impl Exact {
         let cholesky = Cholesky::with_leading(leading, block)?;
         let mut reduced = self.unpenalized.select_rows(&order);
         cholesky.solve_lower(&mut reduced);
-        Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, UNDETERMINED)? })
+        Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, tuning::MIN_SINGULAR_VALUE)? })
     }
 }
 

@@ -5,16 +5,13 @@ use super::exact::Exact;
 use super::leave_one_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimize};
 use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit};
-use super::row_sums::{FOLDS, LeaveOneOutSums};
+use super::row_sums::LeaveOneOutSums;
 use super::system::{Point, Target};
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
-
-/// Number of samples up to which leave-one-out at the selected C lets other samples cross the margin: it takes another
-/// matrix of n² numbers for each problem in progress.
-pub(super) const REFITTED_UP_TO: usize = 10_000;
+use crate::tuning;
 
 /// Constants for all λ.
 pub(super) struct ExactVisits<'a> {
@@ -103,8 +100,8 @@ impl ExactVisits<'_> {
         let (n, lambdas) = (self.roots.len(), Lambdas::new(true_lambda, lambda));
         let row_data = RowData { targets: self.problems.targets, roots: &self.roots, units: self.problems.units };
         let mut sums = LeaveOneOutSums::default();
-        for fold in 0..FOLDS {
-            self.monitor.tell(Progress { stage: "folds", done: fold.into(), total: FOLDS.into(), gap: None });
+        for fold in 0..tuning::N_FOLDS {
+            self.monitor.tell(Progress { stage: "folds", done: fold.into(), total: tuning::N_FOLDS.into(), gap: None });
             let shares: Vec<f64> = (0..n).map(|row| row_data.share_in(fold, row)).collect();
             let one = |problem: usize| -> Result<_> {
                 self.monitor.go_on("folds")?;
@@ -158,7 +155,7 @@ impl Visit for ExactVisits<'_> {
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        if self.roots.len() > REFITTED_UP_TO {
+        if self.roots.len() > tuning::MAX_REFITTED_SAMPLES {
             return Ok(None);
         }
         self.monitor.tell(Progress { stage: "leave one out", done: 0, total: 0, gap: None });

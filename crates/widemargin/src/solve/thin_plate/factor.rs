@@ -2,12 +2,7 @@
 
 use super::row_sums::RowsShape;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled, product};
-
-/// Directions of the unpenalized part that the violators determine less well than this are not changed.
-const UNDETERMINED: f64 = 1e-10;
-
-/// The same without a penalized part: nearly lost directions show whether polynomials separate the data.
-const UNDETERMINED_ALONE: f64 = 1e-13;
+use crate::tuning;
 
 /// H_tt + λI = L Lᵀ, and for the unpenalized part X = L⁻¹H_tu and the singular values of its Schur complement.
 #[derive(Debug)]
@@ -37,7 +32,7 @@ impl Factor {
             add_lower_product(&mut schur, -1.0, Side::Transposed(&across), Side::Plain(&across));
         }
         schur.mirror_lower();
-        let threshold = if b == 0 { UNDETERMINED_ALONE } else { UNDETERMINED };
+        let threshold = if b == 0 { tuning::MIN_SINGULAR_VALUE_WITHOUT_PENALTY } else { tuning::MIN_SINGULAR_VALUE };
         Some(Factor { cholesky, across, schur: Svd::new(&schur, threshold)? })
     }
 

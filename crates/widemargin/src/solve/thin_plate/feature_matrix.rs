@@ -23,14 +23,7 @@ use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
-
-/// Newton steps per problem and C, and the largest violation of the optimality conditions in units of the margin:
-/// enough to compare values of C.
-const STOP: Stop = Stop { max_steps: 100, tol: 1e-8 };
-
-/// The largest C is 500 in units of one over the mean squared norm of the centered features (λ = 1e-3, in half
-/// decades): beyond it leverages tend to 1, where the closed form is undetermined.
-pub(super) const LOWEST: i32 = -6;
+use crate::tuning;
 
 /// A fit on a matrix of features.
 pub(crate) struct FeatureFit {
@@ -249,7 +242,9 @@ pub(crate) fn leave_one_out_path(
 fn settings_of(intercept: Intercept, path: PathOptions) -> FitSettings {
     let PathOptions { c, near, refines, confirms } = path;
     let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
-    FitSettings { polynomials, c, lowest: LOWEST, near, stays: false, refines, confirms, stop: STOP }
+    let stop = Stop { max_steps: tuning::MAX_STEPS_OF_CANDIDATE, tol: tuning::MAX_VIOLATION_OF_CANDIDATE };
+    let lowest = tuning::LAMBDA_PATH_LOWEST_OF_FEATURES;
+    FitSettings { polynomials, c, lowest, near, stays: false, refines, confirms, stop }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.

@@ -15,10 +15,10 @@
 use std::ops::Range;
 
 use super::block_fit::RawRows;
-use super::feature_matrix::{FeatureFit, FeatureMatrix, LOWEST, PathOptions};
+use super::feature_matrix::{FeatureFit, FeatureMatrix, PathOptions};
 use super::local::BLOCK;
 use super::newton::Stop;
-use super::path::{Candidate, HIGHEST, PathSettings, Problems, Refits, START, Solved, Visit, half_decades, walk};
+use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit, half_decades, walk};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
@@ -29,13 +29,7 @@ use crate::par::Pool;
 use crate::problem::{self, Intercept};
 use crate::solve::Status;
 use crate::solve::ridge::rounding_of_center;
-
-/// What is left of the products of equal rows that are not centered before, relative to them.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
-
-/// A sample whose leverage is nearer to 1 than this is fitted regardless of the others: its leave-one-out decision
-/// value is undetermined.
-const ALONE: f64 = 1e-9;
+use crate::tuning;
 
 /// Where the loss is least on the path.
 #[derive(Debug)]
@@ -64,13 +58,17 @@ pub(crate) fn leave_one_out_ridge(
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
     let system = System::new(&rows, problems, intercept, pool)?;
-    let start = near.map_or(START, half_decades).clamp(LOWEST, HIGHEST);
+    let start = near
+        .map_or(tuning::LAMBDA_PATH_START, half_decades)
+        .clamp(tuning::LAMBDA_PATH_LOWEST_OF_FEATURES, tuning::LAMBDA_PATH_HIGHEST);
     let mut best: Option<LeaveOneOutRidge> = None;
     let mut best_at = start;
     for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut at = first;
         // Where a step down has helped, none up will.
-        while (LOWEST..=HIGHEST).contains(&at) && (direction < 0 || best_at >= start) {
+        while (tuning::LAMBDA_PATH_LOWEST_OF_FEATURES..=tuning::LAMBDA_PATH_HIGHEST).contains(&at)
+            && (direction < 0 || best_at >= start)
+        {
             monitor.go_on("leave-one-out")?;
             if best.is_some() && monitor.ask().is_err() {
                 break;
@@ -107,7 +105,8 @@ pub(crate) fn fit_squared(
     let (PathOptions { c, near, refines, .. }, unit) = (path, system.unit);
     // Leaving out is exact in closed form: that is no further work.
     let stop = Stop { max_steps: 1, tol: 0.0 };
-    let settings = PathSettings { c, unit, lowest: LOWEST, near, refines, confirms: true, stop };
+    let settings =
+        PathSettings { c, unit, lowest: tuning::LAMBDA_PATH_LOWEST_OF_FEATURES, near, refines, confirms: true, stop };
     let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
     let outcome = walk(&mut visits, &vec![Point::default(); problems.targets.n_problems()], &settings, monitor)?;
     let (mut weights, mut intercepts) = (Vec::new(), Vec::new());
@@ -232,7 +231,7 @@ impl<'a> System<'a> {
         let (sides, trace, rounding) = if is_by_samples(rows.rows, n, d) {
             let mut gram = rows.gram(pool);
             // Dense rows are centered before, sparse ones are not.
-            let rounding = of_center.max(ROUNDING * (0..n).map(|i| gram.at(i, i)).sum::<f64>());
+            let rounding = of_center.max(tuning::PRODUCT_ROUNDING * (0..n).map(|i| gram.at(i, i)).sum::<f64>());
             if centers {
                 project_out(&mut gram, rows.roots, total);
             }
@@ -274,7 +273,11 @@ impl<'a> System<'a> {
             for (problem, values) in loo_values.iter_mut().enumerate() {
                 let residual = fit.residuals.at(row, problem) / self.roots[row];
                 // For a single sample the fit is undetermined: its decision value is 0.
-                values[row] = if part > ALONE { problems.targets.sign(row, problem) - residual / part } else { 0.0 };
+                values[row] = if part > tuning::MIN_RESIDUAL_LEVERAGE {
+                    problems.targets.sign(row, problem) - residual / part
+                } else {
+                    0.0
+                };
             }
         }
         loo_values

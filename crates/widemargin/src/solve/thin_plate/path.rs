@@ -13,36 +13,7 @@ use crate::monitor::Monitor;
 use crate::problem::HeldOutScores;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
-
-/// The first λ of the path in scale-free units, in half decades.
-pub(super) const START: i32 = -4;
-
-/// The first λ under a time limit: a smooth classifier, which is a safe result. C grows from there, so that a path that
-/// is cut short has covered all smaller C.
-const SAFE_START: i32 = 0;
-
-/// The ends of the path, in half decades.
-pub(crate) const LOWEST: i32 = -16;
-pub(super) const HIGHEST: i32 = 8;
-
-/// The path continues for this many half decades beyond the best leave-one-out loss: in general, and where it begins at
-/// the selected λ of similar features.
-const PATIENCE: i32 = 3;
-const PATIENCE_NEAR: i32 = 1;
-
-/// The path also ends in a direction where the loss is above the best by more than this part of it and still rising:
-/// the steps toward large λ cost most, and lead away.
-const STEEP: f64 = 0.1;
-
-/// Toward small λ the path also ends where as many half decades have lowered the loss by less than this part of it: a
-/// solution without errors in training no longer changes.
-const LEVEL: f64 = 1e-3;
-
-/// The maximum number of candidates confirmed in addition to the best one.
-const MAX_CONFIRMED: usize = 3;
-
-/// The smallest λ in scale-free units, due to the limits of double precision.
-pub(crate) const SMALLEST: f64 = 1e-12;
+use crate::tuning;
 
 /// The results at one C of the path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -293,7 +264,7 @@ pub(crate) fn walk(
 
 /// Solves at one λ, multiplied by ten as often as necessary for double precision.
 fn single(visits: &mut impl Visit, requested: f64, origins: &[Point]) -> Result<Outcome> {
-    let mut lambda = requested.max(SMALLEST);
+    let mut lambda = requested.max(tuning::MIN_LAMBDA_IN_DOUBLE);
     loop {
         if let Some(best) = visits.visit(lambda, origins, 0)? {
             let path = vec![best.point.clone()];
@@ -317,10 +288,12 @@ fn whole(
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
     let lowest = settings.lowest;
-    let usual = if monitor.has_time_limit() { SAFE_START } else { START };
-    let expected = settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, HIGHEST));
+    let usual = if monitor.has_time_limit() { tuning::LAMBDA_PATH_START_IF_TIMED } else { tuning::LAMBDA_PATH_START };
+    let expected =
+        settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, tuning::LAMBDA_PATH_HIGHEST));
     let start = visits.began().map_or(expected, half_decades);
-    let patience = if settings.near.is_some() { PATIENCE_NEAR } else { PATIENCE };
+    let patience =
+        if settings.near.is_some() { tuning::LAMBDA_PATH_PATIENCE_NEAR } else { tuning::LAMBDA_PATH_PATIENCE };
     let mut path: Vec<PathPoint> = Vec::new();
     let mut best: Option<(f64, Candidate)> = None;
     let mut cut = false;
@@ -329,7 +302,7 @@ fn whole(
         let mut starts = upwards.clone();
         let mut at = first;
         let mut losses: Vec<f64> = Vec::new();
-        while (lowest..=HIGHEST).contains(&at) {
+        while (lowest..=tuning::LAMBDA_PATH_HIGHEST).contains(&at) {
             cut |= best.is_some() && monitor.ask().is_err();
             if cut {
                 break;
@@ -354,7 +327,7 @@ fn whole(
         }
         if best.is_none() && direction == 1 {
             // Nothing could be solved from the start upwards: try higher.
-            return single(visits, 10f64.powf(f64::from(HIGHEST) / 2.0), origins);
+            return single(visits, 10f64.powf(f64::from(tuning::LAMBDA_PATH_HIGHEST) / 2.0), origins);
         }
     }
     if let Some(coarse) = best.as_ref().map(|(at, _)| *at).filter(|_| settings.refines) {
@@ -391,17 +364,18 @@ fn in_time<T>(found: Result<Option<T>>, has_other: bool, cut: &mut bool) -> Resu
     }
 }
 
-/// Whether the last [`PATIENCE`] steps of a path have lowered the loss by less than [`LEVEL`].
+/// Whether the last [`tuning::LAMBDA_PATH_PATIENCE`] steps of a path have lowered the loss by less than
+/// [`tuning::LAMBDA_PATH_LEVEL`].
 fn is_level(losses: &[f64]) -> bool {
-    let Some(before) = losses.len().checked_sub(PATIENCE as usize + 1) else { return false };
+    let Some(before) = losses.len().checked_sub(tuning::LAMBDA_PATH_PATIENCE as usize + 1) else { return false };
     let (before, now) = (losses[before], losses[losses.len() - 1]);
-    now <= before && before - now < LEVEL * before
+    now <= before && before - now < tuning::LAMBDA_PATH_LEVEL * before
 }
 
-/// Whether the last step of a path has raised the loss, to more than [`STEEP`] above the least.
+/// Whether the last step of a path has raised the loss, to more than [`tuning::LAMBDA_PATH_STEEP`] above the least.
 fn is_steep(losses: &[f64], least: f64) -> bool {
     let [.., before, now] = *losses else { return false };
-    now.is_finite() && now > before && now > least * (1.0 + STEEP)
+    now.is_finite() && now > before && now > least * (1.0 + tuning::LAMBDA_PATH_STEEP)
 }
 
 /// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.
@@ -412,7 +386,7 @@ fn confirmed(
     monitor: &Monitor<'_>,
 ) -> Result<Candidate> {
     confirm(visits, &mut best, path)?;
-    for _ in 0..MAX_CONFIRMED {
+    for _ in 0..tuning::MAX_CONFIRMED_LAMBDAS {
         let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && monitor.ask().is_ok()) else {
             break;
         };

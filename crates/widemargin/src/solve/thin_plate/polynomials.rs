@@ -7,12 +7,7 @@ use std::str::FromStr;
 use super::exact::Removals;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
-
-/// Directions of the polynomials smaller than this on unit-scaled columns are rounding errors.
-const RANK: f64 = 1e-9;
-
-/// Below this fraction of the kernel's typical value the projected kernel is rounding.
-const FLAT: f64 = 1e-10;
+use crate::tuning;
 
 /// How the polynomials of a kernel are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +67,7 @@ impl FromStr for Polynomials {
 
 /// The polynomials at the samples, √w P = Q diag(s) Vᵀ with orthonormal Q.
 pub(crate) fn span(polynomials: &Matrix) -> Result<Svd> {
-    Svd::new(polynomials, RANK).ok_or_else(overflow)
+    Svd::new(polynomials, tuning::MIN_POLYNOMIAL).ok_or_else(overflow)
 }
 
 /// The error for samples with non-finite kernel values.
@@ -112,7 +107,7 @@ pub(crate) fn project(phi: Matrix, q: &Matrix) -> Result<Projected> {
     add_lower_product(&mut kernel, -1.0, Side::Plain(q), Side::Transposed(&half));
     add_lower_product(&mut kernel, -1.0, Side::Plain(&half), Side::Transposed(q));
     kernel.mirror_lower();
-    let flat = q.n_cols() == n || trace(&kernel) <= FLAT * size * n as f64;
+    let flat = q.n_cols() == n || trace(&kernel) <= tuning::MIN_PROJECTED_KERNEL * size * n as f64;
     Ok(Projected { kernel, cross, flat })
 }
 
@@ -202,7 +197,9 @@ fn removal_norms(cholesky: &Cholesky, q: &Matrix) -> Vec<f64> {
     (0..n).for_each(|i| off.set(i, i, off.at(i, i) + 1.0));
     let norms: Vec<f64> = (0..n).map(|i| off.at(i, i)).collect();
     cholesky.solve_lower(&mut off);
-    (0..n).map(|i| if norms[i] > RANK { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 }).collect()
+    (0..n)
+        .map(|i| if norms[i] > tuning::MIN_POLYNOMIAL { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 })
+        .collect()
 }
 
 /// −a · b.

@@ -113,9 +113,6 @@ impl LeaveOneOutSums {
     }
 }
 
-/// Number of folds for cross-validation.
-pub(crate) const FOLDS: u32 = 5;
-
 /// Hessians, column-major squares whose lower triangle is used, one per problem.
 pub type Hessians = [Vec<f64>];
 

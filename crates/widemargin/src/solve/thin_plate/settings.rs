@@ -4,10 +4,7 @@ use super::newton::Stop;
 use super::path::{Outcome, PathSettings};
 use super::polynomials::Polynomials;
 use crate::error::Result;
-
-/// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
-/// variance: at a hundred samples 1 %, where penalizing them costs next to nothing. See decision 0008.
-pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
+use crate::tuning;
 
 /// The settings of a fit.
 pub(crate) struct FitSettings {
@@ -40,7 +37,7 @@ impl FitSettings {
 pub(crate) enum WhyNotFree {
     /// They alone separate a class from the others: free polynomials would ignore C.
     Separated,
-    /// There are fewer than [`SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
+    /// There are fewer than [`tuning::MIN_SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
     FewSamples,
 }
 
@@ -75,7 +72,7 @@ pub(super) fn settle_auto(
     if rank <= 1 {
         return Ok((Polynomials::Free, None));
     }
-    let why = if n < SAMPLES_PER_FREE_POLYNOMIAL * rank {
+    let why = if n < tuning::MIN_SAMPLES_PER_FREE_POLYNOMIAL * rank {
         Some(WhyNotFree::FewSamples)
     } else {
         separates()?.then_some(WhyNotFree::Separated)

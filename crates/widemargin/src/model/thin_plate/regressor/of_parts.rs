@@ -14,8 +14,9 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Executor;
 use crate::solve::Stage;
-use crate::solve::ridge::{MAX_FEATURES, PartedRidge, ROWS, RidgeRows};
+use crate::solve::ridge::{PartedRidge, ROWS, RidgeRows};
 use crate::solve::thin_plate::{FirstSums, Polynomials};
+use crate::tuning;
 
 /// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
@@ -51,8 +52,13 @@ impl BasisPlan {
         let (kernel, n_features) = (self.kernel, self.n_features);
         metadata.c.check()?;
         let (started, standard) = (Instant::now(), &targets.standard);
-        let solved =
-            self.solve_spline(settled, (standard, targets.total()), metadata.c, (rows, MAX_FEATURES), monitor)?;
+        let solved = self.solve_spline(
+            settled,
+            (standard, targets.total()),
+            metadata.c,
+            (rows, tuning::MAX_REMOTE_GRAM_FEATURES),
+            monitor,
+        )?;
         let mut stages = metadata.stages;
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let dependent = dependent(kernel, solved.space.len(), solved.rank);

@@ -6,7 +6,7 @@
 /// Fraction of rᵀM⁻¹r that conjugate gradients leave in the first step (decision 0026).
 pub(crate) const FIRST_CG_RESIDUAL: f64 = 1e-2;
 /// Newton steps after which that fraction is a tenth (decision 0026).
-pub(crate) const STEPS_PER_TENTH_OF_CG_RESIDUAL: f64 = 4.0;
+pub(crate) const CG_STEPS_PER_TENTH: f64 = 4.0;
 /// Least fraction of rᵀM⁻¹r that conjugate gradients leave.
 pub(crate) const MIN_CG_RESIDUAL: f64 = 1e-10;
 /// Fraction of the allowed gap at which conjugate gradients stop.
@@ -18,27 +18,21 @@ pub(crate) const FIRST_HESSIAN_TO_PENALTY: f64 = 10.0;
 /// Factor by which the penalty of a path falls per step (decision 0005).
 pub(crate) const PENALTY_PATH_FACTOR: f64 = 3.0;
 /// Rows per feature above which there is no penalty path (decision 0005).
-pub(crate) const MAX_ROWS_PER_FEATURE_OF_PENALTY_PATH: usize = 20;
+pub(crate) const PENALTY_PATH_ROWS_PER_FEATURE: usize = 20;
 /// Fraction of its initial value below which a derivative along a line counts as 0.
 pub(crate) const LINE_SEARCH_SLOPE_TOL: f64 = 1e-2;
-/// Σ α y relative to Σ α that counts as 0 in a step, less than in a certificate (decision 0028).
-pub(crate) const STEP_BALANCE_TOL: f64 = 1e-11;
-/// Σ α y relative to Σ α that counts as 0 in a certificate (decision 0028).
-pub(crate) const CERTIFICATE_BALANCE_TOL: f64 = 1e-9;
 /// Features of a Gram matrix, at most: it and its factor take 1 GiB each.
-pub(crate) const MAX_GRAM_FEATURES: usize = 16_384;
+pub(crate) const MAX_GRAM_SIZE: usize = 16_384;
 /// Active rows per feature up to which the Woodbury identity inverts the Hessian (decision 0005).
-pub(crate) const MAX_WOODBURY_ROWS_PER_FEATURE: f64 = 0.618;
+pub(crate) const WOODBURY_ROWS_PER_FEATURE: f64 = 0.618;
 /// Rounding of single-precision products in units of the least p/h, at most (decision 0028).
 pub(crate) const MAX_WOODBURY_ROUNDING: f64 = 0.05;
 /// Passes that a diagonal preconditioner is expected to need: a Gram matrix that costs less is computed at once.
-pub(crate) const PASSES_WITH_DIAGONAL_PRECONDITIONER: f64 = 150.0;
+pub(crate) const PASSES_WITHOUT_GRAM: f64 = 150.0;
 /// Steps without progress after which a problem is abandoned (decision 0026).
 pub(crate) const NEWTON_PATIENCE: u32 = 10;
 /// Decrease of the objective that counts as progress, in units of the allowed gap (decision 0026).
 pub(crate) const NEWTON_PROGRESS: f64 = 0.01;
-/// Evaluations per line search, at most.
-pub(crate) const MAX_LINE_SEARCH_EVALUATIONS: u32 = 60;
 /// Relative gap up to which the model of a stopped solver is close to the complete one.
 pub(crate) const MAX_GAP_OF_NEAR_SOLUTION: f64 = 0.1;
 
@@ -46,22 +40,16 @@ pub(crate) const MAX_GAP_OF_NEAR_SOLUTION: f64 = 0.1;
 
 /// Gap relative to the least before it that counts as progress (decision 0026).
 pub(crate) const GAP_PROGRESS: f64 = 0.9;
-/// Newton steps, at most.
-pub(crate) const MAX_RESIDUAL_STEPS: u32 = 500;
 /// Steps without progress after which rounding is assumed to prevent any (decision 0026).
 pub(crate) const RESIDUAL_PATIENCE: u32 = 20;
 /// Decrease of the objective that counts as progress, in units of the gap (decision 0026).
 pub(crate) const RESIDUAL_PROGRESS: f64 = 1e-3;
-/// Σ α relative to Σ |α| that counts as 0 (decision 0028).
-pub(crate) const RESIDUAL_BALANCE_TOL: f64 = 1e-13;
 /// Share of the gap that the problem of a rounded loss may leave before the next one.
 pub(crate) const MAX_GAP_OF_ROUNDED_LOSS: f64 = 0.5;
 /// Width of the first rounded loss, in units of the mean of |y| (decision 0026).
 pub(crate) const FIRST_WIDTH_OF_ROUNDED_LOSS: f64 = 0.5;
 /// Factor from one width to the next (decision 0026).
 pub(crate) const WIDTH_FACTOR_OF_ROUNDED_LOSS: f64 = 0.5;
-/// Least width, in the same unit.
-pub(crate) const MIN_WIDTH_OF_ROUNDED_LOSS: f64 = 1e-13;
 /// Relative gap of regression.
 pub(crate) const RESIDUAL_TOL: f64 = 1e-8;
 /// Relative gap of the pinball loss.
@@ -75,7 +63,7 @@ pub(crate) const POWER_ITERATIONS: usize = 10;
 /// Singular value, relative to the largest, from which a direction of the unpenalized part is determined.
 pub(crate) const MIN_SINGULAR_VALUE: f64 = 1e-10;
 /// Features of which workers and readers add up the products of all pairs, at most (decision 0029).
-pub(crate) const MAX_REMOTE_GRAM_FEATURES: usize = 8192;
+pub(crate) const MAX_PARTED_FEATURES: usize = 8192;
 
 // Paths of C
 
@@ -94,11 +82,11 @@ pub(crate) const MAX_C_BEYOND_BEST: f64 = 100.0;
 /// First λ of a thin plate path, in scale-free units and half decades, as all of a path.
 pub(crate) const LAMBDA_PATH_START: i32 = -4;
 /// First λ under a time limit, for which a classifier is smooth (decision 0026).
-pub(crate) const LAMBDA_PATH_START_IF_TIMED: i32 = 0;
+pub(crate) const TIMED_PATH_START: i32 = 0;
 /// Least λ of a path.
 pub(crate) const LAMBDA_PATH_LOWEST: i32 = -16;
 /// Least λ of a path on features: below it leverages tend to 1, where the closed form is undetermined.
-pub(crate) const LAMBDA_PATH_LOWEST_OF_FEATURES: i32 = -6;
+pub(crate) const FEATURE_PATH_LOWEST: i32 = -6;
 /// Largest λ of a path.
 pub(crate) const LAMBDA_PATH_HIGHEST: i32 = 8;
 /// Steps of a path beyond the least leave-one-out loss.
@@ -111,21 +99,19 @@ pub(crate) const LAMBDA_PATH_STEEP: f64 = 0.1;
 pub(crate) const LAMBDA_PATH_LEVEL: f64 = 1e-3;
 /// Candidates confirmed in addition to the best one, at most.
 pub(crate) const MAX_CONFIRMED_LAMBDAS: usize = 3;
-/// Least λ that double precision permits, in scale-free units.
-pub(crate) const MIN_LAMBDA_IN_DOUBLE: f64 = 1e-12;
 
 // Thin plate splines
 
 /// Distance to the margin, relative to the scores, at which violators may differ for any tolerance (decision 0028).
 pub(crate) const MARGIN_ROUNDING: f64 = 1e-13;
 /// Violation of the optimality conditions that counts as solved where rounding prevents a smaller one.
-pub(crate) const MAX_VIOLATION_IF_STALLED: f64 = 1e-8;
+pub(crate) const STALLED_KKT_TOL: f64 = 1e-8;
 /// Length of the shortest step: rounding must not stop a search along a descent direction.
 pub(crate) const MIN_STEP_LENGTH: f64 = 1e-9;
 /// Fraction of its terms below which a derivative along a line counts as 0.
 pub(crate) const THIN_PLATE_SLOPE_TOL: f64 = 1e-14;
 /// Factor by which λ falls between steps of a head start.
-pub(crate) const HEAD_START_FACTOR: f64 = 5.0;
+pub(crate) const HEAD_FACTOR: f64 = 5.0;
 /// Steps of a head start, at most.
 pub(crate) const MAX_HEAD_START_STEPS: f64 = 8.0;
 /// Samples on which a problem is solved first, then on twice as many (decision 0003).
@@ -134,18 +120,12 @@ pub(crate) const FIRST_PART_SAMPLES: usize = 500;
 pub(crate) const MAX_PART_STEPS: u32 = 6;
 /// Newton steps after which data count as not separated.
 pub(crate) const MAX_STEPS_TO_SEPARATE: u32 = 60;
-/// Mean loss below which data count as separated.
-pub(crate) const MAX_LOSS_OF_SEPARATED_DATA: f64 = 1e-12;
 /// Samples up to which leave-one-out at the selected C is by refits, with n² numbers per problem (decision 0028).
 pub(crate) const MAX_REFITTED_SAMPLES: usize = 10_000;
 /// The same without a penalized part: nearly lost directions show whether polynomials separate the data.
 pub(crate) const MIN_SINGULAR_VALUE_WITHOUT_PENALTY: f64 = 1e-13;
-/// Size on unit-scaled columns below which a direction of the polynomials is a rounding error.
-pub(crate) const MIN_POLYNOMIAL: f64 = 1e-9;
-/// Fraction of the kernel's typical value below which the projected kernel is rounding.
-pub(crate) const MIN_PROJECTED_KERNEL: f64 = 1e-10;
 /// Samples per polynomial from which `auto` leaves the polynomials free (decision 0008).
-pub(crate) const MIN_SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
+pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
 /// Newton steps for each candidate for C on features, at most.
 pub(crate) const MAX_STEPS_OF_CANDIDATE: u32 = 100;
 /// Violation of the optimality conditions at which candidates for C on features are compared.
@@ -157,18 +137,12 @@ pub(crate) const MAX_VIOLATION_OF_CANDIDATE: f64 = 1e-8;
 pub(crate) const MIN_RESIDUAL_LEVERAGE: f64 = 1e-9;
 /// The same of rows in blocks.
 pub(crate) const MIN_RESIDUAL_LEVERAGE_IN_BLOCKS: f64 = 1e-10;
-/// Share of a sample's weight below which it is left out completely.
-pub(crate) const MIN_REMAINING_WEIGHT: f64 = 1e-12;
 /// Share of its score's variance that a sample that leaves the margin must keep, to limit cancellation.
 pub(crate) const MIN_REMAINING_VARIANCE: f64 = 1e-6;
 /// Least λ for which rank-one changes are used, in units of the kernel's mean diagonal.
-pub(crate) const MIN_LAMBDA_OF_RANK_ONE_CHANGES: f64 = 1e-7;
-/// Slack relative to the scores below which a sample may count as inside or outside.
-pub(crate) const SLACK_ROUNDING: f64 = 1e-12;
-/// Rounds of samples crossing the margin before a refit is abandoned.
-pub(crate) const MAX_REFIT_ROUNDS: usize = 60;
+pub(crate) const MIN_RANK_ONE_LAMBDA: f64 = 1e-7;
 /// Flops of all factorizations where rank-one changes fail: about half a second.
-pub(crate) const MAX_FLOPS_OF_REFACTORIZATIONS: u64 = 4_000_000_000;
+pub(crate) const MAX_REFACTOR_FLOPS: u64 = 4_000_000_000;
 /// Factorizations that are always allowed: a path of C takes about as many.
 pub(crate) const MIN_REFACTORIZATIONS: u64 = 50;
 /// Relative error of the products of equal rows that are centered afterwards (decision 0028).
@@ -184,18 +158,12 @@ pub(crate) const GAP_AFTER_PREMATURE_PASS: f64 = 0.7;
 pub(crate) const EPOCHS_PER_EXACT_PASS: u32 = 64;
 /// Estimated relative gap of solutions without some rows (decision 0026).
 pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
-/// Σ α y relative to Σ α that counts as 0 (decision 0028).
-pub(crate) const DUAL_BALANCE_TOL: f64 = 1e-12;
 /// Epochs after which a problem on sparse features is left to Newton's method (decision 0015).
-pub(crate) const MAX_SPARSE_EPOCHS: u32 = 60;
+pub(crate) const SPARSE_EPOCHS: u32 = 60;
 /// Slack at which a dual variable of the squared hinge stops, if nothing else stops it.
 pub(crate) const MAX_SLACK: f64 = 1e4;
 /// Passes over the non-zero weights between two passes over all.
 pub(crate) const L1_INNER_PASSES: u32 = 10;
-/// Fraction of the expected decrease that a step must achieve.
-pub(crate) const L1_SUFFICIENT_DECREASE: f64 = 0.01;
-/// Halvings of a step before a coordinate is skipped.
-pub(crate) const MAX_L1_HALVINGS: u32 = 30;
 
 // Estimates and calibration
 
@@ -205,8 +173,6 @@ pub(crate) const N_FOLDS: u32 = 5;
 pub(crate) const MIN_HELD_OUT_COVERAGE: f64 = 0.9;
 /// Number of samples whose errors count as independent, at least.
 pub(crate) const MIN_INDEPENDENT_SAMPLES: f64 = 100.0;
-/// Relative difference from the population's weights below which there are no class weights.
-pub(crate) const CLASS_WEIGHT_TOL: f64 = 1e-9;
 /// Rows of a part whose leave-one-out decision values calibrate probabilities: those of one machine suffice.
 pub(crate) const MAX_ROWS_TO_CALIBRATE: usize = 2048;
 /// Least temperature slope, in units of one over the root mean square of the decision values.
@@ -217,14 +183,8 @@ pub(crate) const MAX_TEMPERATURE_SLOPE: f64 = 1e6;
 pub(crate) const MIN_OF_THREE_SLOPES: f64 = 0.05;
 /// Weight of the penalty ½ (s/a − 1)² on each of three slopes, in samples (decision 0014).
 pub(crate) const SLOPE_PENALTY: f64 = 1.0;
-/// Newton steps of a calibration, at most.
-pub(crate) const MAX_CALIBRATION_STEPS: usize = 100;
-/// Gradient at the minimum, relative to the sum of the weights and the scale of the decision values.
-pub(crate) const CALIBRATION_GRADIENT_TOL: f64 = 1e-10;
-/// Relative decrease of the loss below which a step is the last.
-pub(crate) const CALIBRATION_LOSS_TOL: f64 = 1e-10;
 
 // Automatic selection
 
 /// Share of a time limit for the selection of parameters, which a fit follows (decision 0027).
-pub(crate) const SHARE_OF_TIME_TO_SELECT: f64 = 0.5;
+pub(crate) const SELECTION_TIME_SHARE: f64 = 0.5;

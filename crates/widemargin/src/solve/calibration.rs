@@ -18,7 +18,16 @@ use serde::{Deserialize, Serialize};
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::macros::named;
 use crate::problem::{HeldOutScores, OneVsRest, n_problems};
-use crate::tuning;
+use crate::tuning::{MAX_TEMPERATURE_SLOPE, MIN_OF_THREE_SLOPES, MIN_TEMPERATURE_SLOPE, SLOPE_PENALTY};
+
+/// Relative decrease of the loss below which a step is the last.
+const CALIBRATION_LOSS_TOL: f64 = 1e-10;
+
+/// Gradient at the minimum, relative to the sum of the weights and the scale of the decision values.
+const CALIBRATION_GRADIENT_TOL: f64 = 1e-10;
+
+/// Newton steps of a calibration, at most.
+const MAX_CALIBRATION_STEPS: usize = 100;
 
 /// The decision values between which g has a slope of its own.
 const MARGINS: [f64; 2] = [-1.0, 1.0];
@@ -74,14 +83,12 @@ impl Calibration {
         let targets = SmoothedTargets::new(scores, n_classes);
         let unit = 1.0 / scale;
         let one = LogLoss { scores, targets, n_classes, prior: None };
-        let [a] =
-            minimum(&one, [unit], tuning::MIN_TEMPERATURE_SLOPE * unit, tuning::MAX_TEMPERATURE_SLOPE * unit, scale);
+        let [a] = minimum(&one, [unit], MIN_TEMPERATURE_SLOPE * unit, MAX_TEMPERATURE_SLOPE * unit, scale);
         let slopes = if n_classes == 2 {
             vec![a]
         } else {
             let three = LogLoss { scores, targets, n_classes, prior: Some(a) };
-            minimum(&three, [a; 3], tuning::MIN_OF_THREE_SLOPES * a, tuning::MAX_TEMPERATURE_SLOPE * unit, scale)
-                .to_vec()
+            minimum(&three, [a; 3], MIN_OF_THREE_SLOPES * a, MAX_TEMPERATURE_SLOPE * unit, scale).to_vec()
         };
         Calibration { slopes, on: on.to_string(), n_samples }
     }
@@ -305,9 +312,9 @@ impl<const P: usize> LogLoss<'_, P> {
         if let Some(prior) = prior {
             for (i, slope) in slopes.iter().enumerate() {
                 let away = slope / prior - 1.0;
-                found.value += 0.5 * tuning::SLOPE_PENALTY * away * away;
-                found.gradient[i] += tuning::SLOPE_PENALTY * away / prior;
-                found.hessian[i][i] += tuning::SLOPE_PENALTY / (prior * prior);
+                found.value += 0.5 * SLOPE_PENALTY * away * away;
+                found.gradient[i] += SLOPE_PENALTY * away / prior;
+                found.hessian[i][i] += SLOPE_PENALTY / (prior * prior);
             }
         }
         found
@@ -319,18 +326,18 @@ fn minimum<const P: usize>(loss: &LogLoss<'_, P>, start: [f64; P], least: f64, m
     let total: f64 = loss.scores.weights.iter().sum();
     let mut slopes = start.map(|slope| slope.clamp(least, most));
     let mut at = loss.at(&slopes);
-    for _ in 0..tuning::MAX_CALIBRATION_STEPS {
+    for _ in 0..MAX_CALIBRATION_STEPS {
         let is_at_bound = |i: &usize| {
             let gradient = at.gradient[*i];
             (slopes[*i] <= least && gradient > 0.0) || (slopes[*i] >= most && gradient < 0.0)
         };
         let open: Vec<usize> = (0..P).filter(|i| !is_at_bound(i)).collect();
-        if open.iter().all(|&i| at.gradient[i].abs() <= tuning::CALIBRATION_GRADIENT_TOL * total * scale) {
+        if open.iter().all(|&i| at.gradient[i].abs() <= CALIBRATION_GRADIENT_TOL * total * scale) {
             break;
         }
         let step = newton_step(&at, &open);
         let decrement: f64 = -open.iter().zip(&step).map(|(&i, step)| at.gradient[i] * step).sum::<f64>();
-        if decrement <= tuning::CALIBRATION_LOSS_TOL * at.value {
+        if decrement <= CALIBRATION_LOSS_TOL * at.value {
             // Newton's method converges quadratically: further steps would change nothing.
             for (&i, step) in open.iter().zip(&step) {
                 slopes[i] = (slopes[i] + step).clamp(least, most);

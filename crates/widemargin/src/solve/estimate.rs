@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Label;
 use crate::problem::{HeldOutScores, OneVsRest};
-use crate::tuning;
+use crate::tuning::{MIN_HELD_OUT_COVERAGE, MIN_INDEPENDENT_SAMPLES};
+
+/// Relative difference from the population's weights below which there are no class weights.
+const CLASS_WEIGHT_TOL: f64 = 1e-9;
 
 /// How an error was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +93,7 @@ impl ErrorEstimate {
             let is_unweighted = |factors: &Vec<f64>| {
                 let mut present = factors.iter().filter(|factor| **factor > 0.0);
                 let first = present.next().copied().unwrap_or(1.0);
-                present.all(|factor| (factor / first - 1.0).abs() < tuning::CLASS_WEIGHT_TOL)
+                present.all(|factor| (factor / first - 1.0).abs() < CLASS_WEIGHT_TOL)
             };
             if factors.as_ref().is_some_and(is_unweighted) {
                 bounded = error.min(chance_error(population));
@@ -183,7 +186,7 @@ fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>>
     let covered: f64 =
         population.iter().zip(&covered_weights).filter(|(_, weight)| **weight > 0.0).map(|(all, _)| all).sum();
     let factor = |(all, weight): (&f64, &f64)| if *weight > 0.0 { all / weight } else { 0.0 };
-    let is_enough = covered > 0.0 && covered >= tuning::MIN_HELD_OUT_COVERAGE * population.iter().sum::<f64>();
+    let is_enough = covered > 0.0 && covered >= MIN_HELD_OUT_COVERAGE * population.iter().sum::<f64>();
     is_enough.then(|| population.iter().zip(&covered_weights).map(factor).collect())
 }
 
@@ -209,7 +212,7 @@ pub(crate) fn explained_standard_error(moments: &[[f64; 2]], references: &[f64],
 /// The least standard error of a share in n samples: by Laplace's rule, so that it is above 0 even without a mistake.
 /// For few samples it is the largest that a share can have, since fits without each of them are not independent.
 fn least_standard_error(error: f64, n: f64) -> f64 {
-    let smoothed = if n < tuning::MIN_INDEPENDENT_SAMPLES { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
+    let smoothed = if n < MIN_INDEPENDENT_SAMPLES { 0.5 } else { (error * n + 1.0) / (n + 2.0) };
     (smoothed * (1.0 - smoothed) / (n + 2.0)).sqrt()
 }
 

@@ -12,7 +12,13 @@ use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, OneVsRest};
 use crate::solve::Status;
-use crate::tuning;
+use crate::tuning::L1_INNER_PASSES;
+
+/// Halvings of a step before a coordinate is skipped.
+const MAX_L1_HALVINGS: u32 = 30;
+
+/// Fraction of the expected decrease that a step must achieve.
+const L1_SUFFICIENT_DECREASE: f64 = 0.01;
 
 /// When the solver stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,7 +155,7 @@ impl State<'_> {
         for epoch in 1..=settings.max_epochs {
             (0..d).for_each(|j| self.move_weight(j));
             self.move_intercept();
-            for _ in 0..tuning::L1_INNER_PASSES {
+            for _ in 0..L1_INNER_PASSES {
                 let nonzero: Vec<usize> = (0..d).filter(|&j| self.weights[j] != 0.0).collect();
                 nonzero.into_iter().for_each(|j| self.move_weight(j));
                 self.move_intercept();
@@ -224,10 +230,10 @@ impl State<'_> {
         let expected = slope * step + (w + step).abs() - w.abs();
         let before = self.loss() + w.abs();
         let mut share = 1.0;
-        for _ in 0..tuning::MAX_L1_HALVINGS {
+        for _ in 0..MAX_L1_HALVINGS {
             let column = self.column(j);
             let after = self.loss_after(step, |i| f64::from(column[i])) + (w + step).abs();
-            if after <= before + tuning::L1_SUFFICIENT_DECREASE * share * expected {
+            if after <= before + L1_SUFFICIENT_DECREASE * share * expected {
                 let n = self.slacks.len();
                 let column = &self.columns[j * n..(j + 1) * n];
                 for ((slack, sign), x) in self.slacks.iter_mut().zip(&self.signs).zip(column) {
@@ -250,7 +256,7 @@ impl State<'_> {
             }
             let mut step = -slope / curvature;
             let before = self.loss();
-            while self.loss_after(step, |_| 1.0) > before + tuning::L1_SUFFICIENT_DECREASE * slope * step {
+            while self.loss_after(step, |_| 1.0) > before + L1_SUFFICIENT_DECREASE * slope * step {
                 step *= 0.5;
                 if step.abs() <= f64::EPSILON * self.intercept.abs().max(1.0) {
                     return;

@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::ridge::{Fitted, Ridge};
 use super::thin_plate::{LeaveOneOutSums, Problems};
 use crate::linalg::factor::Matrix;
-use crate::tuning;
+use crate::tuning::{C_PER_DECADE, LEAST_SQUARES_PATH};
 
 /// The leave-one-out results of one C.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,8 +105,8 @@ impl<'a> LeastSquares<'a> {
 /// The leave-one-out losses on a grid of C: from 1e-4 to 500 in units of one over `unit`, the kernel's mean diagonal,
 /// four a decade. Beyond it leverages tend to 1, where leave-one-out is undetermined.
 pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeaveOneOut> {
-    tuning::LEAST_SQUARES_PATH
-        .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(tuning::C_PER_DECADE)) / unit))
+    LEAST_SQUARES_PATH
+        .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(C_PER_DECADE)) / unit))
         .collect()
 }
 

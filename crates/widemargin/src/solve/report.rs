@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::ErrorEstimate;
 use crate::error::{Error, Result};
-use crate::tuning;
+use crate::tuning::MAX_GAP_OF_NEAR_SOLUTION;
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +153,7 @@ impl Report {
 
     /// Whether the time limit stopped the solver far from the solution, to which any estimated error would refer.
     pub fn is_far_from_solved(&self) -> bool {
-        let is_near = self.gap() <= tuning::MAX_GAP_OF_NEAR_SOLUTION;
+        let is_near = self.gap() <= MAX_GAP_OF_NEAR_SOLUTION;
         self.status == Status::TimeLimit && !is_near
     }
 

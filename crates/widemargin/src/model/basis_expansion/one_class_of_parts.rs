@@ -11,7 +11,7 @@ use crate::partition::Executor;
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
-use crate::tuning;
+use crate::tuning::MAX_PARTED_FEATURES;
 
 /// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         check_numbers(quantile, shrinkage)?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
-        let ridge = PartedRidge::new(rows, (1, targets.total()), tuning::MAX_REMOTE_GRAM_FEATURES, monitor)?;
+        let ridge = PartedRidge::new(rows, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
         let loo_values = loo_scores(ridge.loo_values(rows, lambda, monitor)?);

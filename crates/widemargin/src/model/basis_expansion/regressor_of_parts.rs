@@ -13,7 +13,7 @@ use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::residuals::{self, PartedRows};
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
-use crate::tuning;
+use crate::tuning::MAX_PARTED_FEATURES;
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
     /// Trains on the features of an expansion, with the standardized targets of the same rows. Equal samples are not
@@ -60,7 +60,7 @@ fn squared(
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
     let (standard, k) = (&targets.standard, targets.n_outputs());
-    let ridge = PartedRidge::new(rows, (k, targets.total()), tuning::MAX_REMOTE_GRAM_FEATURES, monitor)?;
+    let ridge = PartedRidge::new(rows, (k, targets.total()), MAX_PARTED_FEATURES, monitor)?;
     let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
     let chosen = RegressionSelection::of(c, standard, ridge.spectrum(), errors)?;
     let FeatureSolution { weights, intercepts } = ridge.solution(chosen.lambda);
@@ -86,8 +86,7 @@ fn of_residuals(
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
     let (standard, present) = (&targets.standard, targets.present());
-    let rows =
-        PartedRows::new(rows, targets.weights(), targets.n_outputs(), tuning::MAX_REMOTE_GRAM_FEATURES, monitor)?;
+    let rows = PartedRows::new(rows, targets.weights(), targets.n_outputs(), MAX_PARTED_FEATURES, monitor)?;
     let samples = residuals::Samples {
         rows: &rows,
         targets: &standard.values,

@@ -10,7 +10,7 @@ use crate::solve::dual::linear::{self, LinearDual};
 use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
 use crate::solve::{Report, Status};
-use crate::tuning;
+use crate::tuning::SPARSE_EPOCHS;
 
 /// The linear SVM on the features.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ impl Solver {
         let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
         let mut descended = None;
         if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)
-            && self.max_iter.is_none_or(|most| most >= tuning::MAX_SPARSE_EPOCHS)
+            && self.max_iter.is_none_or(|most| most >= SPARSE_EPOCHS)
             && targets.is_even()
         {
             match self.descend(rows, targets, costs, monitor)? {
@@ -98,12 +98,8 @@ impl Solver {
             Some(start) => Some(&start.alphas[..]),
         };
         let intercept = self.intercept;
-        let settings = DualSettings {
-            tol: self.tol,
-            max_epochs: tuning::MAX_SPARSE_EPOCHS,
-            seed: self.seed,
-            threads: self.threads,
-        };
+        let settings =
+            DualSettings { tol: self.tol, max_epochs: SPARSE_EPOCHS, seed: self.seed, threads: self.threads };
         let problem = LinearDual { features: rows, targets, loss: Loss::SquaredHinge, costs, intercept };
         let solved = problem.solve_sparse(alphas, &settings, monitor)?;
         let report = solved.report(Vec::new(), &settings);

@@ -31,7 +31,7 @@ use crate::solve::thin_plate::{
     feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
-use crate::tuning;
+use crate::tuning::{LAMBDA_PATH_LOWEST, SAMPLES_PER_FREE_POLYNOMIAL};
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardizing.
 pub(super) const UNEVEN: f64 = 3.0;
@@ -293,7 +293,7 @@ impl ThinPlateParams {
         FitSettings {
             polynomials: self.polynomials,
             c: self.c.value(),
-            lowest: tuning::LAMBDA_PATH_LOWEST,
+            lowest: LAMBDA_PATH_LOWEST,
             near: self.near,
             stays: false,
             refines: self.confirms,
@@ -342,7 +342,7 @@ impl ThinPlateParams {
             report.notes.push(format!(
                 "there are fewer than {} samples for each of {} polynomials, which would fit the noise if they were \
                  free: {}",
-                tuning::MIN_SAMPLES_PER_FREE_POLYNOMIAL,
+                SAMPLES_PER_FREE_POLYNOMIAL,
                 fitted.rank,
                 instead(fitted.polynomials),
             ));

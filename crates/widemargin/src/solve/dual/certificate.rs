@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Loss;
-use crate::tuning;
+use crate::tuning::{GAP_AFTER_PREMATURE_PASS, MIN_GAP_LEFT_BY_EPOCH};
 
 /// The final objectives of one two-class problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,14 +79,14 @@ impl StopRule {
 
     /// Whether an epoch with this estimate should be followed by an exact pass.
     pub fn is_near(&mut self, estimate: f64) -> bool {
-        let left = (estimate / self.last).clamp(tuning::MIN_GAP_LEFT_BY_EPOCH, 1.0);
+        let left = (estimate / self.last).clamp(MIN_GAP_LEFT_BY_EPOCH, 1.0);
         self.last = estimate;
         estimate * left <= self.wanted
     }
 
     /// Whether the exact gap ends the descent.
     pub fn is_met(&mut self, exact: f64) -> bool {
-        self.wanted *= tuning::GAP_AFTER_PREMATURE_PASS;
+        self.wanted *= GAP_AFTER_PREMATURE_PASS;
         exact <= self.tol
     }
 }

@@ -17,7 +17,7 @@ use super::settings::DualSettings;
 use super::weights::Frame;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::Status;
-use crate::tuning;
+use crate::tuning::{DUAL_HELD_OUT_TOL, EPOCHS_PER_EXACT_PASS};
 
 /// Splits the problems into shards of at most `most`, at least one per thread if there are enough.
 pub(super) fn shards(n_problems: usize, most: usize, threads: usize) -> Vec<Range<usize>> {
@@ -185,7 +185,7 @@ impl<T: Real> Problems<T> {
                 course.epochs += 1;
                 let estimate = lanes.sums(class).estimate();
                 (worst, most) = (worst.max(estimate), most.max(course.epochs));
-                let is_due = course.epochs.is_multiple_of(tuning::EPOCHS_PER_EXACT_PASS) || course.epochs >= max_epochs;
+                let is_due = course.epochs.is_multiple_of(EPOCHS_PER_EXACT_PASS) || course.epochs >= max_epochs;
                 course.is_near = course.rule.is_near(estimate) || is_due;
                 course.threshold = lanes.threshold(class).into().to_bits();
                 frozen |= u16::from(course.is_near) << class;
@@ -273,7 +273,7 @@ impl<R, T: Real> Descent<'_, R, T> {
     }
 
     /// The decision values of rows from weights learned without them, range by range: a descent over the other rows
-    /// from 0 to [`tuning::DUAL_HELD_OUT_TOL`], of at most as many epochs as the solution took. From the solution it
+    /// from 0 to [`DUAL_HELD_OUT_TOL`], of at most as many epochs as the solution took. From the solution it
     /// would begin near that gap, with dual variables that still depend on the rows held out. With a time limit that has
     /// passed there are none.
     pub fn hold_out<const L: usize>(&mut self, ranges: &[Range<usize>]) -> Result<(), Stopped>
@@ -294,7 +294,7 @@ impl<R, T: Real> Descent<'_, R, T> {
                 lanes.end_epoch();
                 let has_ended = |class: usize, course: &Course| {
                     lanes.live() >> class & 1 == 1
-                        && (lanes.sums(class).estimate() <= tuning::DUAL_HELD_OUT_TOL || epoch >= course.epochs)
+                        && (lanes.sums(class).estimate() <= DUAL_HELD_OUT_TOL || epoch >= course.epochs)
                 };
                 let ended =
                     self.problems.states.iter().enumerate().filter(|(class, one)| has_ended(*class, &one.course));

@@ -37,7 +37,9 @@ use crate::problem::{Intercept, Loss, OneVsRest};
 use crate::simd::Simd;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::{Report, Stage, Status};
-use crate::tuning;
+
+/// Σ α y relative to Σ α that counts as 0 (decision 0028).
+const DUAL_BALANCE_TOL: f64 = 1e-12;
 
 /// Sparse problems that descend together.
 const LANES: usize = 8;
@@ -382,7 +384,7 @@ impl<'a, M> LinearRows<'a, M> {
                     if slack > 0.0 {
                         at.slope -= 2.0 * cost * slack * sign;
                         at.curvature += 2.0 * cost;
-                        at.tolerance += tuning::DUAL_BALANCE_TOL * 2.0 * cost * slack;
+                        at.tolerance += DUAL_BALANCE_TOL * 2.0 * cost * slack;
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! The losses of the rows, as their dual sees them.
 
 use crate::problem::{Loss, OneVsRest};
-use crate::tuning;
+use crate::tuning::MAX_SLACK;
 
 /// The losses of the rows in each problem.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,6 @@ impl LossTerms<'_> {
     #[inline]
     pub fn upper_bound(&self, cost: f64) -> f64 {
         let upper = self.loss.upper_bound(cost);
-        if self.is_symmetric || upper.is_finite() { upper } else { tuning::MAX_SLACK / self.loss.diagonal(cost) }
+        if self.is_symmetric || upper.is_finite() { upper } else { MAX_SLACK / self.loss.diagonal(cost) }
     }
 }

@@ -13,7 +13,7 @@ use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
 use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest};
 use crate::similarity::AdditiveKernel;
 use crate::solve::newton::{self, NewtonSettings};
-use crate::tuning;
+use crate::tuning::SPARSE_EPOCHS;
 
 /// Histograms whose classes differ in which bins are full.
 fn histograms(n: usize, d: usize, classes: usize, distinct: bool) -> (Vec<f64>, Vec<u32>) {
@@ -234,7 +234,7 @@ fn squared<'a>(
 }
 
 fn sparse_settings(tol: f64, threads: usize) -> DualSettings {
-    DualSettings { tol, max_epochs: tuning::MAX_SPARSE_EPOCHS, seed: 3, threads }
+    DualSettings { tol, max_epochs: SPARSE_EPOCHS, seed: 3, threads }
 }
 
 const D: usize = 300;
@@ -324,5 +324,5 @@ fn reports_no_convergence_at_a_large_c() {
     let problem = squared(&rows, targets, &costs, Intercept::Free);
     let found = problem.solve_sparse(None, &sparse_settings(1e-6, 1), &Monitor::none()).unwrap();
     assert!(!found.is_solved() && (0..3).any(|k| found.gap(k) > 1e-6));
-    assert_eq!(found.epochs.iter().max(), Some(&tuning::MAX_SPARSE_EPOCHS));
+    assert_eq!(found.epochs.iter().max(), Some(&SPARSE_EPOCHS));
 }

@@ -10,7 +10,9 @@
 //! gap between objective and bound is ½‖∇‖².
 
 use crate::problem::{Intercept, Loss, PointSums, Shape};
-use crate::tuning;
+
+/// Σ α y relative to Σ α that counts as 0 in a certificate (decision 0028).
+const CERTIFICATE_BALANCE_TOL: f64 = 1e-9;
 
 /// A lower bound on the minimum from the sums at a point; `slope` is the gradient of the losses at the point, features
 /// and then intercept.
@@ -19,7 +21,7 @@ pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 
     match shape.intercept {
         Intercept::Penalized => quadratic += sums.balance * sums.balance,
         // α = 0 is always feasible, and its dual objective is 0.
-        Intercept::Free if sums.balance.abs() > tuning::CERTIFICATE_BALANCE_TOL * sums.dual_norm => return 0.0,
+        Intercept::Free if sums.balance.abs() > CERTIFICATE_BALANCE_TOL * sums.dual_norm => return 0.0,
         _ => (),
     }
     let bound = match shape.loss {

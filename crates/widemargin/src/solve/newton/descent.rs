@@ -10,7 +10,7 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
 use crate::solve::Status;
-use crate::tuning;
+use crate::tuning::{GAP_PROGRESS, NEWTON_PATIENCE, NEWTON_PROGRESS};
 
 /// The state of one problem.
 #[derive(Clone, Debug)]
@@ -200,11 +200,11 @@ impl<O: Objective> Descent<'_, O> {
             worst = worst.max(gap);
             let (last_gap, last_primal, at) = problem.best;
             if self.ridge > 1.0
-                || gap < tuning::GAP_PROGRESS * last_gap
-                || primal < last_primal * (1.0 - tuning::NEWTON_PROGRESS * self.settings.tol)
+                || gap < GAP_PROGRESS * last_gap
+                || primal < last_primal * (1.0 - NEWTON_PROGRESS * self.settings.tol)
             {
                 problem.best = (gap, primal, iteration);
-            } else if iteration - at >= tuning::NEWTON_PATIENCE && !ended.contains(&k) {
+            } else if iteration - at >= NEWTON_PATIENCE && !ended.contains(&k) {
                 self.measure(&[k])?;
                 ended.push(k);
             }

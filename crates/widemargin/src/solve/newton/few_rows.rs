@@ -5,7 +5,7 @@ use crate::linalg::{self, Cholesky, Real};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{ActiveRows, Intercept, Shape};
-use crate::tuning;
+use crate::tuning::MAX_WOODBURY_ROUNDING;
 
 /// Rows of the small matrix per task; fixed, so that results do not depend on the number of threads.
 const TILE: usize = 128;
@@ -106,7 +106,7 @@ impl RowsFactor {
 fn is_negligible(rows: &[f64], size: usize, curvatures: &[f64], penalty: f64) -> bool {
     let square = rows.chunks(size).map(|row| linalg::factor::dot(row, row)).fold(0.0, f64::max);
     let steepest = curvatures.iter().copied().fold(0.0, f64::max);
-    SINGLE * (curvatures.len() as f64).sqrt() * square * steepest <= tuning::MAX_WOODBURY_ROUNDING * penalty
+    SINGLE * (curvatures.len() as f64).sqrt() * square * steepest <= MAX_WOODBURY_ROUNDING * penalty
 }
 
 /// The lower triangle of ΨΨᵀ, row-major, or `None` if the monitor says to stop. n²·size flops.

@@ -4,7 +4,9 @@
 //! method on it converges in a few steps; a bracket safeguards it where the curvature vanishes.
 
 use crate::error::Result;
-use crate::tuning;
+
+/// Evaluations per line search, at most.
+const MAX_LINE_SEARCH_EVALUATIONS: u32 = 60;
 
 /// The derivative at a point, its own derivative, and the tolerance for a root.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +26,7 @@ pub(in crate::solve) fn find_zeros(
     mut look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>,
 ) -> Result<()> {
     let mut open: Vec<usize> = (0..places.len()).collect();
-    for _ in 0..tuning::MAX_LINE_SEARCH_EVALUATIONS {
+    for _ in 0..MAX_LINE_SEARCH_EVALUATIONS {
         if open.is_empty() {
             break;
         }

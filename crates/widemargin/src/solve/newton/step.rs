@@ -8,7 +8,14 @@ use super::line_search::{SlopeAt, find_zeros};
 use super::preconditioner::Preconditioner;
 use crate::error::Result;
 use crate::problem::{Intercept, Line, LineSums, Objective};
-use crate::tuning;
+use crate::tuning::{
+    CG_SHARE_OF_GAP, CG_STEPS_PER_TENTH, FIRST_CG_RESIDUAL, FIRST_HESSIAN_TO_PENALTY, LINE_SEARCH_SLOPE_TOL,
+    MAX_CG_PRODUCTS, MAX_GRAM_SIZE, MIN_CG_RESIDUAL, PASSES_WITHOUT_GRAM, PENALTY_PATH_FACTOR,
+    PENALTY_PATH_ROWS_PER_FEATURE, WOODBURY_ROWS_PER_FEATURE,
+};
+
+/// Σ α y relative to Σ α that counts as 0 in a step, less than in a certificate (decision 0028).
+const STEP_BALANCE_TOL: f64 = 1e-11;
 
 impl<O: Objective> Descent<'_, O> {
     /// Sets unpenalized intercepts such that Σ α y = 0, the minimum for the current weights.
@@ -27,7 +34,7 @@ impl<O: Objective> Descent<'_, O> {
             let slopes = sums.iter().map(|sums| SlopeAt {
                 slope: sums.slope,
                 curvature: sums.curvature,
-                tolerance: tuning::STEP_BALANCE_TOL * sums.dual_norm,
+                tolerance: STEP_BALANCE_TOL * sums.dual_norm,
             });
             Ok(slopes.collect())
         })?;
@@ -45,13 +52,10 @@ impl<O: Objective> Descent<'_, O> {
         let pass = cost.pass + self.live.len() as f64 * cost.problem;
         let wanted = match self.settings.preconditioner {
             Preconditioning::Auto => {
-                let cheap =
-                    self.preconditioner.is_none() && factoring <= tuning::PASSES_WITH_DIAGONAL_PRECONDITIONER * pass;
-                d <= tuning::MAX_GRAM_FEATURES && (cheap || self.spent > factoring)
+                let cheap = self.preconditioner.is_none() && factoring <= PASSES_WITHOUT_GRAM * pass;
+                d <= MAX_GRAM_SIZE && (cheap || self.spent > factoring)
             }
-            Preconditioning::Gram => {
-                d <= tuning::MAX_GRAM_FEATURES && (self.preconditioner.is_none() || self.spent > factoring)
-            }
+            Preconditioning::Gram => d <= MAX_GRAM_SIZE && (self.preconditioner.is_none() || self.spent > factoring),
             Preconditioning::Diagonal => false,
         };
         let intercepts = self.intercepts();
@@ -110,10 +114,9 @@ impl<O: Objective> Descent<'_, O> {
     /// Sets the factor of the penalty in the first steps, from the trace of the losses' Hessian at 0.
     fn begin_path(&mut self, trace: f64) {
         let d = self.shape.n_features.max(1);
-        let is_wanted =
-            self.shape.n_rows <= d.saturating_mul(tuning::MAX_ROWS_PER_FEATURE_OF_PENALTY_PATH) && trace.is_finite();
+        let is_wanted = self.shape.n_rows <= d.saturating_mul(PENALTY_PATH_ROWS_PER_FEATURE) && trace.is_finite();
         if std::mem::take(&mut self.is_cold) && is_wanted {
-            self.ridge = (trace / (d as f64 * tuning::FIRST_HESSIAN_TO_PENALTY)).max(1.0);
+            self.ridge = (trace / (d as f64 * FIRST_HESSIAN_TO_PENALTY)).max(1.0);
         }
     }
 
@@ -122,7 +125,7 @@ impl<O: Objective> Descent<'_, O> {
     fn own_preconditioner(&mut self, at: usize) -> Result<Option<Preconditioner>> {
         let k = self.live[at];
         let d = self.shape.n_features;
-        if d > tuning::MAX_GRAM_FEATURES || self.settings.preconditioner == Preconditioning::Diagonal {
+        if d > MAX_GRAM_SIZE || self.settings.preconditioner == Preconditioning::Diagonal {
             return Ok(None);
         }
         let cost = self.objective.cost();
@@ -135,7 +138,7 @@ impl<O: Objective> Descent<'_, O> {
         let of_rows = RowsFactor::cost(n_active, d as f64);
         let products = f64::from(self.problems[k].products_of_shared) * product;
         let intercept = self.points[(k + 1) * self.size - 1];
-        let most = (tuning::MAX_WOODBURY_ROWS_PER_FEATURE * d as f64) as usize;
+        let most = (WOODBURY_ROWS_PER_FEATURE * d as f64) as usize;
         if products > of_rows
             && of_rows < of_gram
             && let Some(active) = self.objective.active_rows(k, intercept, most)?
@@ -164,13 +167,11 @@ impl<O: Objective> Descent<'_, O> {
     ) -> Result<Vec<u32>> {
         let size = self.size;
         let live: Vec<usize> = group.iter().map(|&at| self.live[at]).collect();
-        let allowed =
-            |&k: &usize| tuning::CG_SHARE_OF_GAP * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
+        let allowed = |&k: &usize| CG_SHARE_OF_GAP * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
         let half_squares: Vec<f64> = live.iter().map(allowed).collect();
         let steps = live.iter().map(|&k| self.problems[k].iterations).max().unwrap_or(0);
-        let left = (tuning::FIRST_CG_RESIDUAL * 0.1f64.powf(f64::from(steps) / tuning::STEPS_PER_TENTH_OF_CG_RESIDUAL))
-            .max(tuning::MIN_CG_RESIDUAL);
-        let targets = Targets { left, half_squares: &half_squares, most: tuning::MAX_CG_PRODUCTS };
+        let left = (FIRST_CG_RESIDUAL * 0.1f64.powf(f64::from(steps) / CG_STEPS_PER_TENTH)).max(MIN_CG_RESIDUAL);
+        let targets = Targets { left, half_squares: &half_squares, most: MAX_CG_PRODUCTS };
         let all = self.intercepts();
         let intercepts: Vec<f64> = group.iter().map(|&at| all[at]).collect();
         let cost = self.objective.cost();
@@ -223,7 +224,7 @@ impl<O: Objective> Descent<'_, O> {
                 SlopeAt {
                     slope: sums.slope + ridge * (first + step * second),
                     curvature: sums.curvature + ridge * second,
-                    tolerance: tuning::LINE_SEARCH_SLOPE_TOL * slopes[at].abs(),
+                    tolerance: LINE_SEARCH_SLOPE_TOL * slopes[at].abs(),
                 }
             };
             Ok(open.iter().zip(places).zip(&sums).map(slope).collect())
@@ -233,7 +234,7 @@ impl<O: Objective> Descent<'_, O> {
             let point = &mut self.points[k * size..(k + 1) * size];
             point.iter_mut().zip(direction).for_each(|(w, d)| *w += step * d);
         }
-        self.ridge = (self.ridge / tuning::PENALTY_PATH_FACTOR).max(1.0);
+        self.ridge = (self.ridge / PENALTY_PATH_FACTOR).max(1.0);
         Ok(())
     }
 }

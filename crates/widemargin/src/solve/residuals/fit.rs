@@ -12,7 +12,10 @@ use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::problem::Loss;
-use crate::tuning;
+use crate::tuning::{
+    C_PER_DECADE, HUBER_EPSILON_IN_SPREADS, N_FOLDS, PINBALL_C_PER_DECADE, PINBALL_TOL, RESIDUAL_TOL,
+    SELECTION_TIME_SHARE,
+};
 
 /// Bytes a row of the state of an output, of a fold, and of all that is temporary: residuals, numbers on their way to
 /// the rows and back, and lists of rows.
@@ -67,7 +70,7 @@ pub(crate) struct Fit {
 /// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads, if the
 /// rows are elsewhere.
 pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
-    let of_folds = if matches!(loss, Loss::Quantile { .. }) { tuning::N_FOLDS as usize * FOLD_BYTES + 8 } else { 0 };
+    let of_folds = if matches!(loss, Loss::Quantile { .. }) { N_FOLDS as usize * FOLD_BYTES + 8 } else { 0 };
     let of_rows = memory::product(&[n, BYTES + k * (STATE_BYTES + of_folds)]);
     // The sums of a chunk of rows are stored until those of earlier chunks are added.
     of_rows.saturating_add(memory::product(&[8, d, d, k + SQUARES + CHUNKS * threads]))
@@ -79,7 +82,7 @@ pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usiz
 /// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`].
 pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -> Result<Fit> {
     let k = samples.targets.n_cols();
-    let choosing = &monitor.with_part_of_time(tuning::SHARE_OF_TIME_TO_SELECT);
+    let choosing = &monitor.with_part_of_time(SELECTION_TIME_SHARE);
     let patient = &choosing.without_time_limit().without_progress();
     let task = |output: usize, monitor| Task {
         rows: samples.rows,
@@ -89,7 +92,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
         monitor,
     };
     let is_pinball = matches!(choice.loss, Loss::Quantile { .. });
-    let per_decade = if is_pinball { tuning::PINBALL_C_PER_DECADE } else { tuning::C_PER_DECADE };
+    let per_decade = if is_pinball { PINBALL_C_PER_DECADE } else { C_PER_DECADE };
     let grid = match choice.c {
         Some(_) => Vec::new(),
         None => costs(samples.rows, samples.weights, per_decade, monitor)?,
@@ -102,7 +105,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
                 residual_spread(&task, first(&task), samples.units, choice.c, &grid, choosing)
             };
             let epsilon = match choice.loss {
-                Loss::Huber { epsilon: None } => above_zero(tuning::HUBER_EPSILON_IN_SPREADS * chosen(wide_huber)?),
+                Loss::Huber { epsilon: None } => above_zero(HUBER_EPSILON_IN_SPREADS * chosen(wide_huber)?),
                 Loss::SquaredEpsilonInsensitive { epsilon: None } => {
                     let n = samples.weights.iter().sum::<f64>().max(1.0);
                     3.0 * (n.ln() / n).sqrt() * chosen(|_| Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) })?
@@ -155,7 +158,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
     let (mut weights, mut intercepts, mut solved) = (Vec::new(), Vec::new(), Vec::new());
     for (output, &loss) in losses.iter().enumerate() {
         let mut state = State::new(samples.rows);
-        let tol = if is_pinball { tuning::PINBALL_TOL } else { tuning::RESIDUAL_TOL };
+        let tol = if is_pinball { PINBALL_TOL } else { RESIDUAL_TOL };
         let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
         let square = samples.scales[output].powi(2);
         solved.push(Solved { primal: square * one.primal, dual: square * one.dual, ..one });
@@ -177,7 +180,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
 
 /// Huber's loss for residuals that are the targets themselves.
 fn wide_huber(task: &Task<'_>) -> Loss {
-    Loss::Huber { epsilon: Some(above_zero(tuning::HUBER_EPSILON_IN_SPREADS * spread(task.targets, task.weights))) }
+    Loss::Huber { epsilon: Some(above_zero(HUBER_EPSILON_IN_SPREADS * spread(task.targets, task.weights))) }
 }
 
 /// ε where all residuals are 0: any will do.
@@ -208,7 +211,7 @@ fn residual_spread(
             best(&path).unwrap_or(grid[0])
         }
     };
-    task.solve(loss, c, &mut state, tuning::RESIDUAL_TOL)?;
+    task.solve(loss, c, &mut state, RESIDUAL_TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, &mut state)?;
     // Undetermined leave-one-out residuals have no part in it.
     let known = left.iter().zip(task.weights).filter(|(residual, _)| residual.is_finite());
@@ -218,7 +221,7 @@ fn residual_spread(
 
 /// The weighted mean of the leave-one-out losses, starting at the state, and that of their squares.
 fn leave_one_out_loss(task: &Task<'_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
-    task.solve(loss, c, state, tuning::RESIDUAL_TOL)?;
+    task.solve(loss, c, state, RESIDUAL_TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
     Ok(loss_moments(loss, left.into_iter(), task.weights))
 }

@@ -6,7 +6,7 @@ use crate::data::{Labels, stratified_folds};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::Loss;
-use crate::tuning;
+use crate::tuning::{FOLD_TOL, N_FOLDS};
 
 /// Fits of one output, each without a fold, from one C to the next.
 pub(super) struct Folds {
@@ -31,7 +31,7 @@ impl Folds {
         if n < 2 {
             return Ok(None);
         }
-        let n_folds = (tuning::N_FOLDS as usize).min(n);
+        let n_folds = (N_FOLDS as usize).min(n);
         let of = stratified_folds(&Labels::new(vec![0i64; n]), n_folds, seed)?;
         let fit = |fold| {
             let test: Vec<usize> = (0..n).filter(|&row| of[row] == fold).collect();
@@ -63,7 +63,7 @@ impl FoldFit {
         if let Some(point) = self.point.take() {
             state.point = point;
         }
-        own.solve(loss, c, &mut state, tuning::FOLD_TOL)?;
+        own.solve(loss, c, &mut state, FOLD_TOL)?;
         let residuals = own.residuals(&state.point);
         self.point = Some(state.point);
         let losses = || self.test.iter().map(|&row| (task.weights[row], loss.value(residuals[row], 0.0)));

@@ -8,7 +8,7 @@
 use super::loss::Rounded;
 use super::newton::{State, Task};
 use crate::error::Result;
-use crate::tuning;
+use crate::tuning::MIN_RESIDUAL_LEVERAGE;
 
 /// The residual of each row by the fit without one copy of it, whose weight is its `unit`; infinite where leave-one-out
 /// is undetermined. The state is at the solution of a loss that is not rounded.
@@ -35,8 +35,7 @@ pub(super) fn leave_one_out(
     for (&row, leverage) in support.iter().zip(leverages) {
         let (at, weight) = (at(row), c * units[row] * leverage);
         let rest = 1.0 - weight * at.curvature;
-        left[row] =
-            if rest > tuning::MIN_RESIDUAL_LEVERAGE { residuals[row] + weight * at.dual / rest } else { f64::INFINITY };
+        left[row] = if rest > MIN_RESIDUAL_LEVERAGE { residuals[row] + weight * at.dual / rest } else { f64::INFINITY };
     }
     Ok(left)
 }

@@ -22,7 +22,19 @@ use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::newton::relative_gap;
-use crate::tuning;
+use crate::tuning::{
+    FIRST_WIDTH_OF_ROUNDED_LOSS, GAP_PROGRESS, LINE_SEARCH_SLOPE_TOL, MAX_GAP_OF_ROUNDED_LOSS, RESIDUAL_PATIENCE,
+    RESIDUAL_PROGRESS, WIDTH_FACTOR_OF_ROUNDED_LOSS,
+};
+
+/// Newton steps, at most.
+const MAX_RESIDUAL_STEPS: u32 = 500;
+
+/// Least width, in the same unit.
+const MIN_WIDTH_OF_ROUNDED_LOSS: f64 = 1e-13;
+
+/// Σ α relative to Σ |α| that counts as 0 (decision 0028).
+const RESIDUAL_BALANCE_TOL: f64 = 1e-13;
 
 /// One output.
 #[derive(Clone, Copy)]
@@ -111,7 +123,7 @@ impl Task<'_> {
         let total: f64 = self.weights.iter().sum();
         let size = self.targets.iter().zip(self.weights).map(|(y, weight)| weight * y.abs()).sum::<f64>() / total;
         let unit = if size > 0.0 { size } else { 1.0 };
-        let mut rounded = Rounded { loss, width: tuning::FIRST_WIDTH_OF_ROUNDED_LOSS * unit };
+        let mut rounded = Rounded { loss, width: FIRST_WIDTH_OF_ROUNDED_LOSS * unit };
         let (mut dual, mut steps, mut is_fresh) = (f64::NEG_INFINITY, 0, false);
         let (mut best, mut least, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         loop {
@@ -124,7 +136,7 @@ impl Task<'_> {
             self.monitor.tell(Progress {
                 stage: "solve",
                 done: u64::from(steps),
-                total: u64::from(tuning::MAX_RESIDUAL_STEPS),
+                total: u64::from(MAX_RESIDUAL_STEPS),
                 gap: Some(gap),
             });
             if gap <= tol {
@@ -136,7 +148,7 @@ impl Task<'_> {
                 is_fresh = true;
                 continue;
             }
-            if steps == tuning::MAX_RESIDUAL_STEPS {
+            if steps == MAX_RESIDUAL_STEPS {
                 return Ok(solved(Status::IterationLimit));
             }
             match self.monitor.ask() {
@@ -145,23 +157,23 @@ impl Task<'_> {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 _ => {}
             }
-            if gap < tuning::GAP_PROGRESS * best {
+            if gap < GAP_PROGRESS * best {
                 (best, since) = (gap, 0);
             }
-            if here.rounded < least - tuning::RESIDUAL_PROGRESS * (here.primal - dual) {
+            if here.rounded < least - RESIDUAL_PROGRESS * (here.primal - dual) {
                 (least, since) = (here.rounded, 0);
             }
             if !loss.is_smooth()
-                && here.rounded_gap <= tuning::MAX_GAP_OF_ROUNDED_LOSS * (here.primal - here.dual)
-                && rounded.width > tuning::MIN_WIDTH_OF_ROUNDED_LOSS * unit
+                && here.rounded_gap <= MAX_GAP_OF_ROUNDED_LOSS * (here.primal - here.dual)
+                && rounded.width > MIN_WIDTH_OF_ROUNDED_LOSS * unit
             {
                 state.point.shifts = here.duals;
-                rounded.width *= tuning::WIDTH_FACTOR_OF_ROUNDED_LOSS;
+                rounded.width *= WIDTH_FACTOR_OF_ROUNDED_LOSS;
                 least = f64::INFINITY;
                 continue;
             }
             since += 1;
-            if since > tuning::RESIDUAL_PATIENCE || !gap.is_finite() {
+            if since > RESIDUAL_PATIENCE || !gap.is_finite() {
                 return Ok(solved(Status::PrecisionLimit));
             }
             let stuck = solved(Status::PrecisionLimit);
@@ -188,7 +200,7 @@ impl Task<'_> {
                 size += weight * at.dual.abs();
                 curvature += weight * at.curvature;
             }
-            Ok(vec![SlopeAt { slope, curvature, tolerance: tuning::RESIDUAL_BALANCE_TOL * size }])
+            Ok(vec![SlopeAt { slope, curvature, tolerance: RESIDUAL_BALANCE_TOL * size }])
         })?;
         point.intercept = places[0];
         Ok(())
@@ -276,7 +288,7 @@ impl Task<'_> {
                 slope -= c * weight * at.dual * along[row];
                 curvature += c * weight * at.curvature * along[row] * along[row];
             }
-            Ok(vec![SlopeAt { slope, curvature, tolerance: tuning::LINE_SEARCH_SLOPE_TOL * first.abs() }])
+            Ok(vec![SlopeAt { slope, curvature, tolerance: LINE_SEARCH_SLOPE_TOL * first.abs() }])
         })?;
         let [step] = places;
         add_scaled(&mut point.weights, step, &direction);

@@ -4,7 +4,7 @@ use super::residual_rows::{Extent, ResidualRows};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::{effective_number, explained_standard_error};
-use crate::tuning;
+use crate::tuning::{MAX_C_BEYOND_BEST, MIN_PATH_LAMBDA};
 
 /// The estimated error on new samples at one C.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +40,11 @@ pub(super) fn costs(
         return Ok(vec![0.5]);
     }
     let first = ((10.0 * largest.max(unit) / unit).log10() * f64::from(per_decade)).ceil() as i32;
-    let last = (tuning::MIN_PATH_LAMBDA.log10() * f64::from(per_decade)).round() as i32;
+    let last = (MIN_PATH_LAMBDA.log10() * f64::from(per_decade)).round() as i32;
     Ok((last..=first).rev().map(|at| 0.5 / (unit * 10f64.powf(f64::from(at) / f64::from(per_decade)))).collect())
 }
 
-/// The estimates at values of C, ascending, until C is [`tuning::MAX_C_BEYOND_BEST`] times the best or the time is up;
+/// The estimates at values of C, ascending, until C is [`MAX_C_BEYOND_BEST`] times the best or the time is up;
 /// those that are not finite are omitted. `constant` has the loss of the best constant of each output, `weights` are
 /// those of the samples.
 ///
@@ -78,7 +78,7 @@ pub(super) fn walk(
         let std = explained_standard_error(&moments, constant, n_effective);
         path.push(Estimate { c, losses, d2, std });
         // Independent of the rounding of a C that is exactly this multiple of the best.
-        if best.is_some_and(|(at, _)| c > tuning::MAX_C_BEYOND_BEST * at * (1.0 + 1e-9)) {
+        if best.is_some_and(|(at, _)| c > MAX_C_BEYOND_BEST * at * (1.0 + 1e-9)) {
             break;
         }
     }

@@ -6,7 +6,7 @@ use super::factor::Factor;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::Monitor;
-use crate::tuning;
+use crate::tuning::POWER_ITERATIONS;
 
 /// Rows of features less their weighted mean. Numbers of the rows stay with the solver, in the order of the rows.
 ///
@@ -88,7 +88,7 @@ impl Extent {
         if trace.is_nan() || trace <= 0.0 {
             return Ok(Extent { trace, largest });
         }
-        for _ in 0..tuning::POWER_ITERATIONS {
+        for _ in 0..POWER_ITERATIONS {
             let norm = dot(&direction, &direction).sqrt();
             direction.iter_mut().for_each(|x| *x /= norm);
             let (quotient, next) = times(&direction)?;

@@ -15,7 +15,7 @@ use crate::par::Pool;
 use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
-use crate::tuning;
+use crate::tuning::N_FOLDS;
 
 const N: usize = 31;
 
@@ -197,13 +197,12 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     with_rows(&phi, &weights, true, |rows, _| {
         let task = Task { rows, targets: &targets, weights: &weights, has_intercept: true, monitor: &monitor };
         let mut folds = Folds::new(&weights, 3).unwrap().unwrap();
-        let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), tuning::N_FOLDS as usize, 3)
-            .unwrap();
+        let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS as usize, 3).unwrap();
         let dense = phi.dense().unwrap();
         for c in [0.1, 1.0, 30.0] {
             let [found, _] = folds.loss(&task, loss, c).unwrap();
             let mut truth = 0.0;
-            for fold in 0..tuning::N_FOLDS as usize {
+            for fold in 0..N_FOLDS as usize {
                 let others: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
                 let values = others.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
                 let part = Vectors::Dense(DenseMatrix { values, n_rows: others.len(), n_cols: 5 });

@@ -31,7 +31,7 @@ pub(super) use spectrum::{first_significant, rounding_of_center};
 use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, product};
 use crate::linalg::{self, Columns, add_gram};
-use crate::tuning;
+use crate::tuning::MIN_SINGULAR_VALUE;
 
 /// Rows in a block.
 pub(crate) const ROWS: usize = 1024;
@@ -201,7 +201,7 @@ fn products_of_block(block: &[f64], right: &[f64], d: usize, k: usize) -> (Vec<f
 
 /// The singular value decomposition of RP.
 fn orthonormal(free: &Matrix, roots: &[f64]) -> Option<Svd> {
-    Svd::new(&scaled_rows(free, roots), tuning::MIN_SINGULAR_VALUE)
+    Svd::new(&scaled_rows(free, roots), MIN_SINGULAR_VALUE)
 }
 
 /// A matrix with a factor for each row.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, product};
-use crate::tuning;
+use crate::tuning::{MIN_PATH_LAMBDA, MIN_RESIDUAL_LEVERAGE, PRODUCT_ROUNDING, RIDGE_C_PER_DECADE};
 
 /// The leave-one-out error at one λ.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,12 +122,9 @@ impl Spectrum {
     pub fn lambdas(&self) -> Vec<f64> {
         let unit = self.unit();
         let most = 10.0 * self.values.last().copied().unwrap_or(unit) / unit;
-        let first = (most.log10() * f64::from(tuning::RIDGE_C_PER_DECADE)).ceil() as i32;
-        let last = (tuning::MIN_PATH_LAMBDA.log10() * f64::from(tuning::RIDGE_C_PER_DECADE)).round() as i32;
-        (last..=first)
-            .rev()
-            .map(|at| unit * 10f64.powf(f64::from(at) / f64::from(tuning::RIDGE_C_PER_DECADE)))
-            .collect()
+        let first = (most.log10() * f64::from(RIDGE_C_PER_DECADE)).ceil() as i32;
+        let last = (MIN_PATH_LAMBDA.log10() * f64::from(RIDGE_C_PER_DECADE)).round() as i32;
+        (last..=first).rev().map(|at| unit * 10f64.powf(f64::from(at) / f64::from(RIDGE_C_PER_DECADE))).collect()
     }
 
     /// The factors of rows of U at some λ.
@@ -196,7 +193,7 @@ impl Shrinking {
                 for output in 0..k {
                     let value = &mut values[(at * m + lambda) * k + output];
                     let residual = open[at * k + output] - *value / root;
-                    *value = if rest > tuning::MIN_RESIDUAL_LEVERAGE { residual / rest } else { f64::INFINITY };
+                    *value = if rest > MIN_RESIDUAL_LEVERAGE { residual / rest } else { f64::INFINITY };
                 }
             }
         }
@@ -206,7 +203,7 @@ impl Shrinking {
 
 /// A bound on the squared rounding errors of rows less their mean, of this total weight.
 pub(in crate::solve) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
-    tuning::PRODUCT_ROUNDING.powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
+    PRODUCT_ROUNDING.powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
 }
 
 /// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most

@@ -16,7 +16,10 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::tuning;
+use crate::tuning::MAX_STEPS_TO_SEPARATE;
+
+/// Mean loss below which data count as separated.
+const MAX_LOSS_OF_SEPARATED_DATA: f64 = 1e-12;
 
 /// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -139,8 +142,8 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     let starts = vec![0.0; shape.width() * shape.n_problems];
     let pool = Pool::new(threads)?;
     let mut batched_newton = BatchedNewton::new(rows, &pool);
-    let enough = tuning::MAX_LOSS_OF_SEPARATED_DATA * total;
-    let stop = Stop { max_steps: tuning::MAX_STEPS_TO_SEPARATE, tol: 0.0 };
+    let enough = MAX_LOSS_OF_SEPARATED_DATA * total;
+    let stop = Stop { max_steps: MAX_STEPS_TO_SEPARATE, tol: 0.0 };
     let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, stop, Some(enough), monitor)?;
     Ok(ended.is_some() && batched_newton.sums.iter().any(|sums| sums.loss <= enough))
 }

@@ -12,7 +12,7 @@ use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::solve::Status;
-use crate::tuning;
+use crate::tuning::N_FOLDS;
 
 /// Constants for all λ, and the state of the rows.
 pub(crate) struct BasisVisits<'r, 'a> {
@@ -111,14 +111,14 @@ impl Visit for BasisVisits<'_, '_> {
 
     /// One solution per fold, warm-started from that of all rows: each costs about as much as one more C.
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        self.monitor.tell(Progress { stage: "folds", done: 0, total: u64::from(tuning::N_FOLDS), gap: None });
+        self.monitor.tell(Progress { stage: "folds", done: 0, total: u64::from(N_FOLDS), gap: None });
         if let Some((points, hessians)) = self.log.as_mut().and_then(Log::place) {
             self.batched_newton.restore(points, hessians)?;
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
         let lambdas = Lambdas::new(candidate.point.lambda * self.unit, candidate.point.lambda);
         let mut sums = LeaveOneOutSums::default();
-        for fold in 0..tuning::N_FOLDS {
+        for fold in 0..N_FOLDS {
             self.batched_newton.without(Some(fold), &start)?;
             let Some(ended) = self.batched_newton.minimize(lambdas, &start, self.stop, None, self.monitor)? else {
                 return Ok(None);
@@ -130,7 +130,7 @@ impl Visit for BasisVisits<'_, '_> {
             self.monitor.tell(Progress {
                 stage: "folds",
                 done: u64::from(fold) + 1,
-                total: u64::from(tuning::N_FOLDS),
+                total: u64::from(N_FOLDS),
                 gap: None,
             });
         }

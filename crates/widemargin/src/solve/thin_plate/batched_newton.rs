@@ -13,7 +13,7 @@ use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
 use crate::solve::newton::line_search::SlopeAt;
-use crate::tuning;
+use crate::tuning::{HEAD_FACTOR, MARGIN_ROUNDING, STALLED_KKT_TOL, THIN_PLATE_SLOPE_TOL};
 
 /// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
@@ -158,11 +158,7 @@ impl<'r> BatchedNewton<'r> {
             }
             steps += 1;
             let last = steps > head;
-            let lambda = if last {
-                lambdas.last
-            } else {
-                lambdas.last * tuning::HEAD_START_FACTOR.powi((head - steps + 1) as i32)
-            };
+            let lambda = if last { lambdas.last } else { lambdas.last * HEAD_FACTOR.powi((head - steps + 1) as i32) };
             if !self.step(&live, &mut runs, lambda, last.then_some(steps), stop)? {
                 self.settle(&runs)?;
                 return Ok(None);
@@ -225,9 +221,8 @@ impl<'r> BatchedNewton<'r> {
             before[problem] = lambda * penalty + self.sums[problem].loss;
             let full = lambda * full_penalty + sums.loss;
             let run = &mut runs[problem];
-            let near = stop.tol.max(tuning::MARGIN_ROUNDING * sums.size.max(1.0));
-            let solved =
-                sums.crossing <= near || (run.stalled >= 2 && sums.crossing <= tuning::MAX_VIOLATION_IF_STALLED);
+            let near = stop.tol.max(MARGIN_ROUNDING * sums.size.max(1.0));
+            let solved = sums.crossing <= near || (run.stalled >= 2 && sums.crossing <= STALLED_KKT_TOL);
             if let Some(steps) = last.filter(|_| solved) {
                 run.ended = Some(Ended { factor, steps, status: Status::Converged, objective: full });
             }
@@ -280,7 +275,7 @@ impl<'r> BatchedNewton<'r> {
             let found = rows.line_search_eval(&problems, places)?;
             let slope_at = |((&at, place), [slope, curvature]): ((&usize, &f64), [f64; 2])| {
                 let Line { constant, slope: of_penalty, .. } = lines[at];
-                let tolerance = tuning::THIN_PLATE_SLOPE_TOL * (constant.abs() + slope.abs());
+                let tolerance = THIN_PLATE_SLOPE_TOL * (constant.abs() + slope.abs());
                 let (slope, curvature) = (constant + of_penalty * place + slope, of_penalty + curvature);
                 SlopeAt { slope, curvature, tolerance }
             };

@@ -9,7 +9,7 @@ use super::row_sums::{LeaveOneOutSums, PointSums, RowsShape};
 use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::{HeldOutScores, OneVsRest, count};
-use crate::tuning;
+use crate::tuning::{MAX_ROWS_TO_CALIBRATE, MIN_RESIDUAL_LEVERAGE_IN_BLOCKS, N_FOLDS};
 
 /// The features of some rows times √w, one column per row.
 pub(crate) enum Block<'a> {
@@ -99,8 +99,8 @@ impl RowData<'_> {
     /// in another class, a row of its own, would not.
     pub fn share_in(&self, fold: u32, row: usize) -> f64 {
         let copies = count(self.roots[row] * self.roots[row], self.units[row]).min(1e9) as u32;
-        let first = (fold + tuning::N_FOLDS - fold_of(row, tuning::N_FOLDS as usize) as u32) % tuning::N_FOLDS;
-        let absent = copies / tuning::N_FOLDS + u32::from(first < copies % tuning::N_FOLDS);
+        let first = (fold + N_FOLDS - fold_of(row, N_FOLDS as usize) as u32) % N_FOLDS;
+        let absent = copies / N_FOLDS + u32::from(first < copies % N_FOLDS);
         f64::from(absent) / f64::from(copies)
     }
 }
@@ -269,7 +269,7 @@ pub(crate) fn leave_out(
             let leverage = (f64::from(state.counted[problem * all + rows.start + i]) * leverage).clamp(0.0, 1.0);
             let rest = 1.0 - row_data.units[rows.start + i] / (weight_root * weight_root) * leverage;
             let slack = 1.0 - sign * scores[i] / weight_root;
-            mine[i] = sign * if rest > tuning::MIN_RESIDUAL_LEVERAGE_IN_BLOCKS { 1.0 - slack / rest } else { 0.0 };
+            mine[i] = sign * if rest > MIN_RESIDUAL_LEVERAGE_IN_BLOCKS { 1.0 - slack / rest } else { 0.0 };
         }
         values.push(mine);
     }
@@ -335,7 +335,7 @@ impl LeaveOneOutSums {
             }
             self.hinge += weight * (1.0 - targets.sign(row, problem) * value).max(0.0).powi(2);
         }
-        if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(tuning::MAX_ROWS_TO_CALIBRATE)) {
+        if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(MAX_ROWS_TO_CALIBRATE)) {
             self.some.push(values.iter().copied(), code, weight, count(weight, row_data.units[row]));
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::system::{Point, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
-use crate::tuning;
+use crate::tuning::MIN_SINGULAR_VALUE;
 
 /// The functions that the space loses with each sample.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Exact {
         let cholesky = Cholesky::with_leading(leading, block)?;
         let mut reduced = self.unpenalized.select_rows(&order);
         cholesky.solve_lower(&mut reduced);
-        Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, tuning::MIN_SINGULAR_VALUE)? })
+        Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, MIN_SINGULAR_VALUE)? })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
-use crate::tuning;
+use crate::tuning::{MAX_REFITTED_SAMPLES, N_FOLDS};
 
 /// Constants for all λ.
 pub(super) struct ExactVisits<'a> {
@@ -100,8 +100,8 @@ impl ExactVisits<'_> {
         let (n, lambdas) = (self.roots.len(), Lambdas::new(true_lambda, lambda));
         let row_data = RowData { targets: self.problems.targets, roots: &self.roots, units: self.problems.units };
         let mut sums = LeaveOneOutSums::default();
-        for fold in 0..tuning::N_FOLDS {
-            self.monitor.tell(Progress { stage: "folds", done: fold.into(), total: tuning::N_FOLDS.into(), gap: None });
+        for fold in 0..N_FOLDS {
+            self.monitor.tell(Progress { stage: "folds", done: fold.into(), total: N_FOLDS.into(), gap: None });
             let shares: Vec<f64> = (0..n).map(|row| row_data.share_in(fold, row)).collect();
             let one = |problem: usize| -> Result<_> {
                 self.monitor.go_on("folds")?;
@@ -155,7 +155,7 @@ impl Visit for ExactVisits<'_> {
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        if self.roots.len() > tuning::MAX_REFITTED_SAMPLES {
+        if self.roots.len() > MAX_REFITTED_SAMPLES {
             return Ok(None);
         }
         self.monitor.tell(Progress { stage: "leave one out", done: 0, total: 0, gap: None });

@@ -2,7 +2,7 @@
 
 use super::row_sums::RowsShape;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled, product};
-use crate::tuning;
+use crate::tuning::{MIN_SINGULAR_VALUE, MIN_SINGULAR_VALUE_WITHOUT_PENALTY};
 
 /// H_tt + λI = L Lᵀ, and for the unpenalized part X = L⁻¹H_tu and the singular values of its Schur complement.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Factor {
             add_lower_product(&mut schur, -1.0, Side::Transposed(&across), Side::Plain(&across));
         }
         schur.mirror_lower();
-        let threshold = if b == 0 { tuning::MIN_SINGULAR_VALUE_WITHOUT_PENALTY } else { tuning::MIN_SINGULAR_VALUE };
+        let threshold = if b == 0 { MIN_SINGULAR_VALUE_WITHOUT_PENALTY } else { MIN_SINGULAR_VALUE };
         Some(Factor { cholesky, across, schur: Svd::new(&schur, threshold)? })
     }
 

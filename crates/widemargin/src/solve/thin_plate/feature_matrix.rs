@@ -23,7 +23,7 @@ use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
-use crate::tuning;
+use crate::tuning::{FEATURE_PATH_LOWEST, MAX_STEPS_OF_CANDIDATE, MAX_VIOLATION_OF_CANDIDATE};
 
 /// A fit on a matrix of features.
 pub(crate) struct FeatureFit {
@@ -242,8 +242,8 @@ pub(crate) fn leave_one_out_path(
 fn settings_of(intercept: Intercept, path: PathOptions) -> FitSettings {
     let PathOptions { c, near, refines, confirms } = path;
     let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
-    let stop = Stop { max_steps: tuning::MAX_STEPS_OF_CANDIDATE, tol: tuning::MAX_VIOLATION_OF_CANDIDATE };
-    let lowest = tuning::LAMBDA_PATH_LOWEST_OF_FEATURES;
+    let stop = Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE };
+    let lowest = FEATURE_PATH_LOWEST;
     FitSettings { polynomials, c, lowest, near, stays: false, refines, confirms, stop }
 }
 

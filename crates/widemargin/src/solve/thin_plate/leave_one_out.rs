@@ -17,7 +17,18 @@ use super::exact::{Exact, Factor, Removals};
 use super::newton::Solution;
 use super::system::Target;
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
-use crate::tuning;
+use crate::tuning::{
+    MAX_REFACTOR_FLOPS, MIN_RANK_ONE_LAMBDA, MIN_REFACTORIZATIONS, MIN_REMAINING_VARIANCE, MIN_RESIDUAL_LEVERAGE,
+};
+
+/// Rounds of samples crossing the margin before a refit is abandoned.
+const MAX_REFIT_ROUNDS: usize = 60;
+
+/// Slack relative to the scores below which a sample may count as inside or outside.
+const SLACK_ROUNDING: f64 = 1e-12;
+
+/// Share of a sample's weight below which it is left out completely.
+const MIN_REMAINING_WEIGHT: f64 = 1e-12;
 
 /// A converged two-class problem.
 #[derive(Clone, Copy)]
@@ -63,8 +74,7 @@ impl<'a> Converged<'a> {
     /// α_i and ‖gᵢ‖² of a sample with which a function is lost; none of a sample that is no part of the problem.
     fn removal(&self, i: usize) -> Option<(&'a Removals, f64)> {
         let removals = self.system.removals.as_ref()?;
-        let leaves =
-            removals.norms[i] > 0.0 && self.target.has(i) && 1.0 - self.share(i) <= tuning::MIN_REMAINING_WEIGHT;
+        let leaves = removals.norms[i] > 0.0 && self.target.has(i) && 1.0 - self.share(i) <= MIN_REMAINING_WEIGHT;
         leaves.then(|| (removals, dot(removals.functions.col(i), self.coefficients)))
     }
 
@@ -91,7 +101,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     for k in 0..columns.n_cols() {
         inverse.iter_mut().zip(columns.col(k)).for_each(|(d, x)| *d -= x * x);
     }
-    let determined = inverse.iter().zip(&penalized).all(|(d, p)| *d > tuning::MIN_RESIDUAL_LEVERAGE * p);
+    let determined = inverse.iter().zip(&penalized).all(|(d, p)| *d > MIN_RESIDUAL_LEVERAGE * p);
     if !determined {
         return None;
     }
@@ -130,7 +140,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         let removed = at.removal(i).map(|(removals, alpha)| (removals.norms[i], alpha));
         let mut open = if inside { lambda * lambda * inverse[place[i]] } else { 0.0 };
         if let Some((norm, alpha)) = removed {
-            let determined = remaining[i] > tuning::MIN_RESIDUAL_LEVERAGE * norm;
+            let determined = remaining[i] > MIN_RESIDUAL_LEVERAGE * norm;
             if !determined {
                 return None;
             }
@@ -153,12 +163,11 @@ fn flops_afresh(n_violators: usize) -> u64 {
 }
 
 /// The same if other samples may cross the margin: the solution without the sample. `None` if it is not determined, not
-/// found, or too expensive: [`tuning::MAX_FLOPS_OF_REFACTORIZATIONS`] for a few violators,
-/// [`tuning::MIN_REFACTORIZATIONS`] for many.
+/// found, or too expensive: [`MAX_REFACTOR_FLOPS`] for a few violators,
+/// [`MIN_REFACTORIZATIONS`] for many.
 pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     let covariance = Covariance::new(at);
-    let afresh =
-        (tuning::MAX_FLOPS_OF_REFACTORIZATIONS / flops_afresh(at.violators.len())).max(tuning::MIN_REFACTORIZATIONS);
+    let afresh = (MAX_REFACTOR_FLOPS / flops_afresh(at.violators.len())).max(MIN_REFACTORIZATIONS);
     let mut shared = Shared::new(at, &covariance, afresh);
     (0..at.scores.len()).map(|i| SampleRefit::new(at, &covariance, &mut shared, i).solve()).collect()
 }
@@ -225,14 +234,7 @@ impl Covariance {
             Removed { rests, remaining }
         });
         let mean = (0..n).map(|i| at.system.kernel.at(i, i)).sum::<f64>() / n as f64;
-        Covariance {
-            place,
-            inverse,
-            influence,
-            free,
-            removed,
-            is_precise: at.lambda > tuning::MIN_LAMBDA_OF_RANK_ONE_CHANGES * mean,
-        }
+        Covariance { place, inverse, influence, free, removed, is_precise: at.lambda > MIN_RANK_ONE_LAMBDA * mean }
     }
 
     /// R(·, j) of a violator.
@@ -320,23 +322,23 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
         let left = 1.0 - share;
         if self.inside[i] {
             self.weaken(share);
-            self.inside[i] = left > tuning::MIN_REMAINING_WEIGHT;
+            self.inside[i] = left > MIN_REMAINING_WEIGHT;
         }
         // For most samples nothing crosses the margin: they are done at once.
         let mut afresh = false;
-        for round in 0..2 * tuning::MAX_REFIT_ROUNDS {
+        for round in 0..2 * MAX_REFIT_ROUNDS {
             let crossing = self.crossing(left);
             if crossing.is_empty() && self.sound {
                 return Some(self.at.value(i, self.at.target.slack(&self.z, i)));
             }
-            if !afresh && self.sound && self.covariance.is_precise && round < tuning::MAX_REFIT_ROUNDS {
+            if !afresh && self.sound && self.covariance.is_precise && round < MAX_REFIT_ROUNDS {
                 // Samples that enter come first: they keep the others determined.
                 let (leaving, coming): (Vec<usize>, Vec<usize>) = crossing.iter().partition(|&&j| self.inside[j]);
                 coming.into_iter().chain(leaving).for_each(|j| self.cross(j, left));
                 continue;
             }
             // Rank-one changes lost too much precision, or cycled. If λ is small, few samples are inside.
-            if left > tuning::MIN_REMAINING_WEIGHT {
+            if left > MIN_REMAINING_WEIGHT {
                 return None;
             }
             if afresh {
@@ -356,8 +358,8 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
             let slack = self.at.target.slack(&self.z, *j);
             self.at.target.has(*j)
                 && (slack > 0.0) != self.inside[*j]
-                && slack.abs() > tuning::SLACK_ROUNDING * size
-                && (*j != self.sample || left > tuning::MIN_REMAINING_WEIGHT)
+                && slack.abs() > SLACK_ROUNDING * size
+                && (*j != self.sample || left > MIN_REMAINING_WEIGHT)
         };
         (0..self.z.len()).filter(crossed).collect()
     }
@@ -429,7 +431,7 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
     fn forget(&mut self, norm: f64, alpha: f64) {
         let Some(removed) = &self.covariance.removed else { return };
         let remaining = removed.remaining[self.sample];
-        self.sound &= remaining > tuning::MIN_RESIDUAL_LEVERAGE * norm;
+        self.sound &= remaining > MIN_RESIDUAL_LEVERAGE * norm;
         self.change(removed.rests.col(self.sample).to_vec(), -1.0 / remaining, -alpha / remaining);
     }
 
@@ -458,7 +460,7 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
                 usize::MAX => lambda,
                 _ => lambda * lambda * self.covariance.inverse.at(place, place),
             };
-            self.sound &= rest > tuning::MIN_REMAINING_VARIANCE * before;
+            self.sound &= rest > MIN_REMAINING_VARIANCE * before;
             self.change(u, 1.0 / rest, -residual / rest);
         } else {
             let rest = noise + lambda - open;

@@ -29,7 +29,9 @@ use crate::par::Pool;
 use crate::problem::{self, Intercept};
 use crate::solve::Status;
 use crate::solve::ridge::rounding_of_center;
-use crate::tuning;
+use crate::tuning::{
+    FEATURE_PATH_LOWEST, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_START, MIN_RESIDUAL_LEVERAGE, PRODUCT_ROUNDING,
+};
 
 /// Where the loss is least on the path.
 #[derive(Debug)]
@@ -58,17 +60,13 @@ pub(crate) fn leave_one_out_ridge(
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
     let system = System::new(&rows, problems, intercept, pool)?;
-    let start = near
-        .map_or(tuning::LAMBDA_PATH_START, half_decades)
-        .clamp(tuning::LAMBDA_PATH_LOWEST_OF_FEATURES, tuning::LAMBDA_PATH_HIGHEST);
+    let start = near.map_or(LAMBDA_PATH_START, half_decades).clamp(FEATURE_PATH_LOWEST, LAMBDA_PATH_HIGHEST);
     let mut best: Option<LeaveOneOutRidge> = None;
     let mut best_at = start;
     for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut at = first;
         // Where a step down has helped, none up will.
-        while (tuning::LAMBDA_PATH_LOWEST_OF_FEATURES..=tuning::LAMBDA_PATH_HIGHEST).contains(&at)
-            && (direction < 0 || best_at >= start)
-        {
+        while (FEATURE_PATH_LOWEST..=LAMBDA_PATH_HIGHEST).contains(&at) && (direction < 0 || best_at >= start) {
             monitor.go_on("leave-one-out")?;
             if best.is_some() && monitor.ask().is_err() {
                 break;
@@ -105,8 +103,7 @@ pub(crate) fn fit_squared(
     let (PathOptions { c, near, refines, .. }, unit) = (path, system.unit);
     // Leaving out is exact in closed form: that is no further work.
     let stop = Stop { max_steps: 1, tol: 0.0 };
-    let settings =
-        PathSettings { c, unit, lowest: tuning::LAMBDA_PATH_LOWEST_OF_FEATURES, near, refines, confirms: true, stop };
+    let settings = PathSettings { c, unit, lowest: FEATURE_PATH_LOWEST, near, refines, confirms: true, stop };
     let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
     let outcome = walk(&mut visits, &vec![Point::default(); problems.targets.n_problems()], &settings, monitor)?;
     let (mut weights, mut intercepts) = (Vec::new(), Vec::new());
@@ -231,7 +228,7 @@ impl<'a> System<'a> {
         let (sides, trace, rounding) = if is_by_samples(rows.rows, n, d) {
             let mut gram = rows.gram(pool);
             // Dense rows are centered before, sparse ones are not.
-            let rounding = of_center.max(tuning::PRODUCT_ROUNDING * (0..n).map(|i| gram.at(i, i)).sum::<f64>());
+            let rounding = of_center.max(PRODUCT_ROUNDING * (0..n).map(|i| gram.at(i, i)).sum::<f64>());
             if centers {
                 project_out(&mut gram, rows.roots, total);
             }
@@ -273,7 +270,7 @@ impl<'a> System<'a> {
             for (problem, values) in loo_values.iter_mut().enumerate() {
                 let residual = fit.residuals.at(row, problem) / self.roots[row];
                 // For a single sample the fit is undetermined: its decision value is 0.
-                values[row] = if part > tuning::MIN_RESIDUAL_LEVERAGE {
+                values[row] = if part > MIN_RESIDUAL_LEVERAGE {
                     problems.targets.sign(row, problem) - residual / part
                 } else {
                     0.0

@@ -3,7 +3,7 @@
 use super::local::BLOCK;
 use crate::error::{Error, Result, bytes_text};
 use crate::memory::available;
-use crate::tuning;
+use crate::tuning::MAX_REFITTED_SAMPLES;
 
 const NUMBER: u64 = size_of::<f64>() as u64;
 
@@ -12,7 +12,7 @@ const NUMBER: u64 = size_of::<f64>() as u64;
 pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads: usize) -> u64 {
     let (n, columns, k) = (n as u64, n_columns as u64, n_problems as u64);
     // Leave-one-out by refits needs one more per problem in progress, and another for functions lost with the samples.
-    let (each, shared) = if n as usize <= tuning::MAX_REFITTED_SAMPLES { (3, 3) } else { (2, 2) };
+    let (each, shared) = if n as usize <= MAX_REFITTED_SAMPLES { (3, 3) } else { (2, 2) };
     let matrices = shared + each * threads.min(n_problems) as u64;
     let (square, rest) = (n.saturating_mul(n).saturating_mul(matrices), n.saturating_mul(5 * columns + 20 * k));
     NUMBER.saturating_mul(square.saturating_add(rest))

@@ -11,7 +11,10 @@ use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
-use crate::tuning;
+use crate::tuning::{
+    FIRST_PART_SAMPLES, HEAD_FACTOR, MARGIN_ROUNDING, MAX_HEAD_START_STEPS, MAX_PART_STEPS, MIN_STEP_LENGTH,
+    STALLED_KKT_TOL, THIN_PLATE_SLOPE_TOL,
+};
 
 /// The λ to solve for, and larger ones to start with: from zero every sample is a violator, and at a small λ the first
 /// steps go far astray.
@@ -25,7 +28,7 @@ pub(crate) struct Lambdas {
 impl Lambdas {
     /// For a λ that is `scale_free` in units of the kernel's mean diagonal: starts near one unit.
     pub fn new(lambda: f64, scale_free: f64) -> Self {
-        let steps = (-scale_free.ln() / tuning::HEAD_START_FACTOR.ln()).ceil().clamp(0.0, tuning::MAX_HEAD_START_STEPS);
+        let steps = (-scale_free.ln() / HEAD_FACTOR.ln()).ceil().clamp(0.0, MAX_HEAD_START_STEPS);
         Lambdas { last: lambda, head: steps as u32 }
     }
 }
@@ -78,8 +81,7 @@ pub(crate) fn minimize(
     let head = if fresh { lambdas.head } else { 0 };
     let status = loop {
         let last = steps >= head;
-        let lambda =
-            if last { lambdas.last } else { lambdas.last * tuning::HEAD_START_FACTOR.powi((head - steps) as i32) };
+        let lambda = if last { lambdas.last } else { lambdas.last * HEAD_FACTOR.powi((head - steps) as i32) };
         match monitor.ask() {
             Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
             Err(Stopped::TimeLimit) if steps > 0 => break Status::TimeLimit,
@@ -94,8 +96,7 @@ pub(crate) fn minimize(
         let next_violators = target.violators(&next.scores);
         let crossing = difference(&violators, &next_violators, target, &next.scores);
         let size = next.scores.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
-        let solved = crossing <= stop.tol.max(tuning::MARGIN_ROUNDING * size)
-            || (stalled >= 2 && crossing <= tuning::MAX_VIOLATION_IF_STALLED);
+        let solved = crossing <= stop.tol.max(MARGIN_ROUNDING * size) || (stalled >= 2 && crossing <= STALLED_KKT_TOL);
         if last && solved {
             let objective = lambda * next_penalty + target.loss(&next.scores);
             let (status, factor) = (Status::Converged, Some(factor));
@@ -142,19 +143,19 @@ fn search(target: Target<'_>, [from, to]: [&[f64]; 2], lambda: f64, [p00, p01, p
                 curvature += target.weight(i) * b * b;
             }
         }
-        let tolerance = tuning::THIN_PLATE_SLOPE_TOL * (constant.abs() + slope.abs());
+        let tolerance = THIN_PLATE_SLOPE_TOL * (constant.abs() + slope.abs());
         Ok(vec![SlopeAt { slope: constant + of_penalty * t + slope, curvature, tolerance }])
     })?;
     Ok(steps[0])
 }
 
-/// Steps from 0 to 1 to the minimum along each of `n` lines, at least [`tuning::MIN_STEP_LENGTH`]; `look` returns the
+/// Steps from 0 to 1 to the minimum along each of `n` lines, at least [`MIN_STEP_LENGTH`]; `look` returns the
 /// derivatives at places on the lines that are still open.
 pub(super) fn shortest_steps(n: usize, look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>) -> Result<Vec<f64>> {
     let mut places = vec![1.0; n];
     // A derivative that is still below 0 at 1 ends the search there: no step is longer than the full one.
     find_zeros(&mut places, vec![(0.0, 1.0); n], look)?;
-    Ok(places.into_iter().map(|place| place.max(tuning::MIN_STEP_LENGTH)).collect())
+    Ok(places.into_iter().map(|place| place.max(MIN_STEP_LENGTH)).collect())
 }
 
 /// Moves from zero toward the solutions on ever larger parts of the samples, excluding all of them; returns the number
@@ -168,18 +169,18 @@ fn grow(
     last_factor: &mut Option<Arc<Factor>>,
     monitor: &Monitor<'_>,
 ) -> Result<u32> {
-    let (mut part, mut total) = (Part::first(target.signs.len(), tuning::FIRST_PART_SAMPLES), 0);
+    let (mut part, mut total) = (Part::first(target.signs.len(), FIRST_PART_SAMPLES), 0);
     let mut head = lambdas.head;
     while part.0 > 0 {
         let mut violators = target.violators_in(&point.scores, part);
-        for step in 0..head + tuning::MAX_PART_STEPS {
+        for step in 0..head + MAX_PART_STEPS {
             match monitor.ask() {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 Err(Stopped::TimeLimit) => return Ok(total),
                 _ if total + 1 >= stop.max_steps => return Ok(total),
                 _ => total += 1,
             }
-            let lambda = lambdas.last * tuning::HEAD_START_FACTOR.powi(head.saturating_sub(step) as i32);
+            let lambda = lambdas.last * HEAD_FACTOR.powi(head.saturating_sub(step) as i32);
             let Some((next, _)) = system.solve(lambda, &violators, target, point, last_factor)? else {
                 return Ok(total);
             };

@@ -13,7 +13,13 @@ use crate::monitor::Monitor;
 use crate::problem::HeldOutScores;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
-use crate::tuning;
+use crate::tuning::{
+    LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR, LAMBDA_PATH_START,
+    LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS, TIMED_PATH_START,
+};
+
+/// Least λ that double precision permits, in scale-free units.
+const MIN_LAMBDA_IN_DOUBLE: f64 = 1e-12;
 
 /// The results at one C of the path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -264,7 +270,7 @@ pub(crate) fn walk(
 
 /// Solves at one λ, multiplied by ten as often as necessary for double precision.
 fn single(visits: &mut impl Visit, requested: f64, origins: &[Point]) -> Result<Outcome> {
-    let mut lambda = requested.max(tuning::MIN_LAMBDA_IN_DOUBLE);
+    let mut lambda = requested.max(MIN_LAMBDA_IN_DOUBLE);
     loop {
         if let Some(best) = visits.visit(lambda, origins, 0)? {
             let path = vec![best.point.clone()];
@@ -288,12 +294,10 @@ fn whole(
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
     let lowest = settings.lowest;
-    let usual = if monitor.has_time_limit() { tuning::LAMBDA_PATH_START_IF_TIMED } else { tuning::LAMBDA_PATH_START };
-    let expected =
-        settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, tuning::LAMBDA_PATH_HIGHEST));
+    let usual = if monitor.has_time_limit() { TIMED_PATH_START } else { LAMBDA_PATH_START };
+    let expected = settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
     let start = visits.began().map_or(expected, half_decades);
-    let patience =
-        if settings.near.is_some() { tuning::LAMBDA_PATH_PATIENCE_NEAR } else { tuning::LAMBDA_PATH_PATIENCE };
+    let patience = if settings.near.is_some() { LAMBDA_PATH_PATIENCE_NEAR } else { LAMBDA_PATH_PATIENCE };
     let mut path: Vec<PathPoint> = Vec::new();
     let mut best: Option<(f64, Candidate)> = None;
     let mut cut = false;
@@ -302,7 +306,7 @@ fn whole(
         let mut starts = upwards.clone();
         let mut at = first;
         let mut losses: Vec<f64> = Vec::new();
-        while (lowest..=tuning::LAMBDA_PATH_HIGHEST).contains(&at) {
+        while (lowest..=LAMBDA_PATH_HIGHEST).contains(&at) {
             cut |= best.is_some() && monitor.ask().is_err();
             if cut {
                 break;
@@ -327,7 +331,7 @@ fn whole(
         }
         if best.is_none() && direction == 1 {
             // Nothing could be solved from the start upwards: try higher.
-            return single(visits, 10f64.powf(f64::from(tuning::LAMBDA_PATH_HIGHEST) / 2.0), origins);
+            return single(visits, 10f64.powf(f64::from(LAMBDA_PATH_HIGHEST) / 2.0), origins);
         }
     }
     if let Some(coarse) = best.as_ref().map(|(at, _)| *at).filter(|_| settings.refines) {
@@ -364,18 +368,18 @@ fn in_time<T>(found: Result<Option<T>>, has_other: bool, cut: &mut bool) -> Resu
     }
 }
 
-/// Whether the last [`tuning::LAMBDA_PATH_PATIENCE`] steps of a path have lowered the loss by less than
-/// [`tuning::LAMBDA_PATH_LEVEL`].
+/// Whether the last [`LAMBDA_PATH_PATIENCE`] steps of a path have lowered the loss by less than
+/// [`LAMBDA_PATH_LEVEL`].
 fn is_level(losses: &[f64]) -> bool {
-    let Some(before) = losses.len().checked_sub(tuning::LAMBDA_PATH_PATIENCE as usize + 1) else { return false };
+    let Some(before) = losses.len().checked_sub(LAMBDA_PATH_PATIENCE as usize + 1) else { return false };
     let (before, now) = (losses[before], losses[losses.len() - 1]);
-    now <= before && before - now < tuning::LAMBDA_PATH_LEVEL * before
+    now <= before && before - now < LAMBDA_PATH_LEVEL * before
 }
 
-/// Whether the last step of a path has raised the loss, to more than [`tuning::LAMBDA_PATH_STEEP`] above the least.
+/// Whether the last step of a path has raised the loss, to more than [`LAMBDA_PATH_STEEP`] above the least.
 fn is_steep(losses: &[f64], least: f64) -> bool {
     let [.., before, now] = *losses else { return false };
-    now.is_finite() && now > before && now > least * (1.0 + tuning::LAMBDA_PATH_STEEP)
+    now.is_finite() && now > before && now > least * (1.0 + LAMBDA_PATH_STEEP)
 }
 
 /// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.
@@ -386,7 +390,7 @@ fn confirmed(
     monitor: &Monitor<'_>,
 ) -> Result<Candidate> {
     confirm(visits, &mut best, path)?;
-    for _ in 0..tuning::MAX_CONFIRMED_LAMBDAS {
+    for _ in 0..MAX_CONFIRMED_LAMBDAS {
         let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && monitor.ask().is_ok()) else {
             break;
         };

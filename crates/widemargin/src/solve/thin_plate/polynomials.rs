@@ -7,7 +7,12 @@ use std::str::FromStr;
 use super::exact::Removals;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
-use crate::tuning;
+
+/// Fraction of the kernel's typical value below which the projected kernel is rounding.
+const MIN_PROJECTED_KERNEL: f64 = 1e-10;
+
+/// Size on unit-scaled columns below which a direction of the polynomials is a rounding error.
+const MIN_POLYNOMIAL: f64 = 1e-9;
 
 /// How the polynomials of a kernel are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +72,7 @@ impl FromStr for Polynomials {
 
 /// The polynomials at the samples, √w P = Q diag(s) Vᵀ with orthonormal Q.
 pub(crate) fn span(polynomials: &Matrix) -> Result<Svd> {
-    Svd::new(polynomials, tuning::MIN_POLYNOMIAL).ok_or_else(overflow)
+    Svd::new(polynomials, MIN_POLYNOMIAL).ok_or_else(overflow)
 }
 
 /// The error for samples with non-finite kernel values.
@@ -107,7 +112,7 @@ pub(crate) fn project(phi: Matrix, q: &Matrix) -> Result<Projected> {
     add_lower_product(&mut kernel, -1.0, Side::Plain(q), Side::Transposed(&half));
     add_lower_product(&mut kernel, -1.0, Side::Plain(&half), Side::Transposed(q));
     kernel.mirror_lower();
-    let flat = q.n_cols() == n || trace(&kernel) <= tuning::MIN_PROJECTED_KERNEL * size * n as f64;
+    let flat = q.n_cols() == n || trace(&kernel) <= MIN_PROJECTED_KERNEL * size * n as f64;
     Ok(Projected { kernel, cross, flat })
 }
 
@@ -197,9 +202,7 @@ fn removal_norms(cholesky: &Cholesky, q: &Matrix) -> Vec<f64> {
     (0..n).for_each(|i| off.set(i, i, off.at(i, i) + 1.0));
     let norms: Vec<f64> = (0..n).map(|i| off.at(i, i)).collect();
     cholesky.solve_lower(&mut off);
-    (0..n)
-        .map(|i| if norms[i] > tuning::MIN_POLYNOMIAL { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 })
-        .collect()
+    (0..n).map(|i| if norms[i] > MIN_POLYNOMIAL { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 }).collect()
 }
 
 /// −a · b.

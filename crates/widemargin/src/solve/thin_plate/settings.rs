@@ -4,7 +4,7 @@ use super::newton::Stop;
 use super::path::{Outcome, PathSettings};
 use super::polynomials::Polynomials;
 use crate::error::Result;
-use crate::tuning;
+use crate::tuning::SAMPLES_PER_FREE_POLYNOMIAL;
 
 /// The settings of a fit.
 pub(crate) struct FitSettings {
@@ -37,7 +37,7 @@ impl FitSettings {
 pub(crate) enum WhyNotFree {
     /// They alone separate a class from the others: free polynomials would ignore C.
     Separated,
-    /// There are fewer than [`tuning::MIN_SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
+    /// There are fewer than [`SAMPLES_PER_FREE_POLYNOMIAL`] samples for each.
     FewSamples,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn settle_auto(
     if rank <= 1 {
         return Ok((Polynomials::Free, None));
     }
-    let why = if n < tuning::MIN_SAMPLES_PER_FREE_POLYNOMIAL * rank {
+    let why = if n < SAMPLES_PER_FREE_POLYNOMIAL * rank {
         Some(WhyNotFree::FewSamples)
     } else {
         separates()?.then_some(WhyNotFree::Separated)

@@ -16,7 +16,7 @@ use crate::partition::Executor;
 use crate::solve::Stage;
 use crate::solve::ridge::{PartedRidge, ROWS, RidgeRows};
 use crate::solve::thin_plate::{FirstSums, Polynomials};
-use crate::tuning;
+use crate::tuning::MAX_PARTED_FEATURES;
 
 /// The metadata of the model of such a fit, in addition to its solution.
 #[derive(Clone, Debug)]
@@ -52,13 +52,8 @@ impl BasisPlan {
         let (kernel, n_features) = (self.kernel, self.n_features);
         metadata.c.check()?;
         let (started, standard) = (Instant::now(), &targets.standard);
-        let solved = self.solve_spline(
-            settled,
-            (standard, targets.total()),
-            metadata.c,
-            (rows, tuning::MAX_REMOTE_GRAM_FEATURES),
-            monitor,
-        )?;
+        let solved =
+            self.solve_spline(settled, (standard, targets.total()), metadata.c, (rows, MAX_PARTED_FEATURES), monitor)?;
         let mut stages = metadata.stages;
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let dependent = dependent(kernel, solved.space.len(), solved.rank);

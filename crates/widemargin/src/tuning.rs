@@ -1,6 +1,8 @@
 //! Tuned constants: numbers that were measured or chosen, and change the result or the speed of a fit. A decision is a
 //! file `docs/dev/decisions/NNNN-….md`, which has the figures.
 
+use std::time::Duration;
+
 // Newton's method for linear models
 
 /// Fraction of rᵀM⁻¹r that conjugate gradients leave in the first step (decision 0026).
@@ -122,8 +124,6 @@ pub(crate) const MAX_PART_STEPS: u32 = 6;
 pub(crate) const MAX_STEPS_TO_SEPARATE: u32 = 60;
 /// Samples up to which leave-one-out at the selected C is by refits, with n² numbers per problem (decision 0028).
 pub(crate) const MAX_REFITTED_SAMPLES: usize = 10_000;
-/// The same without a penalized part: nearly lost directions show whether polynomials separate the data.
-pub(crate) const MIN_SINGULAR_VALUE_WITHOUT_PENALTY: f64 = 1e-13;
 /// Samples per polynomial from which `auto` leaves the polynomials free (decision 0008).
 pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
 /// Newton steps for each candidate for C on features, at most.
@@ -137,8 +137,6 @@ pub(crate) const MAX_VIOLATION_OF_CANDIDATE: f64 = 1e-8;
 pub(crate) const MIN_RESIDUAL_LEVERAGE: f64 = 1e-9;
 /// The same of rows in blocks.
 pub(crate) const MIN_RESIDUAL_LEVERAGE_IN_BLOCKS: f64 = 1e-10;
-/// Share of its score's variance that a sample that leaves the margin must keep, to limit cancellation.
-pub(crate) const MIN_REMAINING_VARIANCE: f64 = 1e-6;
 /// Least λ for which rank-one changes are used, in units of the kernel's mean diagonal.
 pub(crate) const MIN_RANK_ONE_LAMBDA: f64 = 1e-7;
 /// Flops of all factorizations where rank-one changes fail: about half a second.
@@ -160,10 +158,20 @@ pub(crate) const EPOCHS_PER_EXACT_PASS: u32 = 64;
 pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
 /// Epochs after which a problem on sparse features is left to Newton's method (decision 0015).
 pub(crate) const SPARSE_EPOCHS: u32 = 60;
-/// Slack at which a dual variable of the squared hinge stops, if nothing else stops it.
-pub(crate) const MAX_SLACK: f64 = 1e4;
 /// Passes over the non-zero weights between two passes over all.
 pub(crate) const L1_INNER_PASSES: u32 = 10;
+/// Epochs of coordinate descent before Newton's method takes over (decision 0026).
+pub(crate) const PRIMAL_EPOCHS: u32 = 100;
+/// The same of many coordinates for the number of rows (decision 0026).
+pub(crate) const PRIMAL_EPOCHS_IF_WIDE: u32 = 300;
+/// Rows per coordinate from which coordinates count as few.
+pub(crate) const MIN_ROWS_PER_COORDINATE: usize = 4;
+/// Newton steps that a problem is expected to take.
+pub(crate) const EXPECTED_NEWTON_STEPS: f64 = 20.0;
+/// Multiply-adds of a matrix product in the time of a non-zero of descent, half a nanosecond.
+pub(crate) const PRODUCTS_PER_NONZERO: f64 = 40.0;
+/// Bytes of explicit φ(x) above which descent continues alone; as u64, since 32 bits cannot represent it.
+pub(crate) const MAX_PRIMAL_BYTES: u64 = 4 << 30;
 
 // Estimates and calibration
 
@@ -183,8 +191,128 @@ pub(crate) const MAX_TEMPERATURE_SLOPE: f64 = 1e6;
 pub(crate) const MIN_OF_THREE_SLOPES: f64 = 0.05;
 /// Weight of the penalty ½ (s/a − 1)² on each of three slopes, in samples (decision 0014).
 pub(crate) const SLOPE_PENALTY: f64 = 1.0;
+/// Relative gap of fits that are compared or estimated from, and not returned.
+pub(crate) const COMPARISON_TOL: f64 = 1e-2;
+/// The same of dual descent and the 1-norm, which take more passes.
+pub(crate) const SLOW_COMPARISON_TOL: f64 = 5e-2;
+/// Relative gap of a path of C that is judged on held-out samples.
+pub(crate) const HELD_OUT_PATH_TOL: f64 = 3e-2;
+/// Relative gap of Newton fits without some rows of the power mean SVM.
+pub(crate) const PRIMAL_HELD_OUT_TOL: f64 = 1e-1;
+/// Samples held out of a fit, at most (decision 0030).
+pub(crate) const MAX_HELD_OUT: usize = 2000;
+/// Samples held out of a path, at most (decision 0030).
+pub(crate) const MAX_HELD_OUT_OF_PATH: usize = 4000;
+/// Decision values of held-out samples that are requested from refits (decision 0030).
+pub(crate) const HELD_OUT_VALUES: usize = 5000;
+/// The same of slow solvers.
+pub(crate) const SLOW_HELD_OUT_VALUES: usize = 2000;
+/// Refits without a tenth of the samples, at most.
+pub(crate) const MAX_REFITS: usize = 10;
+/// Held-out rows for the sigmoid of one problem (decision 0030).
+pub(crate) const SIGMOID_ROWS: usize = 500;
+/// The same for slopes that many classes share.
+pub(crate) const SHARED_SIGMOID_ROWS: usize = 250;
+/// Fits for them, at most.
+pub(crate) const MAX_HELD_OUT_FITS: usize = 5;
+/// Decision values of one fit, at most (decision 0030).
+pub(crate) const MAX_HELD_OUT_VALUES: usize = 10_000;
+/// Ends of a path of C that is judged on held-out samples, in half decades from where it begins.
+pub(crate) const HELD_OUT_PATH_WIDTH: i32 = 6;
+/// λ where it begins, in units of the mean squared norm of the centered features.
+pub(crate) const HELD_OUT_PATH_START: f64 = 1.0;
+/// Samples that are no bases from which these set the threshold of an outlier detector, not all.
+pub(crate) const MIN_THRESHOLD_SAMPLES: usize = 20;
 
 // Automatic selection
 
 /// Share of a time limit for the selection of parameters, which a fit follows (decision 0027).
 pub(crate) const SELECTION_TIME_SHARE: f64 = 0.5;
+/// Samples on which candidates are compared (decision 0027).
+pub(crate) const SELECTION_SAMPLES: usize = 1000;
+/// Samples on which the basis expansion selects C (decision 0027).
+pub(crate) const C_SAMPLES: usize = 2000;
+/// Numbers of a matrix that the squared loss is solved with in closed form, at most: 1 GiB each.
+pub(crate) const MAX_SQUARED_LOSS_NUMBERS: usize = 1 << 27;
+/// Default number of bases.
+pub(crate) const DEFAULT_N_BASIS: usize = 1000;
+/// The same of an outlier detector.
+pub(crate) const ONE_CLASS_N_BASIS: usize = 500;
+/// Share of the bases that remains from one fit to the next: all fits take twice the time of the first.
+pub(crate) const PRUNING_SHARE: f64 = 0.7;
+/// Samples on which weights of similarities are learned.
+pub(crate) const WEIGHT_SAMPLES: usize = 1500;
+/// Steps of their search, as powers of 2.
+pub(crate) const WEIGHT_STEPS: [f64; 3] = [2.0, 1.0, 0.5];
+/// Largest and, with a minus, smallest power of 2.
+pub(crate) const MAX_WEIGHT_POWER: f64 = 6.0;
+/// Fraction of the loss that a weight must save.
+pub(crate) const MIN_WEIGHT_GAIN: f64 = 1e-3;
+/// Samples per class whose accuracy can be distinguished from chance, at least.
+pub(crate) const SAMPLES_PER_CLASS: usize = 10;
+/// Samples on which kernels of the power mean SVM are compared (decision 0027).
+pub(crate) const POWER_SAMPLES: usize = 500;
+/// Candidates for p, in order of preference (decision 0012).
+pub(crate) const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
+/// Loss of the selected p above the least, at most, relative to it (decision 0012).
+pub(crate) const MAX_LOSS_OF_POWER: f64 = 0.05;
+/// Relative increase of the loss by a reduced kernel, at most.
+pub(crate) const MAX_LOSS_OF_NODES: f64 = 0.005;
+/// Loss of the selected C above the least, at most, relative to it (decision 0012).
+pub(crate) const MAX_LOSS_OF_C: f64 = 0.02;
+/// Distinct values beyond which they hardly repeat.
+pub(crate) const MAX_STORED_VALUES: usize = 1 << 14;
+/// Coordinates up to which the factors of all Hessians take less time than a fit without some rows.
+pub(crate) const MAX_HESSIAN_COORDINATES: usize = 2048;
+/// Numbers that the rows of a problem take for leave-one-out, at most.
+pub(crate) const MAX_HESSIAN_NUMBERS: usize = 1 << 28;
+/// Ratio of spreads from which columns may have different units.
+pub(crate) const UNEVEN_SPREADS: f64 = 3.0;
+/// Ratio of spreads from which there is a warning.
+pub(crate) const DISTANT_SPREADS: f64 = 30.0;
+/// Scale-free λ that hold for other scalings too: where samples are separated, all small ones do alike.
+pub(crate) const TRANSFERABLE_LAMBDAS: std::ops::Range<f64> = 1e-4..10.0;
+/// Relative gap between the objectives up to which a thin plate fit counts as solved.
+pub(crate) const MAX_SOLVED_GAP: f64 = 1e-6;
+/// Passes of k-means and k-medoids; the centers hardly move afterwards.
+pub(crate) const MEANS_PASSES: usize = 8;
+/// Samples nearest the mean of a cluster among which its medoid is searched (decision 0027).
+pub(crate) const MEDOID_CANDIDATES: usize = 32;
+/// First samples per basis among which distinct ones become bases, for `index`.
+pub(crate) const FIRST_SAMPLES_PER_BASIS: usize = 4;
+
+// Time limits
+
+/// Samples of the first fit under a time limit.
+pub(crate) const FIRST_FIT_SAMPLES: usize = 100;
+/// Those of each class.
+pub(crate) const FIRST_FIT_PER_CLASS: usize = 10;
+/// Multiple of the first samples up to which all are fitted at once.
+pub(crate) const FIRST_FIT_ENOUGH: usize = 4;
+/// Share of the time left that a fit on all samples may take by estimate.
+pub(crate) const FULL_FIT_TIME_SHARE: f64 = 0.8;
+/// The same for fewer samples, which a larger fit may follow.
+pub(crate) const PART_FIT_TIME_SHARE: f64 = 0.4;
+/// Multiple of the samples that the next fit must have.
+pub(crate) const MIN_FIT_GROWTH: f64 = 1.5;
+/// Bases beyond which decompositions take more time than similarities of samples.
+pub(crate) const CUBIC_N_BASIS: f64 = 500.0;
+
+// Out of core and distributed fits
+
+/// Resident rows per feature, at most (decision 0029).
+pub(crate) const MAX_RESIDENT_PER_FEATURE: usize = 128;
+/// Resident rows per feature, at least (decision 0029).
+pub(crate) const MIN_RESIDENT_PER_FEATURE: usize = 2;
+/// Rows of every class that are chosen before the rest is shared by size.
+pub(crate) const HESSIAN_ROWS_OF_CLASS: usize = 64;
+/// Rows per feature that are copied from other machines (decision 0029).
+pub(crate) const HESSIAN_ROWS_PER_FEATURE: usize = 32;
+/// Rows per feature below which a direction is not worth its cost.
+pub(crate) const MIN_HESSIAN_ROWS_PER_FEATURE: usize = 4;
+/// Bytes of the rows that are copied from other machines, at most.
+pub(crate) const MAX_HESSIAN_BYTES: usize = 1 << 28;
+/// Time between two checkpoints, at least; the first is written at once.
+pub(crate) const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
+/// One part in this many of the time that checkpoints may take.
+pub(crate) const CHECKPOINT_ONE_IN: u32 = 10;

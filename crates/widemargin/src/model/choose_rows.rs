@@ -2,18 +2,15 @@
 
 use super::basis_expansion::choose_of_classes;
 use crate::data::Labels;
-
-/// The least number of samples per class whose accuracy can be distinguished from chance; if there are too many
-/// classes, only some are used.
-const PER_CLASS: usize = 10;
+use crate::tuning::SAMPLES_PER_CLASS;
 
 /// About `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum; all if as
 /// many are wanted as there are. Of more than `n_wanted` / 10 classes, that number of evenly spaced ones is
 /// represented.
 pub fn choose_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
-    let (n_classes, most) = (labels.classes().len(), (n_wanted / PER_CLASS).max(2));
+    let (n_classes, most) = (labels.classes().len(), (n_wanted / SAMPLES_PER_CLASS).max(2));
     if n_classes <= most || n_wanted >= labels.len() || labels.is_multilabel() {
-        return choose_of_classes(labels, weights, n_wanted, PER_CLASS, seed);
+        return choose_of_classes(labels, weights, n_wanted, SAMPLES_PER_CLASS, seed);
     }
     let is_chosen = |code: u32| {
         let place = (code as usize * most).div_ceil(n_classes);
@@ -21,7 +18,7 @@ pub fn choose_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64)
     };
     let rows: Vec<usize> = (0..weights.len()).filter(|&row| is_chosen(labels.codes()[row])).collect();
     let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-    let some = choose_of_classes(&labels.select(&rows), &of_rows, n_wanted.min(rows.len()), PER_CLASS, seed);
+    let some = choose_of_classes(&labels.select(&rows), &of_rows, n_wanted.min(rows.len()), SAMPLES_PER_CLASS, seed);
     some.into_iter().map(|at| rows[at]).collect()
 }
 

@@ -9,24 +9,10 @@ use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::monitor::Monitor;
 use crate::solve::{Report, Status};
-
-/// Samples of the first fit, and those of each class.
-const FIRST: usize = 100;
-const FIRST_OF_CLASS: usize = 10;
-
-/// With this multiple of the first samples, all are fitted at once.
-const FEW: usize = 4;
-
-/// The part of the time left that a fit on all samples may take by estimate, and the part for one on fewer, which a
-/// larger one may follow.
-const ALL: f64 = 0.8;
-const SOME: f64 = 0.4;
-
-/// A larger fit must have this multiple of the samples.
-const GROWTH: f64 = 1.5;
-
-/// Bases beyond which a fit takes more time for its decompositions than for the similarities of the samples.
-const BASES: f64 = 500.0;
+use crate::tuning::{
+    CUBIC_N_BASIS, FIRST_FIT_ENOUGH, FIRST_FIT_PER_CLASS, FIRST_FIT_SAMPLES, FULL_FIT_TIME_SHARE, MIN_FIT_GROWTH,
+    PART_FIT_TIME_SHARE,
+};
 
 /// The size of a problem.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +27,13 @@ pub(crate) struct Size {
 impl Size {
     /// Samples of the first fit.
     fn first(&self) -> usize {
-        FIRST.max(FIRST_OF_CLASS.saturating_mul(self.n_classes))
+        FIRST_FIT_SAMPLES.max(FIRST_FIT_PER_CLASS.saturating_mul(self.n_classes))
     }
 
     /// The work of a fit on `n` samples, in a unit of its own.
     fn work(&self, n: usize) -> f64 {
         let bases = self.n_basis.map_or(n, |n_basis| n_basis.min(n)) as f64;
-        n as f64 * bases * (1.0 + bases / BASES)
+        n as f64 * bases * (1.0 + bases / CUBIC_N_BASIS)
     }
 
     /// The most samples whose fit is estimated to take at most `seconds`, where one on `n` takes `each`.
@@ -64,12 +50,12 @@ impl Size {
     /// The samples of the next fit after one on `n` that took `seconds`, with `left` seconds left; none if a larger one
     /// takes longer.
     fn next(&self, left: f64, (n, seconds): (usize, f64)) -> Option<usize> {
-        if self.affordable(ALL * left, (n, seconds)) == self.n_samples {
+        if self.affordable(FULL_FIT_TIME_SHARE * left, (n, seconds)) == self.n_samples {
             return Some(self.n_samples);
         }
         // Where the rest of the time does not allow another fit after the next one, the next one may take most of it.
-        let sizes = [SOME, ALL].map(|part| self.affordable(part * left, (n, seconds)));
-        sizes.into_iter().find(|next| *next as f64 >= GROWTH * n as f64)
+        let sizes = [PART_FIT_TIME_SHARE, FULL_FIT_TIME_SHARE].map(|part| self.affordable(part * left, (n, seconds)));
+        sizes.into_iter().find(|next| *next as f64 >= MIN_FIT_GROWTH * n as f64)
     }
 }
 
@@ -95,7 +81,7 @@ pub(crate) fn fit_within_limit<M>(
         Ok(found)
     };
     let monitor = &monitor.with_strict_limit();
-    if !monitor.has_time_limit() || size.n_samples <= FEW * size.first() {
+    if !monitor.has_time_limit() || size.n_samples <= FIRST_FIT_ENOUGH * size.first() {
         return fit(None, monitor);
     }
     let mut last = (size.first(), 0.0);

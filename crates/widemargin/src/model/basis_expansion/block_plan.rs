@@ -3,16 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::tuning::{MAX_RESIDENT_PER_FEATURE, MIN_RESIDENT_PER_FEATURE};
 
 /// Maximum rows per piece; a multiple of the minimum, which is a multiple of the rows compared at a time.
-const MAX_ROWS: usize = 16_384;
-const MIN_ROWS: usize = 256;
-
-/// Maximum resident rows per feature: from 128 on, a step leaves 1 % of the gap.
-const MAX_PER_FEATURE: usize = 128;
-/// Minimum resident rows per feature, unless there are fewer rows: with less, their Hessian is a poor estimate of the
-/// full one.
-const MIN_PER_FEATURE: usize = 2;
+const MAX_PIECE_ROWS: usize = 16_384;
+const MIN_PIECE_ROWS: usize = 256;
 
 /// Sizes in rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +29,11 @@ impl Plan {
         let fixed = 12 * d * d + 16 * 8 * k * (d + 1);
         let row = 4 * d;
         let scores = 8 * k;
-        let piece_rows = (memory / 16 / row.max(1)) as usize / MIN_ROWS * MIN_ROWS;
-        let piece_rows = piece_rows.clamp(MIN_ROWS, MAX_ROWS).min(n_rows.next_multiple_of(MIN_ROWS));
+        let piece_rows = (memory / 16 / row.max(1)) as usize / MIN_PIECE_ROWS * MIN_PIECE_ROWS;
+        let piece_rows = piece_rows.clamp(MIN_PIECE_ROWS, MAX_PIECE_ROWS).min(n_rows.next_multiple_of(MIN_PIECE_ROWS));
         // A piece, and a buffer of its bytes for scratch I/O; scores in flight.
         let piece = piece_rows as u64 * (2 * row + 2 * scores);
-        let least = (MIN_PER_FEATURE as u64 * d).min(n) * (row + scores);
+        let least = (MIN_RESIDENT_PER_FEATURE as u64 * d).min(n) * (row + scores);
         let needed = fixed + piece + least;
         if memory < needed {
             return Err(Error::Memory {
@@ -54,7 +49,7 @@ impl Plan {
         }
         let piece = piece_rows as u64 * scores;
         let n_cached = ((left / 2).min(left - least) / piece.max(1)).min(n.div_ceil(piece_rows as u64));
-        let most = (MAX_PER_FEATURE as u64 * d).max(4 * MIN_ROWS as u64).min(n);
+        let most = (MAX_RESIDENT_PER_FEATURE as u64 * d).max(4 * MIN_PIECE_ROWS as u64).min(n);
         let n_resident = ((left - n_cached * piece) / (row + scores)).min(most) as usize;
         Ok(Plan { n_rows, piece_rows, n_resident, n_cached: n_cached as usize })
     }
@@ -73,7 +68,7 @@ impl Plan {
             rows.filter(|rows| (1..=most).contains(rows))
                 .ok_or_else(|| Error::Checkpoint { problem: format!("it does not say how many {name} there are") })
         };
-        let piece_rows = size("rows per piece", MAX_ROWS)?;
+        let piece_rows = size("rows per piece", MAX_PIECE_ROWS)?;
         let n_cached = self.n_cached * self.piece_rows / piece_rows;
         Ok(Plan { piece_rows, n_resident: size("rows that stay", self.n_rows)?, n_cached, ..self })
     }

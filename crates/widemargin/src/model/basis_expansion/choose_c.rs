@@ -16,10 +16,7 @@ use crate::solve::thin_plate::{
     FeatureFit, PathOptions, PathPoint, Problems, fit_features, fit_squared, numbers_of_squared,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report};
-
-/// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference
-/// between two values of C much less.
-pub(super) const SAMPLES_TO_CHOOSE: usize = 2000;
+use crate::tuning::{C_SAMPLES, MAX_SQUARED_LOSS_NUMBERS};
 
 /// The samples with their labels and weights.
 #[derive(Clone, Copy)]
@@ -142,10 +139,6 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// The numbers of a matrix that the squared loss is solved with in closed form: 8 bytes each, two or three of them at a
-/// time.
-const MAX_NUMBERS: usize = 1 << 27;
-
 /// The squared loss on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large:
 /// by sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution,
 /// and the leave-one-out decision values of all samples are known.
@@ -162,7 +155,7 @@ pub(super) fn solve_squared(
 ) -> Result<()> {
     let LabeledSamples { labels, weights, units } = samples;
     let targets = OneVsRest::of(labels);
-    let is_too_large = numbers_of_squared(phi, weights.len()) > MAX_NUMBERS;
+    let is_too_large = numbers_of_squared(phi, weights.len()) > MAX_SQUARED_LOSS_NUMBERS;
     if chosen.validation.is_some() || !targets.is_even() || is_too_large || monitor.ask().is_err() {
         return Ok(());
     }
@@ -190,7 +183,7 @@ pub(super) fn choose_c(
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<SelectedC> {
-    let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
+    let sampled = Sampled::new(phi, samples, C_SAMPLES, seed)?;
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
     let path = PathOptions { c: None, near, refines: true, confirms: !sampled.is_part() };
     let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);

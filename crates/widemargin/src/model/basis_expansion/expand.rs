@@ -11,9 +11,7 @@ use crate::model::clock::Clock;
 use crate::model::within_limit::Size;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
-
-/// Default number of bases, if there are as many samples.
-pub(crate) const USUAL_BASES: usize = 1000;
+use crate::tuning::DEFAULT_N_BASIS;
 
 /// Settings of an expansion.
 #[derive(Clone)]
@@ -32,7 +30,7 @@ pub(crate) struct Expander<S: Similarity> {
 /// The number of bases to select among samples of these weights. An explicit number may exceed the number of samples
 /// and then causes a warning.
 pub(crate) fn bases_of(explicit: Option<usize>, weights: &[f64]) -> usize {
-    explicit.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, USUAL_BASES))
+    explicit.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, DEFAULT_N_BASIS))
 }
 
 /// The result of expanding.
@@ -142,7 +140,7 @@ impl<S: Similarity> Expander<S> {
 
     /// The size of a fit.
     pub fn size(&self, n_samples: usize, n_classes: usize) -> Size {
-        let n_basis = self.explicit.as_ref().map_or(self.n_basis.unwrap_or(USUAL_BASES), Samples::len);
+        let n_basis = self.explicit.as_ref().map_or(self.n_basis.unwrap_or(DEFAULT_N_BASIS), Samples::len);
         Size { n_samples, n_classes, n_basis: Some(n_basis) }
     }
 

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::choose_c::{LabeledSamples, SAMPLES_TO_CHOOSE, SelectedC, Validation, choose_c, solve_squared};
-use super::expand::{Expander, TrainingSamples, USUAL_BASES};
+use super::choose_c::{LabeledSamples, SelectedC, Validation, choose_c, solve_squared};
+use super::expand::{Expander, TrainingSamples};
 use super::held_out::{FitOnAll, held_out_scores};
 use super::held_out_path::select_on_held_out;
 use super::learn_weights::{WeightTask, learn_weights, unweighted};
@@ -30,9 +30,7 @@ use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::DualSettings;
 use crate::solve::newton::NewtonSettings;
-
-/// The gap at which fits are compared that leave bases out.
-const PRUNING_TOL: f64 = 1e-2;
+use crate::tuning::{C_SAMPLES, COMPARISON_TOL, DEFAULT_N_BASIS};
 
 /// Parameters of a basis expansion SVM, with their defaults.
 #[derive(Clone)]
@@ -231,7 +229,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let bases = if self.expander.explicit.is_some() { "explicit" } else { "none" };
         vec![
             ("similarity", self.expander.similarity.spec()),
-            ("n_basis", self.expander.n_basis.unwrap_or(USUAL_BASES).to_string()),
+            ("n_basis", self.expander.n_basis.unwrap_or(DEFAULT_N_BASIS).to_string()),
             ("basis", self.expander.basis.to_string()),
             ("bases", bases.into()),
             ("normalization", self.expander.normalization.to_string()),
@@ -395,7 +393,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 loss: Loss::default(),
                 penalty: Penalty::L2,
                 intercept,
-                tol: PRUNING_TOL,
+                tol: COMPARISON_TOL,
                 max_iter: None,
                 start: None,
                 seed,
@@ -425,7 +423,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             CChoice::Value(c) => SelectedC::fixed(c),
             CChoice::Auto => {
                 let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.loss == Loss::default();
-                let of_all = match is_sparse && weights.len() > SAMPLES_TO_CHOOSE {
+                let of_all = match is_sparse && weights.len() > C_SAMPLES {
                     true => select_on_held_out(&made.phi, chosen, self.near, &solver, monitor)?,
                     false => None,
                 };

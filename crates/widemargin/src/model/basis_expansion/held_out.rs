@@ -12,21 +12,9 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::HeldOutScores;
 use crate::problem::{Block, OneVsRest, Penalty, count};
-
-/// At most this many samples are held out of a fit, and at most a tenth: the standard error of an accuracy of 95 % is
-/// .5 points.
-const MAX_HELD_OUT: usize = 2000;
-
-/// The relative duality gap of the refits.
-pub(super) const TOL: f64 = 1e-2;
-
-/// The same of dual descents and of the 1-norm, which take more passes.
-const SLOW_TOL: f64 = 5e-2;
-
-/// Held-out samples that are wanted, and the same of slow solvers: as many refits are made, each without a tenth.
-const WANTED: usize = 5000;
-const WANTED_OF_SLOW: usize = 2000;
-const MAX_REFITS: usize = 10;
+use crate::tuning::{
+    COMPARISON_TOL, HELD_OUT_VALUES, MAX_HELD_OUT, MAX_REFITS, SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
+};
 
 /// How many of `n` samples of `k` classes are held out of a fit: each of few classes has one at least.
 pub(super) fn n_held_out(n: usize, k: usize) -> usize {
@@ -126,7 +114,8 @@ pub(super) fn held_out_scores(
 ) -> Result<HeldOutScores> {
     let FitOnAll { phi, samples, costs, own_features, is_basis } = all;
     let mut scores = HeldOutScores::default();
-    let (tol, wanted) = if is_quick(solver) { (TOL, WANTED) } else { (SLOW_TOL, WANTED_OF_SLOW) };
+    let (tol, wanted) =
+        if is_quick(solver) { (COMPARISON_TOL, HELD_OUT_VALUES) } else { (SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES) };
     let n_refits = (wanted / costs.len().max(1)).clamp(1, MAX_REFITS);
     let (size, quiet) = (n_held_out(costs.len(), samples.labels.classes().len()), monitor.without_progress());
     for held_out in HeldOut::sets(*samples, is_basis, (size, n_refits), seed) {

@@ -16,17 +16,7 @@ use crate::problem::HeldOutScores;
 use crate::problem::{Block, Intercept};
 use crate::solve::EstimateMethod;
 use crate::solve::thin_plate::PathPoint;
-
-/// Samples held out, at most.
-const MAX_HELD_OUT: usize = 4000;
-
-/// The relative duality gap of the path.
-const TOL: f64 = 3e-2;
-
-/// The ends of the path, in half decades from where it begins, and λ there if no search has determined it: in units of
-/// the mean squared norm of the centered features.
-const WIDEST: i32 = 6;
-const BEGIN: f64 = 1.0;
+use crate::tuning::{HELD_OUT_PATH_START, HELD_OUT_PATH_TOL, HELD_OUT_PATH_WIDTH, MAX_HELD_OUT_OF_PATH};
 
 /// The C with the least squared hinge on held-out samples; none if there are too few to hold some out.
 ///
@@ -40,25 +30,26 @@ pub(super) fn select_on_held_out(
     monitor: &Monitor<'_>,
 ) -> Result<Option<SelectedC>> {
     let LabeledSamples { labels, weights, .. } = samples;
-    let held_out =
-        HeldOut::sets(samples, |_| false, (MAX_HELD_OUT.min(weights.len() / 5), 1), solver.seed).into_iter().next();
+    let held_out = HeldOut::sets(samples, |_| false, (MAX_HELD_OUT_OF_PATH.min(weights.len() / 5), 1), solver.seed)
+        .into_iter()
+        .next();
     let unit = mean_square(phi, weights, solver.intercept)?;
     let Some(held_out) = held_out.filter(|_| unit > 0.0) else { return Ok(None) };
-    let (begin, quiet) = (near.unwrap_or(BEGIN), monitor.without_progress());
+    let (begin, quiet) = (near.unwrap_or(HELD_OUT_PATH_START), monitor.without_progress());
     let mut path: Vec<(PathPoint, f64)> = Vec::new();
     let mut best: Option<(usize, Start)> = None;
     let mut validation = HeldOutScores::default();
     // Toward larger C first: each point begins at the solution of the last.
     for direction in [1, -1] {
         let mut start = best.as_ref().map(|(_, start)| start.clone());
-        for step in (if direction == 1 { 0 } else { 1 })..=WIDEST {
+        for step in (if direction == 1 { 0 } else { 1 })..=HELD_OUT_PATH_WIDTH {
             if monitor.ask().is_err() && best.is_some() {
                 break;
             }
             let lambda = begin * 10f64.powf(-0.5 * f64::from(direction * step));
             let c = 0.5 / (lambda * unit);
             let costs = held_out.rest(weights.iter().map(|weight| c * weight).collect());
-            let at = Solver { start: start.take(), tol: TOL.max(solver.tol), ..solver.clone() };
+            let at = Solver { start: start.take(), tol: HELD_OUT_PATH_TOL.max(solver.tol), ..solver.clone() };
             let solution = at.solve(phi, labels, &costs, &quiet)?;
             let solved = (&solution.weights[..], &solution.intercepts[..]);
             let Judged { squared_hinge, scores } = judge(Block::of(phi)?, samples, &held_out, solved);

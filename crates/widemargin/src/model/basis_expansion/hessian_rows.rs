@@ -5,30 +5,22 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Labels;
-
-/// This many rows of every class are chosen before the rest is shared by size, so that rare classes are represented.
-const FEW: usize = 64;
-
-/// Of rows on other machines: this number per feature, within these bytes, and at most a quarter of all; a direction
-/// from fewer than [`MIN_PER_FEATURE`] is not worth its cost.
-const ROWS_PER_FEATURE: usize = 32;
-const MAX_BYTES: usize = 1 << 28;
-const MIN_PER_FEATURE: usize = 4;
+use crate::tuning::{HESSIAN_ROWS_OF_CLASS, HESSIAN_ROWS_PER_FEATURE, MAX_HESSIAN_BYTES, MIN_HESSIAN_ROWS_PER_FEATURE};
 
 /// The rows to bring from other machines, the same ones every time; `None` where the rows with a weight are fewer than
 /// `fewest`, or too few to be worth it.
 pub fn brought_rows(labels: &Labels, weights: &[f64], n_features: usize, fewest: usize) -> Option<Vec<usize>> {
     let n_present = weights.iter().filter(|weight| **weight > 0.0).count();
-    let of_memory = MAX_BYTES / (size_of::<f32>() * n_features.max(1));
-    let n_wanted = (ROWS_PER_FEATURE * n_features).min(of_memory).min(n_present / 4);
-    let is_worth_it = n_present >= fewest && n_wanted >= MIN_PER_FEATURE * n_features;
+    let of_memory = MAX_HESSIAN_BYTES / (size_of::<f32>() * n_features.max(1));
+    let n_wanted = (HESSIAN_ROWS_PER_FEATURE * n_features).min(of_memory).min(n_present / 4);
+    let is_worth_it = n_present >= fewest && n_wanted >= MIN_HESSIAN_ROWS_PER_FEATURE * n_features;
     is_worth_it.then(|| choose_hessian_rows(labels, weights, n_wanted, 0))
 }
 
 /// Chooses about `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum;
 /// all where as many are wanted as there are.
 pub fn choose_hessian_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
-    choose_of_classes(labels, weights, n_wanted, FEW, seed)
+    choose_of_classes(labels, weights, n_wanted, HESSIAN_ROWS_OF_CLASS, seed)
 }
 
 /// The same with a minimum of `few`, or all of a class that has fewer; with none, each class has its share.

@@ -14,18 +14,7 @@ use crate::par::Pool;
 use crate::problem::{Block, Intercept};
 use crate::similarity::Similarity;
 use crate::solve::thin_plate::PathOptions;
-
-/// Samples on which weights are learned.
-const SAMPLES_TO_WEIGH: usize = 1500;
-
-/// Steps of the search, as powers of 2.
-const STEPS: [f64; 3] = [2.0, 1.0, 0.5];
-
-/// The largest and, with a minus, the smallest power of 2.
-const MAX_POWER: f64 = 6.0;
-
-/// A weight must lower the loss by this fraction to be worth it.
-const GAIN: f64 = 1e-3;
+use crate::tuning::{MAX_WEIGHT_POWER, MIN_WEIGHT_GAIN, WEIGHT_SAMPLES, WEIGHT_STEPS};
 
 /// The parts whose weights are to be learned.
 pub(super) fn unweighted<S: Similarity>(similarity: &S) -> Vec<usize> {
@@ -59,7 +48,7 @@ pub(super) fn learn_weights<S: Similarity>(
     let width = expansion.n_features();
     let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
     let view = DenseView::new(phi, task.samples.labels.len(), width)?;
-    let sampled = Sampled::new(view.into(), task.samples, SAMPLES_TO_WEIGH, task.seed)?;
+    let sampled = Sampled::new(view.into(), task.samples, WEIGHT_SAMPLES, task.seed)?;
     let pool = Pool::new(task.threads)?;
     let loss = |powers: &[f64]| -> Result<f64> {
         let Block::Dense(rows) = sampled.phi()? else { return Ok(f64::INFINITY) };
@@ -84,14 +73,14 @@ pub(super) fn learn_weights<S: Similarity>(
     let mut least = loss(&powers)?;
     // Where C is chosen too, a common factor changes nothing.
     let first = usize::from(task.c.is_none() && open.len() == expansion.similarity().n_parts());
-    for step in STEPS {
+    for step in WEIGHT_STEPS {
         for at in first..open.len() {
             for direction in [step, -step] {
                 let before = powers[at];
-                while (powers[at] + direction).abs() <= MAX_POWER {
+                while (powers[at] + direction).abs() <= MAX_WEIGHT_POWER {
                     powers[at] += direction;
                     let met = loss(&powers)?;
-                    if met >= least * (1.0 - GAIN) {
+                    if met >= least * (1.0 - MIN_WEIGHT_GAIN) {
                         powers[at] -= direction;
                         break;
                     }

@@ -29,16 +29,11 @@ use crate::par::Pool;
 use crate::similarity::Similarity;
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, Spectrum};
 use crate::solve::{Report, Stage};
-
-/// The largest default number of bases.
-const USUAL_BASES: usize = 500;
-
-/// Of fewer distinct samples than this, which all set the threshold, all are bases.
-const FEW: usize = 20;
+use crate::tuning::{MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS};
 
 /// The default number of bases for this number of distinct samples.
 fn usual_bases(n: usize) -> usize {
-    if n < FEW { n.max(1) } else { (n / 2).min(USUAL_BASES) }
+    if n < MIN_THRESHOLD_SAMPLES { n.max(1) } else { (n / 2).min(ONE_CLASS_N_BASIS) }
 }
 
 /// Parameters of an outlier detector on a basis expansion, with their defaults.

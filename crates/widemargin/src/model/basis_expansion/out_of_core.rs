@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::choose_c::{LabeledSamples, SelectedC, choose_c};
 use super::feature_pieces::FeaturePieces;
-use super::held_out::{HeldOut, TOL as HELD_OUT_TOL, judge, n_held_out};
+use super::held_out::{HeldOut, judge, n_held_out};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{WeightTask, learn_weights};
@@ -34,6 +34,7 @@ use crate::problem::{
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use crate::solve::{EstimateMethod, Report};
+use crate::tuning::COMPARISON_TOL;
 
 /// The checkpoint name of the solver's sums.
 const ANSWERS: &str = "answers";
@@ -222,7 +223,7 @@ impl<S: Similarity> Blocks<'_, S> {
         let problem = Targets { costs: &costs, ..self.problem };
         let (plan, pool) = (self.plan, self.pool.clone());
         let without = Blocks { problem, plan, pool, ..*self };
-        let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };
+        let settings = NewtonSettings { tol: settings.tol.max(COMPARISON_TOL), ..*settings };
         let start = NewtonStart { weights: &solution.weights, intercepts: &solution.intercepts };
         let (solution, _) = without.solve(&settings, Some(start), true, &monitor.without_progress())?;
         if monitor.ask().is_err() {

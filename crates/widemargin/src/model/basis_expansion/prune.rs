@@ -8,13 +8,11 @@
 
 use crate::expansion::BasisExpansion;
 use crate::similarity::Similarity;
-
-/// The part of the bases that remains from one fit to the next: all fits together take twice the time of the first.
-const KEPT: f64 = 0.7;
+use crate::tuning::PRUNING_SHARE;
 
 /// The number of `n` bases that remain after a fit.
 pub(super) fn next_size(n: usize, most: usize) -> usize {
-    ((n as f64 * KEPT) as usize).clamp(most.min(n), n)
+    ((n as f64 * PRUNING_SHARE) as usize).clamp(most.min(n), n)
 }
 
 /// The `most` bases with the largest weights over all problems and parts, ascending; weights are `[problem][feature]`.

@@ -1,10 +1,9 @@
 //! The threshold of an outlier detector, from leave-one-out scores.
 
-/// Where fewer samples than this are no bases, by weight, all set the threshold.
-const FEWEST: f64 = 20.0;
+use crate::tuning::MIN_THRESHOLD_SAMPLES;
 
 /// Parts of a sample that are rounding.
-const ROUNDING: f64 = 1e-9;
+const SAMPLE_ROUNDING: f64 = 1e-9;
 
 /// The score that a new one is below with this probability, from the leave-one-out scores of samples that are no bases,
 /// with weights `others`: of n of them, by weight, the (n + 1)·share-th.
@@ -13,7 +12,7 @@ pub(super) fn threshold(scores: &[f64], weights: &[f64], others: &[f64], share: 
         let pairs = scores.iter().copied().zip(weights.iter().copied());
         pairs.filter(|(_, weight)| *weight > 0.0).collect::<Vec<_>>()
     };
-    let few = others.iter().sum::<f64>() < FEWEST;
+    let few = others.iter().sum::<f64>() < MIN_THRESHOLD_SAMPLES as f64;
     quantile(with(if few { weights } else { others }), share)
 }
 
@@ -21,7 +20,7 @@ pub(super) fn threshold(scores: &[f64], weights: &[f64], others: &[f64], share: 
 fn quantile(mut scores: Vec<(f64, f64)>, share: f64) -> f64 {
     scores.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = scores.iter().map(|(_, weight)| weight).sum();
-    let (wanted, mut below) = (share * (total + 1.0) - ROUNDING, 0.0);
+    let (wanted, mut below) = (share * (total + 1.0) - SAMPLE_ROUNDING, 0.0);
     let reaches = |(_, weight): &&(f64, f64)| {
         below += weight;
         below >= wanted

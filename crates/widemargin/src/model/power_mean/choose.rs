@@ -24,28 +24,10 @@ use crate::problem::OneVsRest;
 use crate::similarity::{AdditiveKernel, ScalarKernel};
 use crate::solve::least_squares::{LeastSquares, LeaveOneOut, path};
 use crate::solve::thin_plate::Problems;
-
-/// Samples on which C is chosen.
-pub(super) const SAMPLES: usize = 1000;
-
-/// Those of them on which kernels are compared: their losses on the same samples differ much less than either is known.
-const COMPARED: usize = 500;
-
-/// The candidates for p: the first one whose loss is near the least is selected. −1 is rarely far from the best, and
-/// the more negative p is, the more nodes it needs.
-const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
-
-/// The loss of the p chosen may be this much larger than the least.
-const NEAR_P: f64 = 0.05;
+use crate::tuning::{MAX_LOSS_OF_C, MAX_LOSS_OF_NODES, MAX_LOSS_OF_POWER, POWER_SAMPLES, POWERS, SELECTION_SAMPLES};
 
 /// The candidates for the number of nodes.
 const NODES: [usize; 6] = [3, 4, 6, 8, 12, MAX_NODES];
-
-/// The largest relative increase of the loss by a reduced kernel.
-const MAX_LOSS_INCREASE: f64 = 0.005;
-
-/// The loss of the C chosen may be this much larger than the least of its path.
-const NEAR: f64 = 0.02;
 
 /// The selected parameters of a power mean SVM, and their selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,8 +102,11 @@ impl PowerMeanParams {
         // Labels that weigh samples differently are decomposed one by one: in all as long as all at once of more
         // samples.
         let targets = OneVsRest::of(labels);
-        let most =
-            if targets.is_even() { SAMPLES } else { (SAMPLES as f64 / (targets.n_problems() as f64).cbrt()) as usize };
+        let most = if targets.is_even() {
+            SELECTION_SAMPLES
+        } else {
+            (SELECTION_SAMPLES as f64 / (targets.n_problems() as f64).cbrt()) as usize
+        };
         choose_rows(labels, weights, most.min(weights.len()), self.seed)
     }
 
@@ -171,7 +156,7 @@ impl PowerMeanParams {
         let mut choice = PowerMeanChoice { n_samples: sample.some.len(), ..PowerMeanChoice::default() };
         if self.auto.p || self.auto.n_nodes {
             let labels = sample.labels.select(sample.numbers);
-            let few = choose_rows(&labels, &whole.weights, COMPARED.min(labels.len()), self.seed);
+            let few = choose_rows(&labels, &whole.weights, POWER_SAMPLES.min(labels.len()), self.seed);
             let few = Part::new(sample, few);
             let mut search = Search::new(&few, &params, c, &pool, monitor);
             if self.auto.p {
@@ -222,7 +207,7 @@ impl PowerMeanChoice {
 /// The smallest C whose loss is next to the least.
 fn near_best(path: &[LeaveOneOut]) -> f64 {
     let least = path.iter().map(|at| at.squared_hinge).fold(f64::INFINITY, f64::min);
-    let is_near = |at: &&LeaveOneOut| at.squared_hinge <= least * (1.0 + NEAR);
+    let is_near = |at: &&LeaveOneOut| at.squared_hinge <= least * (1.0 + MAX_LOSS_OF_C);
     path.iter().find(is_near).map_or(f64::NAN, |at| at.c)
 }
 
@@ -329,7 +314,7 @@ impl<'a> Search<'a> {
         let losses: Vec<Option<f64>> = all.iter().zip(&found).map(noted).collect();
         self.tell(1);
         let least = losses.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        let near = losses.iter().position(|loss| loss.is_some_and(|loss| loss <= least * (1.0 + NEAR_P)));
+        let near = losses.iter().position(|loss| loss.is_some_and(|loss| loss <= least * (1.0 + MAX_LOSS_OF_POWER)));
         near.map(|at| all[at].into()).ok_or_else(|| self.nothing("kernel"))
     }
 
@@ -364,14 +349,14 @@ impl<'a> Search<'a> {
             }
             // With fewer nodes than requested, there are no more.
             if map.n_nodes() < n_nodes
-                || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + MAX_LOSS_INCREASE))
+                || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + MAX_LOSS_OF_NODES))
             {
                 break;
             }
         }
         self.tell(2);
         let least = found.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
-        let enough = found.iter().find(|(_, loss)| *loss <= least * (1.0 + MAX_LOSS_INCREASE));
+        let enough = found.iter().find(|(_, loss)| *loss <= least * (1.0 + MAX_LOSS_OF_NODES));
         enough.map(|(n_nodes, _)| *n_nodes).ok_or_else(|| self.nothing("nodes"))
     }
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::choose::{PowerMeanChoice, SAMPLES, Sample};
+use super::choose::{PowerMeanChoice, Sample};
 use super::held_out::{held_out_ranges, held_out_scores};
 use super::params::PowerMeanParams;
 use crate::data::{
@@ -28,9 +28,7 @@ use crate::par;
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::dual::{self, DualProblem, DualSolution, HeldOut};
 use crate::solve::{EstimateMethod, Report, Stage};
-
-/// The part of a time limit in which parameters must be chosen.
-const CHOICE_TIME: f64 = 0.5;
+use crate::tuning::{MAX_STORED_VALUES, SELECTION_SAMPLES, SELECTION_TIME_SHARE};
 
 /// Rows scored at a time by one thread.
 const CHUNK_ROWS: usize = 1024;
@@ -66,7 +64,7 @@ impl PowerMeanParams {
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let (n_samples, n_classes) = (labels.len(), labels.classes().len());
         // Parameters are chosen on about as many samples as other methods have bases.
-        let size = Size { n_samples, n_classes, n_basis: Some(SAMPLES) };
+        let size = Size { n_samples, n_classes, n_basis: Some(SELECTION_SAMPLES) };
         let pick = |n| choose_rows(labels, &weights, n, self.seed);
         let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
             let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
@@ -125,7 +123,7 @@ impl PowerMeanParams {
             let some = self.rows_to_choose_on(&labels, &weights);
             let (some, labels) = (&some[..], &labels);
             let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
-            let (chosen, found) = self.chosen(&sample, &monitor.with_strict_part(CHOICE_TIME))?;
+            let (chosen, found) = self.chosen(&sample, &monitor.with_strict_part(SELECTION_TIME_SHARE))?;
             chosen.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
             check_costs(chosen.c, &weights, labels.classes().len())?;
             (params, choice) = (Cow::Owned(chosen), Some(found));
@@ -394,9 +392,6 @@ struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// With more distinct values than this they hardly repeat.
-    const MAX_CODES: usize = 1 << 14;
-
     fn new(map: &'a AdditiveMap) -> Self {
         Memory { map, codes: ValueCodes::new(), table: Vec::new(), last: [0.0; MAX_NODES] }
     }
@@ -416,7 +411,7 @@ impl<'a> Memory<'a> {
         let mut read = [0.0; MAX_NODES];
         self.map.read(x.into(), &mut read);
         self.last = read.map(|r| r as f32);
-        if self.codes.len() < Self::MAX_CODES {
+        if self.codes.len() < MAX_STORED_VALUES {
             self.codes.insert(x);
             self.table.extend_from_slice(&self.last[..m]);
         }

@@ -7,33 +7,21 @@ use std::ops::Range;
 
 use crate::problem::{HeldOutScores, OneVsRest};
 use crate::solve::dual::DualSolution;
-
-/// Rows wanted for a sigmoid of one problem, and for the slopes that many classes share, since each row has a decision
-/// value for each class; and the largest number of fits for them.
-const WANTED: usize = 500;
-const WANTED_IF_SHARED: usize = 250;
-const MAX_FITS: usize = 5;
-
-/// Rows held out at a time, at most: a tenth of many rows, a fifth of few.
-const MAX_ROWS: usize = 2000;
-
-/// Decision values of one range, at most: with many classes fewer rows are as informative, and a fit takes
-/// milliseconds.
-const MAX_VALUES: usize = 10_000;
+use crate::tuning::{MAX_HELD_OUT, MAX_HELD_OUT_FITS, MAX_HELD_OUT_VALUES, SHARED_SIGMOID_ROWS, SIGMOID_ROWS};
 
 /// The ranges of rows to hold out.
 pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Range<usize>> {
     let is_shared = targets.n_problems() > 1 && !targets.is_multilabel();
-    ranges(n_rows, targets.n_problems(), if is_shared { WANTED_IF_SHARED } else { WANTED })
+    ranges(n_rows, targets.n_problems(), if is_shared { SHARED_SIGMOID_ROWS } else { SIGMOID_ROWS })
 }
 
 fn ranges(n_rows: usize, n_problems: usize, wanted: usize) -> Vec<Range<usize>> {
-    let most = MAX_ROWS.min((MAX_VALUES / n_problems).max(wanted));
-    let size = (n_rows / 10).max(wanted).min(n_rows / MAX_FITS).min(most);
+    let most = MAX_HELD_OUT.min((MAX_HELD_OUT_VALUES / n_problems).max(wanted));
+    let size = (n_rows / 10).max(wanted).min(n_rows / MAX_HELD_OUT_FITS).min(most);
     if size == 0 {
         return Vec::new();
     }
-    (0..wanted.div_ceil(size).min(MAX_FITS)).map(|at| at * size..(at + 1) * size).collect()
+    (0..wanted.div_ceil(size).min(MAX_HELD_OUT_FITS)).map(|at| at * size..(at + 1) * size).collect()
 }
 
 /// The decision values that a solver has found for these ranges, with the classes and weights of the rows.
@@ -57,12 +45,12 @@ mod tests {
 
     #[test]
     fn few_rows_are_held_out_in_turn_and_many_in_part() {
-        assert_eq!(ranges(11, 1, WANTED), [0..2, 2..4, 4..6, 6..8, 8..10]);
-        assert_eq!(ranges(900, 1, WANTED), [0..180, 180..360, 360..540]);
-        assert_eq!(ranges(900, 10, WANTED_IF_SHARED), [0..180, 180..360]);
+        assert_eq!(ranges(11, 1, SIGMOID_ROWS), [0..2, 2..4, 4..6, 6..8, 8..10]);
+        assert_eq!(ranges(900, 1, SIGMOID_ROWS), [0..180, 180..360, 360..540]);
+        assert_eq!(ranges(900, 10, SHARED_SIGMOID_ROWS), [0..180, 180..360]);
         for (n_problems, size) in [(1, 2000), (10, 1000), (1000, 250)] {
-            assert_eq!(ranges(50_000, n_problems, WANTED_IF_SHARED), std::iter::once(0..size).collect::<Vec<_>>());
+            assert_eq!(ranges(50_000, n_problems, SHARED_SIGMOID_ROWS), std::iter::once(0..size).collect::<Vec<_>>());
         }
-        assert!(ranges(4, 1, WANTED).is_empty() && ranges(0, 1, WANTED).is_empty());
+        assert!(ranges(4, 1, SIGMOID_ROWS).is_empty() && ranges(0, 1, SIGMOID_ROWS).is_empty());
     }
 }

@@ -6,12 +6,7 @@ use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, add_gram};
 use crate::par::Pool;
 use crate::problem::{Block, OneVsRest};
-
-/// Coordinates up to which the factors of all problems' Hessians take less than one fit without some rows.
-const MAX_COORDINATES: usize = 2048;
-
-/// The most numbers that the rows of a problem take at a time.
-const MAX_NUMBERS: usize = 1 << 28;
+use crate::tuning::{MAX_HESSIAN_COORDINATES, MAX_HESSIAN_NUMBERS};
 
 /// A squared hinge SVM without an intercept, solved.
 pub(super) struct SolvedRows<'a> {
@@ -32,7 +27,7 @@ impl SolvedRows<'_> {
     /// gets f, which is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
     pub fn leave_one_out(&self, ranges: &[Range<usize>], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
         let (n, d) = (self.costs.len(), self.n_coordinates);
-        if d > MAX_COORDINATES || n.saturating_mul(d) > MAX_NUMBERS {
+        if d > MAX_HESSIAN_COORDINATES || n.saturating_mul(d) > MAX_HESSIAN_NUMBERS {
             return Ok(None);
         }
         let mut found = Vec::with_capacity(self.targets.n_problems());

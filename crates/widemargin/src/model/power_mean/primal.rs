@@ -16,38 +16,17 @@ use crate::problem::{Block, Intercept, LinearObjective, Loss};
 use crate::solve::Status;
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
-
-/// Epochs of coordinate descent before Newton's method takes over; well-behaved problems converge long before.
-const EPOCHS: u32 = 100;
-
-/// Minimum epochs if there are many coordinates for the number of rows: descent converges, and a Newton step is
-/// expensive. With many coordinates that are mostly 0 it is so expensive that descent runs thousands of epochs in the
-/// same time: 10,000 rows of 5,000 words, badly scaled, needed 317 epochs or 1.7 s, while 700 Newton steps in 400 s did
-/// not converge.
-const EPOCHS_IF_WIDE: u32 = 300;
-
-/// Rows per coordinate from which coordinates count as few.
-const FEW: usize = 4;
-
-/// The expected number of Newton steps of a problem.
-const NEWTON_STEPS: f64 = 20.0;
-
-/// Multiply-adds of a matrix product in the time that descent takes per non-zero and problem, half a nanosecond.
-const NONZERO: f64 = 40.0;
-
-/// The relative duality gap of fits without some rows.
-const HELD_OUT_TOL: f64 = 1e-1;
-
-/// Explicit φ(x) takes 8 bytes per coordinate: above this size, descent continues alone. As u64, since in the 32 bits
-/// of WebAssembly it would be 0.
-const MAX_BYTES: u64 = 4 << 30;
+use crate::tuning::{
+    EXPECTED_NEWTON_STEPS, MAX_PRIMAL_BYTES, MIN_ROWS_PER_COORDINATE, PRIMAL_EPOCHS, PRIMAL_EPOCHS_IF_WIDE,
+    PRIMAL_HELD_OUT_TOL, PRODUCTS_PER_NONZERO,
+};
 
 impl PowerMeanParams {
     /// The settings of the descent, with fewer epochs if Newton's method can take over.
     pub(crate) fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
-            && explicit_bytes(problem.rows, problem.map) as u64 <= MAX_BYTES;
+            && explicit_bytes(problem.rows, problem.map) as u64 <= MAX_PRIMAL_BYTES;
         if !able {
             return settings;
         }
@@ -107,7 +86,7 @@ impl PowerMeanParams {
             costs[range.clone()].fill(0.0);
             let mut rest = LinearObjective::monitored(&blocks, targets, &costs, kind, self.threads, *monitor)?;
             // From 0: at the solution the gap may be below this already, with weights that know the rows.
-            let settings = NewtonSettings { tol: self.tol.max(HELD_OUT_TOL), ..settings };
+            let settings = NewtonSettings { tol: self.tol.max(PRIMAL_HELD_OUT_TOL), ..settings };
             let without = newton::solve(&mut rest, &settings, None, &monitor.without_progress())?;
             for (weights, values) in without.weights.chunks_exact(d).zip(&mut solution.held_out) {
                 values.extend(range.clone().map(|row| block.dot(row, weights) as f32));
@@ -132,12 +111,12 @@ impl PowerMeanParams {
 /// Epochs of descent before Newton's method: with many coordinates, as many as take the time of its steps, since each
 /// step factors a matrix of size coordinates² or does comparable work.
 fn patience(n_coordinates: usize, n_rows: usize, n_nonzero: usize) -> u32 {
-    if n_coordinates.saturating_mul(FEW) <= n_rows {
-        return EPOCHS;
+    if n_coordinates.saturating_mul(MIN_ROWS_PER_COORDINATE) <= n_rows {
+        return PRIMAL_EPOCHS;
     }
-    let newton = NEWTON_STEPS * (n_coordinates as f64).powi(3) / 6.0;
+    let newton = EXPECTED_NEWTON_STEPS * (n_coordinates as f64).powi(3) / 6.0;
     // The cast saturates.
-    EPOCHS_IF_WIDE.max((newton / (NONZERO * n_nonzero.max(1) as f64)) as u32)
+    PRIMAL_EPOCHS_IF_WIDE.max((newton / (PRODUCTS_PER_NONZERO * n_nonzero.max(1) as f64)) as u32)
 }
 
 /// Transposes a rows × columns matrix.
@@ -151,8 +130,8 @@ mod tests {
 
     #[test]
     fn descent_has_as_long_as_newtons_method_would_take() {
-        assert_eq!(patience(100, 1000, 100_000), EPOCHS);
-        assert_eq!(patience(50, 100, 5000), EPOCHS_IF_WIDE);
+        assert_eq!(patience(100, 1000, 100_000), PRIMAL_EPOCHS);
+        assert_eq!(patience(50, 100, 5000), PRIMAL_EPOCHS_IF_WIDE);
         assert!(patience(5000, 10_000, 2_270_000) > 4000);
         assert_eq!(patience(1 << 40, 1, 0), u32::MAX);
     }

@@ -10,16 +10,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::kernel_blocks::first_of_equals;
 use crate::error::{Error, Result};
 use crate::par::Pool;
-
-/// Passes of k-means and k-medoids; the centers hardly move afterwards.
-const PASSES: usize = 8;
+use crate::tuning::{MEANS_PASSES, MEDOID_CANDIDATES};
 
 /// Samples that k-means and k-medoids use per basis.
 pub const SAMPLES_PER_BASIS: usize = 25;
-
-/// The medoid of a cluster is searched among this many samples nearest its mean: comparing all pairs of a large cluster
-/// would have quadratic cost.
-const CANDIDATES: usize = 32;
 
 /// Samples assigned at a time by one thread.
 const CHUNK_ROWS: usize = 256;
@@ -171,7 +165,7 @@ impl Clustering<'_> {
 
     /// Lloyd's algorithm from these centers.
     fn k_means(&self, mut centers: Vec<f64>) -> Result<Vec<f64>> {
-        for _ in 0..PASSES {
+        for _ in 0..MEANS_PASSES {
             let owners = self.owners(&centers)?;
             self.recenter(&mut centers, &owners);
         }
@@ -180,7 +174,7 @@ impl Clustering<'_> {
 
     /// Lloyd's algorithm with medoids, from these samples.
     fn k_medoids(&self, mut medoids: Vec<usize>) -> Result<Vec<usize>> {
-        for _ in 0..PASSES {
+        for _ in 0..MEANS_PASSES {
             let mut centers = self.places(&medoids);
             let owners = self.owners(&centers)?;
             self.recenter(&mut centers, &owners);
@@ -209,7 +203,7 @@ impl Clustering<'_> {
         squared_distances(&rows, mean, self.n_features, &mut to_mean);
         let mut order: Vec<usize> = (0..members.len()).collect();
         order.sort_by(|&a, &b| to_mean[a].total_cmp(&to_mean[b]).then(members[a].cmp(&members[b])));
-        let candidates: Vec<usize> = order.iter().take(CANDIDATES).map(|&at| members[at]).collect();
+        let candidates: Vec<usize> = order.iter().take(MEDOID_CANDIDATES).map(|&at| members[at]).collect();
         if candidates.is_empty() {
             return None;
         }

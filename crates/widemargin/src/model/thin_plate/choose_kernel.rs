@@ -13,12 +13,7 @@ use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
-
-/// Samples on which kernels are compared.
-const SAMPLES: usize = 1000;
-
-/// The part of the time limit for the comparison, if a fit on more samples follows.
-const TIME: f64 = 0.5;
+use crate::tuning::{SELECTION_SAMPLES, SELECTION_TIME_SHARE};
 
 /// A kernel that is compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +90,7 @@ impl ThinPlateParams {
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
         let exact = ThinPlateParams { n_basis: None, per_class: false, ..self.clone() };
-        let limited = &monitor.with_part_of_time(TIME).with_strict_limit();
+        let limited = &monitor.with_part_of_time(SELECTION_TIME_SHARE).with_strict_limit();
         let best = exact.on_scaled(&view, &labels, weights.as_deref(), limited, |fit, prepared| {
             fit.best_of(kernels, &prepared, limited)
         });
@@ -197,8 +192,8 @@ impl Compared {
             ));
         }
         let weights = effective_weights(labels, sample_weight, &params.class_weight)?;
-        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
-        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), params.seed);
+        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
+        let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), params.seed);
         Ok(Compared { rows, weights, is_part })
     }
 }

@@ -31,24 +31,13 @@ use crate::solve::thin_plate::{
     feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
-use crate::tuning::{LAMBDA_PATH_LOWEST, SAMPLES_PER_FREE_POLYNOMIAL};
+use crate::tuning::{
+    LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, SELECTION_SAMPLES, TRANSFERABLE_LAMBDAS,
+    UNEVEN_SPREADS,
+};
 
-/// Columns whose spreads differ by more than this factor may have different units and need standardizing.
-pub(super) const UNEVEN: f64 = 3.0;
-
-/// Number of samples on which leave-one-out decides whether to standardize: two fits that are fast compared with one on
-/// all samples.
-const SAMPLES_TO_DECIDE: usize = 1000;
-
-/// λ, in scale-free units, that say something of other scalings too: where samples are separated, all small ones do
-/// alike.
-const USUAL: std::ops::Range<f64> = 1e-4..10.0;
-
-/// The largest relative gap between the objectives at which a fit counts as solved.
-const LARGEST_GAP: f64 = 1e-6;
-
-/// An objective below this fraction of that of f = 0 counts as 0.
-const NEGLIGIBLE: f64 = 1e-9;
+/// Fraction of the objective of f = 0 below which an objective counts as 0.
+const MIN_OBJECTIVE: f64 = 1e-9;
 
 impl ThinPlateParams {
     /// Trains on samples and their labels.
@@ -310,7 +299,7 @@ impl ThinPlateParams {
         let best = &fitted.outcome.best;
         let c = best.point.c;
         // The objective of a problem at f = 0: the scale for an objective that is itself about 0.
-        let nothing = NEGLIGIBLE * c * total;
+        let nothing = MIN_OBJECTIVE * c * total;
         let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
         let gaps: Vec<f64> = best.solutions.iter().map(gap).collect();
         if let Some(problem) = gaps.iter().position(|gap| !gap.is_finite()) {
@@ -324,7 +313,7 @@ impl ThinPlateParams {
             });
         }
         let status = |(solution, gap): (&Solved, &f64)| match solution.status {
-            Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
+            Status::Converged if gap.abs() > MAX_SOLVED_GAP => Status::PrecisionLimit,
             status => status,
         };
         let status: Vec<Status> = best.solutions.iter().zip(&gaps).map(status).collect();
@@ -340,9 +329,8 @@ impl ThinPlateParams {
         report.warnings.extend(warnings(fitted, self.kernel));
         if fitted.why == Some(WhyNotFree::FewSamples) {
             report.notes.push(format!(
-                "there are fewer than {} samples for each of {} polynomials, which would fit the noise if they were \
-                 free: {}",
-                SAMPLES_PER_FREE_POLYNOMIAL,
+                "there are fewer than {SAMPLES_PER_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
+                 noise if they were free: {}",
                 fitted.rank,
                 instead(fitted.polynomials),
             ));
@@ -449,7 +437,7 @@ impl Fit<'_, '_> {
     pub fn undecided(&self, uneven: f64) -> bool {
         let params = self.params;
         // Losses at a fixed C are not comparable: its meaning depends on the scaling.
-        params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
+        params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN_SPREADS
     }
 
     /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardized.
@@ -457,9 +445,9 @@ impl Fit<'_, '_> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.weights.len();
         let mut some: Vec<usize> = (0..n).collect();
-        if n > SAMPLES_TO_DECIDE {
+        if n > SELECTION_SAMPLES {
             some.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
-            some.truncate(SAMPLES_TO_DECIDE);
+            some.truncate(SELECTION_SAMPLES);
             some.sort_unstable();
         }
         let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
@@ -475,7 +463,7 @@ impl Fit<'_, '_> {
         let plain = fit.exact(&rows, fit.space(&rows)?)?;
         scale_rows(&mut rows, factors);
         let plain = plain.least();
-        let near = Some(plain.lambda).filter(|lambda| USUAL.contains(lambda));
+        let near = Some(plain.lambda).filter(|lambda| TRANSFERABLE_LAMBDAS.contains(lambda));
         let nearby = ThinPlateParams { near, ..looking.clone() };
         fit.params = &nearby;
         let standard = fit.exact(&rows, fit.space(&rows)?)?.least();

@@ -9,7 +9,7 @@ use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::remarks::scaling_warning;
 use super::remote::ModelMetadata;
-use super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, KernelRows, RowSource, Stream, drawn};
+use super::stream::{ColumnMoments, Drawn, KernelRows, RowSource, Stream, drawn};
 use crate::data::{About, AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::CChoice;
@@ -19,6 +19,7 @@ use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{BlockStorage, Problems, RowData, feature_map_of, fit_blocks, memory};
+use crate::tuning::SELECTION_SAMPLES;
 
 impl ThinPlateParams {
     /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some
@@ -80,7 +81,7 @@ impl ThinPlateParams {
 
         // Equal samples are not merged here: each is excluded with all of its weight.
         let units = weights.clone();
-        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
+        let picked = drawn(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become bases, and a copy for k-means.

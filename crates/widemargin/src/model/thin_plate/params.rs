@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::model::CChoice;
 use crate::similarity::ConditionalKernel;
 use crate::solve::thin_plate::Polynomials;
+use crate::tuning::DEFAULT_N_BASIS;
 
 /// Whether each column is first divided by its standard deviation.
 ///
@@ -63,9 +64,6 @@ pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, C
 /// Samples of two classes up to which an exact fit takes about a minute: a value for
 /// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
 pub const EXACT_UP_TO: usize = 5_000;
-
-/// Number of bases if [`ThinPlateParams::exact_up_to`] is exceeded.
-pub(crate) const DEFAULT_BASES: usize = 1000;
 
 /// Parameters of a thin plate SVM, with their defaults.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,7 +175,7 @@ impl ThinPlateParams {
     /// n³ operations for each.
     pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {
         let is_dear = n as f64 * (n_problems.max(1) as f64).cbrt() > self.exact_up_to as f64;
-        let bases = self.n_basis.or(is_dear.then_some(DEFAULT_BASES));
+        let bases = self.n_basis.or(is_dear.then_some(DEFAULT_N_BASIS));
         // With as many bases as samples nothing is saved.
         bases.filter(|&n_basis| n_basis < n)
     }
@@ -247,7 +245,7 @@ mod tests {
     #[test]
     fn many_samples_or_classes_take_bases() {
         let params = ThinPlateParams::new(ConditionalKernel::Distance).exact_up_to(EXACT_UP_TO);
-        let bases = Some(DEFAULT_BASES);
+        let bases = Some(DEFAULT_N_BASIS);
         for (n, n_problems, expected) in
             [(5_000, 1, None), (5_001, 1, bases), (2_499, 8, None), (2_501, 8, bases), (9_000, 5, bases)]
         {

@@ -1,12 +1,9 @@
 //! Warnings that fits of classifiers and of smoothing splines share.
 
-use super::params::DEFAULT_BASES;
 use super::scaling_losses::ScalingLosses;
 use crate::error::bytes_text;
 use crate::similarity::ConditionalKernel;
-
-/// Columns whose spreads differ by more than this factor cause a warning.
-const APART: f64 = 30.0;
+use crate::tuning::{DEFAULT_N_BASIS, DISTANT_SPREADS};
 
 /// The note that bases were used since the exact solver would take this number of bytes, and n³ operations for each
 /// problem.
@@ -15,7 +12,7 @@ pub(super) fn crowded((n_samples, n_problems): (usize, usize), needed: u64) -> S
     let times = n_problems as f64 * (n_samples as f64).powi(3);
     format!(
         "{n_samples} samples{of_problems} are many for the exact solver, which takes {times:.0e} operations a step and {}: \
-         {DEFAULT_BASES} bases were used (n_basis = none requests the exact solver)",
+         {DEFAULT_N_BASIS} bases were used (n_basis = none requests the exact solver)",
         bytes_text(needed),
     )
 }
@@ -33,7 +30,7 @@ pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: u
 /// A warning if the columns differ a lot in spread: the scaling, and the losses (unscaled and standardized) behind
 /// the decision.
 pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
-    if uneven <= APART {
+    if uneven <= DISTANT_SPREADS {
         return None;
     }
     let factor = if uneven < 1e6 { format!("{uneven:.0}") } else { format!("{uneven:.1e}") };

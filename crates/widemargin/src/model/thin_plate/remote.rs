@@ -25,12 +25,10 @@ use crate::solve::Stage;
 use crate::solve::thin_plate::{
     FeatureMap, FirstSums, Polynomials, RowSums, Settled, WhyNotFree, feature_map_of, first_sums, fit_remote,
 };
+use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
 /// Samples that k-means uses per basis.
 pub use super::bases::SAMPLES_PER_BASIS;
-
-/// The number of first samples per basis among which distinct ones become bases, for `index`.
-const FIRST_SAMPLES_PER_BASIS: usize = 4;
 
 /// Weight, mean and squared deviations of the columns of some samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -21,9 +21,6 @@ use crate::solve::thin_plate::{BLOCK, RawRows, SPAN};
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
 
-/// The minimum number of samples drawn for selecting bases, the kernel and the scaling.
-pub(super) const FEWEST_DRAWN: usize = 1000;
-
 /// Samples that were drawn, and the weights of all.
 pub(super) struct Drawn<'a> {
     /// Ascending.

@@ -1,7 +1,9 @@
 //! The losses of the rows, as their dual sees them.
 
 use crate::problem::{Loss, OneVsRest};
-use crate::tuning::MAX_SLACK;
+
+/// Slack at which a dual variable of the squared hinge stops, if nothing else stops it.
+const MAX_SLACK: f64 = 1e4;
 
 /// The losses of the rows in each problem.
 #[derive(Clone, Copy, Debug)]

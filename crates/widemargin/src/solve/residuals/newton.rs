@@ -30,7 +30,7 @@ use crate::tuning::{
 /// Newton steps, at most.
 const MAX_RESIDUAL_STEPS: u32 = 500;
 
-/// Least width, in the same unit.
+/// Least width of a rounded loss, in units of the mean of |y|.
 const MIN_WIDTH_OF_ROUNDED_LOSS: f64 = 1e-13;
 
 /// Σ α relative to Σ |α| that counts as 0 (decision 0028).

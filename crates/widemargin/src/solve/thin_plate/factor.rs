@@ -2,7 +2,11 @@
 
 use super::row_sums::RowsShape;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled, product};
-use crate::tuning::{MIN_SINGULAR_VALUE, MIN_SINGULAR_VALUE_WITHOUT_PENALTY};
+use crate::tuning::MIN_SINGULAR_VALUE;
+
+/// Like [`MIN_SINGULAR_VALUE`] without a penalized part, where nearly lost directions show whether polynomials separate
+/// the data.
+const MIN_SINGULAR_VALUE_WITHOUT_PENALTY: f64 = 1e-13;
 
 /// H_tt + λI = L Lᵀ, and for the unpenalized part X = L⁻¹H_tu and the singular values of its Schur complement.
 #[derive(Debug)]

@@ -17,9 +17,10 @@ use super::exact::{Exact, Factor, Removals};
 use super::newton::Solution;
 use super::system::Target;
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
-use crate::tuning::{
-    MAX_REFACTOR_FLOPS, MIN_RANK_ONE_LAMBDA, MIN_REFACTORIZATIONS, MIN_REMAINING_VARIANCE, MIN_RESIDUAL_LEVERAGE,
-};
+use crate::tuning::{MAX_REFACTOR_FLOPS, MIN_RANK_ONE_LAMBDA, MIN_REFACTORIZATIONS, MIN_RESIDUAL_LEVERAGE};
+
+/// Share of its score's variance that a sample that leaves the margin must keep, to limit cancellation.
+const MIN_REMAINING_VARIANCE: f64 = 1e-6;
 
 /// Rounds of samples crossing the margin before a refit is abandoned.
 const MAX_REFIT_ROUNDS: usize = 60;

@@ -15,12 +15,7 @@ use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::solve::dual::{BlockState, Blocks, DualCheckpoint, Keep};
-
-/// The minimum time between two checkpoints; the first is written at once.
-const EVERY: Duration = Duration::from_secs(10);
-
-/// A checkpoint may take at most one part in this many of the time.
-const SHARE: u32 = 10;
+use crate::tuning::{CHECKPOINT_INTERVAL, CHECKPOINT_ONE_IN};
 
 const MANIFEST: &str = "power-mean";
 
@@ -181,7 +176,8 @@ impl<'a> CheckpointWriter<'a> {
 
 impl Keep for CheckpointWriter<'_> {
     fn is_due(&self) -> bool {
-        let passed = |(done, took): (Instant, Duration)| done.elapsed() >= EVERY.max(took * SHARE);
+        let passed =
+            |(done, took): (Instant, Duration)| done.elapsed() >= CHECKPOINT_INTERVAL.max(took * CHECKPOINT_ONE_IN);
         self.checkpoint.is_some() && self.last.is_none_or(passed)
     }
 

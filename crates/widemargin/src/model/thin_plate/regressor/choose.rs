@@ -6,16 +6,13 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::choose_kernel::KernelPoint;
-use super::super::fit::UNEVEN;
 use super::super::remarks::scaling_warning;
 use super::task::{Solved, Task};
 use crate::error::Result;
 use crate::model::{CChoice, Standardize};
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
-
-/// Samples on which kernels and scalings are compared.
-const SAMPLES: usize = 1000;
+use crate::tuning::{SELECTION_SAMPLES, UNEVEN_SPREADS};
 
 /// The selected values.
 pub(super) struct Choice {
@@ -39,7 +36,7 @@ impl Task<'_> {
         let (params, n) = (self.params, self.weights.len());
         let moments = self.space(&self.rows, ConditionalKernel::Distance)?;
         let (uneven, factors) = (moments.unevenness(), moments.factors());
-        let is_open = params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN;
+        let is_open = params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN_SPREADS;
         let scalings = match params.standardize {
             _ if is_open => vec![false, true],
             choice => vec![choice == Standardize::Yes],
@@ -54,10 +51,10 @@ impl Task<'_> {
             let (factors, tried) = (factors_if(standard), Vec::new());
             return Ok(Choice { kernel, factors, solved: None, tried, warnings, note: None });
         }
-        let part = (n > SAMPLES).then(|| {
+        let part = (n > SELECTION_SAMPLES).then(|| {
             let mut rows: Vec<usize> = (0..n).collect();
             rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
-            rows.truncate(SAMPLES);
+            rows.truncate(SELECTION_SAMPLES);
             rows.sort_unstable();
             self.of_rows(&rows)
         });

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::bases::SAMPLES_PER_BASIS;
 use super::super::remote::{BasisPlan, ColumnSums};
-use super::super::stream::{ColumnMoments, Drawn, FEWEST_DRAWN, Stream, drawn};
+use super::super::stream::{ColumnMoments, Drawn, Stream, drawn};
 use super::choose::Choice;
 use super::of_parts::SplineMetadata;
 use super::task::Task;
@@ -22,6 +22,7 @@ use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::similarity::PolynomialSpace;
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
 use crate::solve::thin_plate::FeatureMap;
+use crate::tuning::SELECTION_SAMPLES;
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -75,7 +76,7 @@ impl ThinPlateRegressorParams {
         let stream = Stream::new(samples)?;
         let mut clock = Clock::start(monitor);
 
-        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
+        let picked = drawn(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         self.check_memory(&stream, (n_basis, picked.len()), &pool, resources.memory)?;
         let mut look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
         clock.end("scale")?;

@@ -1,10 +1,10 @@
 //! Parameters of a smoothing spline.
 
-use super::super::params::DEFAULT_BASES;
 use crate::error::{Error, Result};
 use crate::macros::setters;
 use crate::model::{AUTO_KERNELS, CChoice, Standardize, ThinPlateBasis};
 use crate::similarity::ConditionalKernel;
+use crate::tuning::DEFAULT_N_BASIS;
 
 /// Samples up to which an exact fit takes about a minute: a value for
 /// [`ThinPlateRegressorParams::exact_up_to`]. Memory grows with their square, time with their cube.
@@ -100,7 +100,7 @@ impl ThinPlateRegressorParams {
 
     /// The number of bases of a fit on `n` samples; none for the exact solver.
     pub(super) fn basis_size(&self, n: usize) -> Option<usize> {
-        let bases = self.n_basis.or((n > self.exact_up_to).then_some(DEFAULT_BASES));
+        let bases = self.n_basis.or((n > self.exact_up_to).then_some(DEFAULT_N_BASIS));
         // With as many bases as samples nothing is saved.
         bases.filter(|&n_basis| n_basis < n)
     }

@@ -280,6 +280,50 @@ pub(crate) const MEANS_PASSES: usize = 8;
 pub(crate) const MEDOID_CANDIDATES: usize = 32;
 /// First samples per basis among which distinct ones become bases, for `index`.
 pub(crate) const FIRST_SAMPLES_PER_BASIS: usize = 4;
+/// Samples up to which a comparison of methods fits the exact thin plate SVM (decision 0027).
+pub(crate) const AUTO_EXACT_SAMPLES: usize = 4000;
+/// Time of a search on all samples with its fit, in units of one on those compared (decision 0027).
+pub(crate) const REPEATED_SEARCH_COST: f64 = 5.0;
+/// Relative loss behind the best similarity from which the thin plate SVM is not tried (decision 0027).
+pub(crate) const MAX_THIN_PLATE_LAG: f64 = 0.05;
+/// Share of a method's time that its search takes (decision 0027).
+pub(crate) const SEARCH_TIME_SHARE: f64 = 0.7;
+/// Samples from which candidates are tried on a part of them first (decision 0027).
+pub(crate) const MIN_SCREENED_SAMPLES: usize = 400;
+/// One in this many samples is in that part.
+pub(crate) const SCREENING_ONE_IN: usize = 4;
+/// Samples of the first look of a regression (decision 0027).
+pub(crate) const FIRST_LOOK_TARGETS: usize = 200;
+/// Samples on which bases are counted, at least and at most (decision 0027).
+pub(crate) const BASIS_COUNT_SAMPLES: (usize, usize) = (2000, 4000);
+/// Decrease of the error by twice as many bases from which twice as many again are used (decision 0027).
+pub(crate) const REDOUBLING_GAIN: f64 = 0.02;
+/// Samples up to which equal ones are merged before a search (decision 0027).
+pub(crate) const MAX_MERGED_SAMPLES: usize = 10_000;
+/// Two-class problems from which ridge regression judges features (decision 0027).
+pub(crate) const MIN_RIDGE_PROBLEMS: usize = 3;
+/// Difference of losses on every sample below which two candidates are one.
+pub(crate) const SAME_LOSS_TOL: f64 = 1e-4;
+/// Similarities that are joined, at most.
+pub(crate) const MAX_JOINED: usize = 3;
+/// Fraction of the loss that each of them must save.
+pub(crate) const MIN_JOIN_GAIN: f64 = 0.01;
+/// Standard errors from which a difference of losses is clear.
+pub(crate) const CLEAR_DIFFERENCE: f64 = 2.0;
+/// Fraction of the loss that a candidate of a multiple of the cost must save (decision 0013).
+pub(crate) const COSTLY_LOSS_GAIN: f64 = 0.1;
+/// Decrease of the error by which it is also selected (decision 0013).
+pub(crate) const COSTLY_ERROR_GAIN: f64 = 0.005;
+/// Loss in a first look, in units of the least, up to which candidates are tried on all samples (decision 0027).
+pub(crate) const PROMISING_LOSS: f64 = 1.05;
+/// Best candidates whose scale is changed again on all samples (decision 0027).
+pub(crate) const RESCALED_FINALISTS: usize = 2;
+/// Characters of a string on average from which longer n-grams are tried.
+pub(crate) const SHORT_STRING: usize = 20;
+/// Characters from which they are too many.
+pub(crate) const LONG_STRING: usize = 500;
+/// Relative difference up to which standard deviations of series are the same, and averages 0.
+pub(crate) const SAME_SCALE: f64 = 1e-3;
 
 // Time limits
 
@@ -316,3 +360,28 @@ pub(crate) const MAX_HESSIAN_BYTES: usize = 1 << 28;
 pub(crate) const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
 /// One part in this many of the time that checkpoints may take.
 pub(crate) const CHECKPOINT_ONE_IN: u32 = 10;
+
+// Weights of columns
+
+/// Samples from which weights of columns are learned from labels (decision 0027).
+pub(crate) const MIN_ROWS_TO_WEIGH: usize = 300;
+/// Numbers of columns for which weights are tried (decision 0027).
+pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
+/// Evaluations of the likelihood for a scale of all columns.
+pub(crate) const TIED_EVALUATIONS: usize = 15;
+/// Those for a scale of each column.
+pub(crate) const SCALE_EVALUATIONS: usize = 50;
+/// Those that start at the scales of the first look.
+pub(crate) const FURTHER_EVALUATIONS: usize = 20;
+/// Logarithm of the odds from which columns have scales of their own: 20 to 1 (decision 0018).
+pub(crate) const STRONG_ODDS: f64 = 3.0;
+/// Noise from which scales are learned, in units of the amplitude.
+pub(crate) const FIRST_NOISE: f64 = 0.1;
+/// Factors by which a scale may leave the largest one of the start.
+pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
+/// Least and largest noise, in units of the amplitude (decision 0018).
+pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
+/// Logarithm of the likelihood by which a step must raise it for another to be worth its time.
+pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
+/// Added to η²: a column that is not informative alone may be so together with others.
+pub(crate) const RELEVANCE_FLOOR: f64 = 0.02;

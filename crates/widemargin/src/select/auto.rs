@@ -30,22 +30,9 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 use crate::solve::Report;
-
-/// Samples on which methods are compared.
-const SAMPLES: usize = 1000;
-
-/// The part of the time limit for the comparison, where not all samples are compared.
-const TIME: f64 = 0.5;
-
-/// Samples beyond which the thin plate SVM has bases: its exact solver takes n² numbers and n³ operations.
-const EXACT_UP_TO: usize = 4000;
-
-/// A search on all samples takes about this multiple of one on those compared, with the fit that follows; if less of
-/// the time limit is left, it is not done again.
-const SEARCHED_AGAIN: f64 = 5.0;
-
-/// The thin plate SVM is not tried where its kernels are this much behind the best similarity in the expansion.
-const BEHIND: f64 = 0.05;
+use crate::tuning::{
+    AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES, SELECTION_TIME_SHARE,
+};
 
 /// A method that [`AutoParams`] may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,8 +166,8 @@ impl AutoParams {
     ) -> Result<AutoFit> {
         labels.check(samples.n_samples())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
-        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
+        let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), self.seed);
+        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let some = About::new(samples, &weights)?.select(&rows)?;
         let mut methods: Vec<AutoMethod> = self.methods.iter().copied().filter(|method| method.takes(&some)).collect();
         if let (AnySamples::Vectors(vectors), true) = (&some, methods.contains(&AutoMethod::BasisExpansion)) {
@@ -202,7 +189,7 @@ impl AutoParams {
             sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
         let view = SamplesView::Other(&some);
         let whole = &monitor.with_strict_limit();
-        let monitor = &if is_part { whole.with_part_of_time(TIME) } else { *whole };
+        let monitor = &if is_part { whole.with_part_of_time(SELECTION_TIME_SHARE) } else { *whole };
         let mut table = Table::new("methods", rows.len(), *monitor);
         let mut best: Option<(AutoMethod, Fitted)> = None;
         let mut left_out = None;
@@ -213,7 +200,7 @@ impl AutoParams {
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
-            let behind = best.as_ref().and_then(|(_, best)| best.behind).filter(|behind| *behind > BEHIND);
+            let behind = best.as_ref().and_then(|(_, best)| best.behind).filter(|behind| *behind > MAX_THIN_PLATE_LAG);
             if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
                 let reason = "thin-plate was left out: in the expansion the loss of its kernels is";
                 left_out = Some((method, format!("{reason} {:.0} % above the least", 100.0 * behind)));
@@ -363,7 +350,7 @@ impl AutoParams {
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
         let seconds = tried.iter().find(|tried| tried.point.method == method).map_or(0.0, |tried| tried.seconds);
-        if monitor.seconds_left().is_some_and(|left| left < SEARCHED_AGAIN * seconds) {
+        if monitor.seconds_left().is_some_and(|left| left < REPEATED_SEARCH_COST * seconds) {
             return (on_some.refit)(samples, labels, sample_weight, true, monitor);
         }
         Ok(self.fit_method(method, samples, labels, sample_weight, [monitor, monitor])?.model)
@@ -418,7 +405,7 @@ impl AutoParams {
             AutoMethod::ThinPlate => {
                 let params = ThinPlateParams::new(ConditionalKernel::Distance)
                     .standardize(Standardize::Auto)
-                    .exact_up_to(EXACT_UP_TO)
+                    .exact_up_to(AUTO_EXACT_SAMPLES)
                     .class_weight(self.class_weight.clone())
                     .seed(self.seed)
                     .threads(self.threads);

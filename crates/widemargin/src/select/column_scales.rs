@@ -13,6 +13,7 @@
 
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, product};
+use crate::tuning::{MIN_LIKELIHOOD_GAIN, NOISE_RANGE, SCALE_RANGE};
 
 /// The difference of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,20 +47,11 @@ pub(super) struct Likely {
     pub cost: f64,
 }
 
-/// Factors by which a scale may leave the largest one of the start.
-const RANGE: (f64, f64) = (1e-6, 1e4);
-
-/// The least and the largest noise.
-const NOISE: (f64, f64) = (1e-4, 1e2);
-
 /// The most that the logarithm of a scale changes in one step.
 const STEP: f64 = 3.0;
 
 /// Pairs of steps and changes of the gradient that are remembered.
 const REMEMBERED: usize = 10;
-
-/// The logarithm of the likelihood by which a step must raise it for another to be worth its time.
-const MIN_GAIN: f64 = 0.02;
 
 /// Of the slope, the part by which a step must gain (Armijo).
 const ARMIJO: f64 = 1e-4;
@@ -85,7 +77,7 @@ impl Table<'_> {
         }
         let within = |at: usize, x: f64| {
             let is_noise = at == if tied { 1 } else { d };
-            let (low, high) = if is_noise { NOISE } else { (largest * RANGE.0, largest * RANGE.1) };
+            let (low, high) = if is_noise { NOISE_RANGE } else { (largest * SCALE_RANGE.0, largest * SCALE_RANGE.1) };
             x.clamp(low.ln(), high.ln())
         };
         let all = |x: &[f64]| -> Vec<f64> { if tied { [vec![x[0]; d], vec![x[1]]].concat() } else { x.to_vec() } };
@@ -155,7 +147,7 @@ impl Table<'_> {
             }
             let gain = value - lower;
             (x, value, gradient) = (next, lower, changed);
-            if gain < MIN_GAIN {
+            if gain < MIN_LIKELIHOOD_GAIN {
                 break;
             }
         }

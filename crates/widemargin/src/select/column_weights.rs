@@ -10,22 +10,9 @@ use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::parameters::List;
-
-/// Evaluations of the likelihood for the scale of all columns, for those of each, and for those from the ones of the
-/// first look.
-const TIED_EVALUATIONS: usize = 15;
-const EVALUATIONS: usize = 50;
-const FURTHER_EVALUATIONS: usize = 20;
-
-/// The logarithm of the odds for scales of their own, against one of all columns, above which they are selected by
-/// likelihood: 20 to 1.
-pub(super) const STRONG: f64 = 3.0;
-
-/// The noise from which scales of columns are learned, in units of the amplitude.
-const NOISE: f64 = 0.1;
-
-/// The numbers of columns for which weights are tried.
-const COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
+use crate::tuning::{
+    FIRST_NOISE, FURTHER_EVALUATIONS, SCALE_EVALUATIONS, STRONG_ODDS, TIED_EVALUATIONS, WEIGHTED_COLUMNS,
+};
 
 /// The scales of the columns by the likelihood of a kernel.
 pub(super) struct ColumnLikelihood {
@@ -47,12 +34,12 @@ impl ColumnLikelihood {
 
     /// Whether the odds are for scales of their own.
     pub fn is_likely(&self) -> bool {
-        self.gain() - self.penalty > STRONG
+        self.gain() - self.penalty > STRONG_ODDS
     }
 
     /// Whether these scales are likelier than those of another kernel.
     pub fn is_likelier(&self, other: &ColumnLikelihood) -> bool {
-        self.each.cost < other.each.cost - STRONG
+        self.each.cost < other.each.cost - STRONG_ODDS
     }
 
     /// The kernel on weighted columns, the largest weight 1.
@@ -77,7 +64,7 @@ pub(super) fn learn_columns(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<ColumnLikelihood>> {
     let (Judge::Targets(_, standard), Some(matrix)) = (&subset.judge, subset.table()) else { return Ok(Vec::new()) };
-    if !COLUMNS.contains(&matrix.n_cols) {
+    if !WEIGHTED_COLUMNS.contains(&matrix.n_cols) {
         return Ok(Vec::new());
     }
     let (columns, n) = (standardized(matrix, &subset.weights), subset.len() as f64);
@@ -91,7 +78,7 @@ pub(super) fn learn_columns(
             break;
         }
         let known = before.iter().find(|known| known.kernel == kernel);
-        let is_hopeless = |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= STRONG;
+        let is_hopeless = |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= STRONG_ODDS;
         if known.map_or(!before.is_empty(), is_hopeless) {
             continue;
         }
@@ -104,12 +91,12 @@ pub(super) fn learn_columns(
             Err(Error::TooShort { .. }) => Ok(None),
             found => found,
         };
-        let first = || Scales { columns: vec![0.5 / columns.len() as f64; columns.len()], noise: NOISE };
+        let first = || Scales { columns: vec![0.5 / columns.len() as f64; columns.len()], noise: FIRST_NOISE };
         let start = known.map_or_else(first, |known| known.tied.scales.clone());
         let Some(tied) = in_time(table.likely(&start, true, TIED_EVALUATIONS, go_on))? else { continue };
         let (start, most) = match known {
             Some(known) => (&known.each.scales, FURTHER_EVALUATIONS),
-            None => (&tied.scales, EVALUATIONS),
+            None => (&tied.scales, SCALE_EVALUATIONS),
         };
         let Some(mut each) = in_time(table.likely(start, false, most, go_on))? else { continue };
         for (scale, _) in each.scales.columns.iter_mut().zip(&columns).filter(|(_, column)| is_constant(column)) {

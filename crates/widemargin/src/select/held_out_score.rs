@@ -8,11 +8,9 @@ use crate::error::{Error, Result};
 use crate::model::Classifier;
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
+use crate::tuning::N_FOLDS;
 
 use super::{LabelScores, Scoring, cross_validate};
-
-/// Folds, each left out once.
-const FOLDS: usize = 5;
 
 /// A fit with selected parameters, of samples with labels and weights; with C, which depends on the samples, selected
 /// again if the flag is set.
@@ -39,7 +37,7 @@ pub(super) fn held_out_score(
     let known = labels.select(&rows);
     check_scoring(scoring, &known)?;
     let weights_of = |some: &[usize]| sample_weight.map(|all| some.iter().map(|&row| all[row]).collect::<Vec<f64>>());
-    let folds = stratified_folds(&known.as_strata(), FOLDS.min(rows.len()), seed)?;
+    let folds = stratified_folds(&known.as_strata(), (N_FOLDS as usize).min(rows.len()), seed)?;
     let n_classes = known.classes().len();
     let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_multilabel();
     let n_values = OneVsRest::of(&known).n_problems();
@@ -135,10 +133,10 @@ mod tests {
 
         let rows: Vec<usize> = (0..90).filter(|&i| weights[i] > 0.0).collect();
         let known = labels.select(&rows);
-        let folds = stratified_folds(&known, FOLDS, 7).unwrap();
+        let folds = stratified_folds(&known, N_FOLDS as usize, 7).unwrap();
         let mut values = vec![f32::NAN; rows.len()];
         let mut probabilities = vec![f64::NAN; 2 * rows.len()];
-        for fold in 0..FOLDS {
+        for fold in 0..N_FOLDS as usize {
             let train: Vec<usize> = (0..rows.len()).filter(|&at| folds[at] != fold).map(|at| rows[at]).collect();
             let some: AnySamples = samples.select(&train).unwrap();
             let some = SamplesView::Other(&some);

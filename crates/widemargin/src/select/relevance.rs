@@ -5,14 +5,12 @@
 //! 1935).
 
 use crate::data::{DenseMatrix, Labels};
-
-/// Added to η²: a column that is not informative alone may be so together with others.
-const FLOOR: f64 = 0.02;
+use crate::tuning::RELEVANCE_FLOOR;
 
 /// The weight √(η² + 0.02) of each column, the largest of them 1, with two decimals.
 pub(super) fn column_weights(samples: &DenseMatrix<f32>, labels: &Labels, weights: &[f64]) -> Vec<f32> {
     let ratios = correlation_ratios(samples, labels, weights);
-    let roots: Vec<f64> = ratios.into_iter().map(|ratio| (ratio + FLOOR).sqrt()).collect();
+    let roots: Vec<f64> = ratios.into_iter().map(|ratio| (ratio + RELEVANCE_FLOOR).sqrt()).collect();
     let most = roots.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     roots.into_iter().map(|root| ((100.0 * root / most).round() / 100.0) as f32).collect()
 }

@@ -33,32 +33,15 @@ use crate::monitor::{Monitor, Stopped};
 use crate::problem::{Intercept, Loss, Penalty};
 use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
-
-/// From this number of samples on, candidates are tried on a part of them first.
-const SCREENED_FROM: usize = 400;
-const SCREENED_SHARE: usize = 4;
-
-/// Samples of the first look of a regression, where there are more than one and a half times as many: an eighth of the
-/// time of one at twice as many.
-const FIRST_LOOK: usize = 200;
+use crate::tuning::{
+    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MIN_SCREENED_SAMPLES, REDOUBLING_GAIN, SCREENING_ONE_IN,
+    SELECTION_TIME_SHARE,
+};
 
 /// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
 /// are listed; both for the progress only.
 const SCREENED_COST: f64 = 0.125;
 const TO_FOLLOW: f64 = 5.0;
-
-/// Samples on which bases are counted, a tenth of all within these bounds; with at most half as many bases all samples
-/// do.
-const SAMPLES_TO_COUNT: (usize, usize) = (2000, 4000);
-
-/// The decrease of the error by more bases from which twice as many again, which are not tried, are worth it too.
-const WORTH_OF_TWICE_AS_MANY: f64 = 0.02;
-
-/// Bases that all samples have at least, if these are half of the samples on which they are counted.
-const FEWEST_BASES: usize = 1000;
-
-/// The part of the time limit that a search may take.
-const TIME: f64 = 0.5;
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -274,7 +257,7 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
         let (answers, settings) = (answers.into(), &self.settings());
-        let monitor = &monitor.with_strict_limit().with_part_of_time(TIME);
+        let monitor = &monitor.with_strict_limit().with_part_of_time(SELECTION_TIME_SHARE);
         let weights = answers.weights(samples.n_samples(), sample_weight, &self.class_weight)?;
         let samples = &About::new(samples, &weights)?;
         let all = || All::new(samples, &answers, (&weights, sample_weight), settings, monitor);
@@ -377,10 +360,10 @@ impl SimilaritySearch {
     /// The samples of a first look, where there are enough and, of a regression, similarities are automatic.
     fn n_first_look(&self, all: &All<'_>, n_samples: usize) -> Option<usize> {
         if all.has_labels() {
-            let n_look = all.len().min(Policy::of(all).samples) / SCREENED_SHARE;
-            return (n_samples >= SCREENED_FROM).then_some(n_look);
+            let n_look = all.len().min(Policy::of(all).samples) / SCREENING_ONE_IN;
+            return (n_samples >= MIN_SCREENED_SAMPLES).then_some(n_look);
         }
-        (self.candidates.is_empty() && 2 * n_samples > 3 * FIRST_LOOK).then_some(FIRST_LOOK)
+        (self.candidates.is_empty() && 2 * n_samples > 3 * FIRST_LOOK_TARGETS).then_some(FIRST_LOOK_TARGETS)
     }
 
     fn first_look(
@@ -448,9 +431,9 @@ impl SimilaritySearch {
             trial.near = choice.lambda;
             let few = trial.run_on(choice.best.clone(), n_wanted / 4 / n_parts)?;
             let n_basis = match few.filter(|&few| trial.is_worth(many, few)) {
-                Some(few) if trial.corrects(many, few) >= WORTH_OF_TWICE_AS_MANY => n_wanted,
+                Some(few) if trial.corrects(many, few) >= REDOUBLING_GAIN => n_wanted,
                 Some(_) => n_wanted / 2,
-                None => (n_wanted / 4).max(FEWEST_BASES).min(n_wanted / 2),
+                None => (n_wanted / 4).max(DEFAULT_N_BASIS).min(n_wanted / 2),
             };
             choice.n_basis = Some(n_basis / n_parts);
         }
@@ -460,7 +443,7 @@ impl SimilaritySearch {
 
 /// The number of samples on which bases are counted, of `n_samples`.
 fn n_to_count(n_samples: usize) -> usize {
-    (n_samples / 10).clamp(SAMPLES_TO_COUNT.0, SAMPLES_TO_COUNT.1)
+    (n_samples / 10).clamp(BASIS_COUNT_SAMPLES.0, BASIS_COUNT_SAMPLES.1)
 }
 
 /// The relative cost of a candidate on more samples than usual: between n² and n³.

@@ -27,20 +27,7 @@ use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::ridge::{Fitted, Ridge};
 use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
-
-/// Up to this many samples with labels, equal ones are merged first: it takes a pass over all.
-const MERGED_UP_TO: usize = 10_000;
-
-/// From this number of two-class problems on, features of a part of the samples are judged by ridge regression, which
-/// has one matrix for all problems.
-const PROBLEMS_FOR_RIDGE: usize = 3;
-
-/// Weights of columns are learned from the labels of all samples, including the one that leave-one-out leaves out: from
-/// this number of samples on that makes no difference, on fewer pure noise seems informative.
-const MIN_ROWS_TO_WEIGH: usize = 300;
-
-/// The maximum number of columns with weights, for the length of a line of a report.
-const MAX_WEIGHTED: usize = 100;
+use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS, MIN_ROWS_TO_WEIGH, WEIGHTED_COLUMNS};
 
 /// The labels of a classification, or the targets of a regression.
 #[derive(Clone, Debug)]
@@ -147,7 +134,7 @@ impl<'a> All<'a> {
         let codes = answers.codes();
         let merged = WeightedCodes { codes: &codes, weights: sample_weight, effective };
         // A regression has each sample as a basis, once.
-        let merges = effective.len() <= MERGED_UP_TO || matches!(answers, Answers::Targets(_));
+        let merges = effective.len() <= MAX_MERGED_SAMPLES || matches!(answers, Answers::Targets(_));
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
         let distinct = Distinct::find(prints, merged, 0, settings.threads, monitor)?;
         let (answers, weights) = match answers {
@@ -242,7 +229,7 @@ impl<'a> Subset<'a> {
             Judge::Targets(..) => SimilarityPoint::new(candidate, None, Loss::SquaredError),
             Judge::Labels(labels) => {
                 let targets = OneVsRest::of(labels);
-                let has_many = self.is_part && targets.n_problems() >= PROBLEMS_FOR_RIDGE && targets.is_even();
+                let has_many = self.is_part && targets.n_problems() >= MIN_RIDGE_PROBLEMS && targets.is_even();
                 let fitted = if has_many { Loss::SquaredError } else { Loss::SquaredHinge };
                 SimilarityPoint::new(candidate, Some(n_basis), fitted)
             }
@@ -406,7 +393,7 @@ impl<'a> Subset<'a> {
         let mut all = candidates_for(&self.samples, self.is_part);
         let Judge::Labels(labels) = &self.judge else { return all };
         if let Some(matrix) = self.table()
-            && (2..=MAX_WEIGHTED).contains(&matrix.n_cols)
+            && WEIGHTED_COLUMNS.contains(&matrix.n_cols)
             && matrix.n_rows >= MIN_ROWS_TO_WEIGH
         {
             let weights = List(column_weights(matrix, labels, &self.weights));

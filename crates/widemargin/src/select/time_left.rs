@@ -5,9 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::instant::Instant;
 use crate::monitor::Progress;
-
-/// The part of a method's time that its own search takes; a fit follows.
-const SEARCH: f64 = 0.7;
+use crate::tuning::SEARCH_TIME_SHARE;
 
 /// Parts of work, in a unit of their own: those that are done, and those that are expected.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,7 +81,7 @@ impl TimeLeft {
             return None;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.share = SEARCH * inner.done as f64 / inner.total as f64;
+        state.share = SEARCH_TIME_SHARE * inner.done as f64 / inner.total as f64;
         Some(self.progress(&state))
     }
 

@@ -10,27 +10,10 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::search::{LeftOut, Table, Tried};
-
-/// Candidates whose losses differ by less than this on every sample are one.
-const ALIKE: f64 = 1e-4;
-
-/// Similarities to join, and the part of the loss that each must save.
-const MAX_JOINED: usize = 3;
-const GAIN: f64 = 0.01;
-
-/// Standard errors from which a difference of losses is clear.
-const CLEAR_DIFFERENCE: f64 = 2.0;
-
-/// A candidate of a multiple of the cost must save this part of the loss, or lower the error by this much.
-const WORTH: f64 = 0.1;
-const WORTH_OF_ERROR: f64 = 0.005;
-
-/// Those whose loss in a first look is within this multiple of the least are tried on all, and within that of the
-/// [policy](Policy::within) those that are not clearly above it: the best on few samples need not be the best on many.
-const NEAR: f64 = 1.05;
-
-/// The number of candidates within one standard error of the best whose scale is changed again on all of the samples.
-const FOLLOWED_AGAIN: usize = 2;
+use crate::tuning::{
+    CLEAR_DIFFERENCE, COSTLY_ERROR_GAIN, COSTLY_LOSS_GAIN, MAX_JOINED, MIN_JOIN_GAIN, PROMISING_LOSS,
+    RESCALED_FINALISTS, SAME_LOSS_TOL, SELECTION_SAMPLES,
+};
 
 /// What a search does for a kind of answers.
 pub(super) struct Policy {
@@ -51,7 +34,7 @@ pub(super) struct Policy {
 }
 
 const OF_LABELS: Policy = Policy {
-    samples: 1000,
+    samples: SELECTION_SAMPLES,
     bases: 500,
     within: 1.25,
     pursued: usize::MAX,
@@ -199,14 +182,14 @@ impl<'a> Trial<'a> {
     fn corrects_beyond(&self, better: usize, other: usize, standard_errors: f64) -> bool {
         let mistakes = |at: usize| &self.table.left_out[at].mistakes[..];
         let fewer = self.subset.difference(mistakes(other), mistakes(better));
-        fewer.is_some_and(|(mean, error)| mean > standard_errors * error && mean >= WORTH_OF_ERROR)
+        fewer.is_some_and(|(mean, error)| mean > standard_errors * error && mean >= COSTLY_ERROR_GAIN)
     }
 
     /// Whether one that costs a multiple of another is clearly better and worth it: by a part of the loss, or by the
     /// number of misclassified samples.
     pub fn is_worth(&self, better: usize, other: usize) -> bool {
         let corrects = self.corrects_beyond(better, other, 1.0);
-        let saves = self.table.loss(better) <= self.table.loss(other) * (1.0 - WORTH);
+        let saves = self.table.loss(better) <= self.table.loss(other) * (1.0 - COSTLY_LOSS_GAIN);
         !self.is_within(other, better, CLEAR_DIFFERENCE) && (corrects || saves)
     }
 
@@ -219,7 +202,7 @@ impl<'a> Trial<'a> {
     /// Whether two candidates have the same loss on each sample, such as z-scores of series that are z-scores already.
     fn are_alike(&self, one: usize, other: usize) -> bool {
         let (one, other) = (&self.table.left_out[one].losses, &self.table.left_out[other].losses);
-        !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(|(a, b)| (a - b).abs() < ALIKE)
+        !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(|(a, b)| (a - b).abs() < SAME_LOSS_TOL)
     }
 
     /// The preferred candidate. With labels the first within one standard error of the least loss; where there are more
@@ -297,7 +280,7 @@ impl<'a> Trial<'a> {
         let followed = if is_explored && self.subset.has_labels() {
             let ranked = self.table.ranked();
             let is_level = |&at: &usize| self.is_level(at, ranked[0]);
-            ranked.iter().copied().filter(is_level).take(FOLLOWED_AGAIN).collect()
+            ranked.iter().copied().filter(is_level).take(RESCALED_FINALISTS).collect()
         } else {
             self.near_least(|at| scale_of(&self.point(at).candidate).is_some())
         };
@@ -323,7 +306,7 @@ impl<'a> Trial<'a> {
                 }
                 (best, neighbors[1 - side]) = (at, Some(before));
                 let takes_longer = factor > 1.0 && widens(&self.point(at).candidate);
-                if after > before * (1.0 - if takes_longer { WORTH } else { self.policy.min_gain }) {
+                if after > before * (1.0 - if takes_longer { COSTLY_LOSS_GAIN } else { self.policy.min_gain }) {
                     break;
                 }
             }
@@ -378,13 +361,14 @@ impl<'a> Trial<'a> {
             let best = scales[at];
             // Features alone, usually many, gain most from more samples.
             let is_open = || self.point(best).is_cheap || self.is_within(best, least, CLEAR_DIFFERENCE);
-            loss(best) <= NEAR * loss(least) || (loss(best) <= self.policy.within * loss(least) && is_open())
+            loss(best) <= PROMISING_LOSS * loss(least) || (loss(best) <= self.policy.within * loss(least) && is_open())
         };
         // Where there are many samples, bases must be better than features alone: than those of a descriptor, which
         // gain from more samples, by the part of the loss that is worth the cost; than unchanged columns, which may not
         // gain, by any amount.
         let cheap = self.table.ranked().into_iter().find(|&at| has_many && self.point(at).is_cheap);
-        let most = |cheap: usize| loss(cheap) * if self.name(cheap) == "features" { 1.0 } else { 1.0 - WORTH };
+        let most =
+            |cheap: usize| loss(cheap) * if self.name(cheap) == "features" { 1.0 } else { 1.0 - COSTLY_LOSS_GAIN };
         let is_worth_more =
             |at: usize| self.point(at).is_cheap || cheap.is_none_or(|cheap| loss(scales[at]) < most(cheap));
         (0..scales.len()).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect()
@@ -427,7 +411,7 @@ impl<'a> Trial<'a> {
             let similarity = [mine.similarity, theirs.similarity.clone()].concat();
             let Some(at) = self.run(Candidate { similarity, normalization })? else { break };
             joined.push(name_of(&theirs));
-            if self.table.loss(at) >= self.table.loss(best) * (1.0 - GAIN) {
+            if self.table.loss(at) >= self.table.loss(best) * (1.0 - MIN_JOIN_GAIN) {
                 break;
             }
             best = at;

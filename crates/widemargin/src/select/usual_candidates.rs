@@ -5,16 +5,7 @@ use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
 use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{NegativeEigenvalues, Normalization};
-
-/// Characters of a string on average from which longer n-grams are tried, and from which they are too many.
-const SHORT: usize = 20;
-const LONG: usize = 500;
-
-/// Standard deviations of series are the same up to this part of them, and averages below this part of them are 0.
-const SAME_SCALE: f64 = 1e-3;
-
-/// Columns whose spreads differ by more than this factor may have different units.
-const UNEVEN: f64 = 3.0;
+use crate::tuning::{LONG_STRING, SAME_SCALE, SHORT_STRING, UNEVEN_SPREADS};
 
 /// The default candidates for a kind of samples; `is_part` if there are more samples than these.
 pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candidate> {
@@ -118,7 +109,7 @@ fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
     let length = strings.iter().map(|string| string.chars().count()).sum::<usize>() / n;
     let have_words = 2 * strings.iter().filter(|string| string.trim().contains(char::is_whitespace)).count() > n;
     let mut all = vec!["tfidf:n=1-4,by=words-padded,min_df=2/features"];
-    if (SHORT..LONG).contains(&length) {
+    if (SHORT_STRING..LONG_STRING).contains(&length) {
         all.push("tfidf:n=1-8,by=words-padded,min_df=2/features");
     }
     if have_words {
@@ -137,7 +128,7 @@ fn is_uneven(vectors: &Vectors) -> bool {
     };
     let spreads: Vec<f64> = (0..matrix.n_cols).map(spread).filter(|spread| *spread > 0.0).collect();
     let (least, most) = spreads.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &s| (a.min(s), b.max(s)));
-    most > UNEVEN * least
+    most > UNEVEN_SPREADS * least
 }
 
 /// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all

@@ -86,14 +86,14 @@ fn note_labels(context: &Context, input: &Input, table: &Table) {
 }
 
 /// Samples below which each may have a class of its own: a trial of a few rows.
-const FEW: usize = 10;
+const MIN_LABELED_ROWS: usize = 10;
 
 /// Samples from which on many classes are worth a warning.
-const MANY: usize = 20;
+const MIN_WARNING_ROWS: usize = 20;
 
 /// Values beyond which whole numbers may be no classes, and how many rows each then has at least if they are.
-const FEW_VALUES: usize = 10;
-const ROWS_PER_CLASS: usize = 4;
+const MIN_TARGET_VALUES: usize = 10;
+const MIN_ROWS_PER_CLASS: usize = 4;
 
 /// Checks that labels to train a classifier with are classes.
 ///
@@ -104,7 +104,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
     let Some(labels) = table.labels.as_ref().filter(|_| table.samples.kind() != "images") else { return Ok(()) };
     let (n, distinct) = (labels.len(), n_distinct(labels));
     let is_chosen_by_us = input.label.is_none() && table.label_column.is_some();
-    let are_most_different = n >= FEW && 2 * distinct > n;
+    let are_most_different = n >= MIN_LABELED_ROWS && 2 * distinct > n;
     let taken = match &table.label_column {
         Some(column) if is_chosen_by_us => format!("column {column} was taken for the label and has"),
         Some(column) => format!("column {column}, the label, has"),
@@ -112,7 +112,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
     };
     let problem = match with_fraction(labels).filter(|_| is_chosen_by_us || are_most_different) {
         Some(fraction) => Some(format!("numbers with fractions, such as {fraction}: they are no classes")),
-        None if n >= FEW && distinct == n => {
+        None if n >= MIN_LABELED_ROWS && distinct == n => {
             Some(format!("another value in each of {} rows: they are no classes", HumanCount(n as u64)))
         }
         None => None,
@@ -134,7 +134,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
         };
         return Err(Failure::input(format!("{file}: {taken} {problem}")).help(help));
     }
-    if n >= MANY && are_most_different {
+    if n >= MIN_WARNING_ROWS && are_most_different {
         let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
         let where_from = table.label_column.as_ref().map(|column| format!(" in column {column}")).unwrap_or_default();
         context.warn(&format!("{distinct} different labels{where_from} for {n} samples: are they classes?"));
@@ -153,7 +153,7 @@ fn could_be_numbers(labels: &Labels) -> Option<String> {
     }
     let (n, distinct) = (labels.len(), n_distinct(labels));
     let are_whole = labels.classes().iter().all(|label| number(label).is_some());
-    (are_whole && distinct > FEW_VALUES && ROWS_PER_CLASS * distinct > n)
+    (are_whole && distinct > MIN_TARGET_VALUES && MIN_ROWS_PER_CLASS * distinct > n)
         .then(|| format!("{} different numbers in {} rows", HumanCount(distinct as u64), HumanCount(n as u64)))
 }
 

@@ -55,6 +55,7 @@ mod store;
 mod strings;
 mod table;
 mod text_input;
+mod tuning;
 mod write;
 mod write_rows;
 

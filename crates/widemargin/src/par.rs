@@ -16,7 +16,7 @@ const HAS_THREADS: bool = cfg!(all(feature = "threads", not(target_family = "was
 
 /// Up to this many threads are started on any machine, since tests check with a few threads that results do not depend
 /// on their number. Thousands would overload the machine.
-const FEW: usize = 64;
+const ALLOWED_THREADS: usize = 64;
 
 /// Chunks per thread, which share the work evenly enough where the items differ.
 const CHUNKS: usize = 16;
@@ -40,13 +40,13 @@ impl Pool {
         }
     }
 
-    /// The number of threads of a pool of `threads`: the number requested, but at most the number of cores or [`FEW`],
-    /// whichever is larger.
+    /// The number of threads of a pool of `threads`: the number requested, but at most the number of cores, or
+    /// [`ALLOWED_THREADS`] if that is larger.
     pub fn count(threads: usize) -> usize {
         let cores = if HAS_THREADS { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
         match threads {
             0 => cores,
-            n => n.min(cores.max(FEW)),
+            n => n.min(cores.max(ALLOWED_THREADS)),
         }
     }
 

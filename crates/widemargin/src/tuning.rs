@@ -33,6 +33,8 @@ pub(crate) const MAX_WOODBURY_ROUNDING: f64 = 0.05;
 pub(crate) const PASSES_WITHOUT_GRAM: f64 = 150.0;
 /// Steps without progress after which a problem is abandoned (decision 0026).
 pub(crate) const NEWTON_PATIENCE: u32 = 10;
+/// Gap relative to the least before it that counts as progress (decision 0026).
+pub(crate) const GAP_PROGRESS: f64 = 0.9;
 /// Decrease of the objective that counts as progress, in units of the allowed gap (decision 0026).
 pub(crate) const NEWTON_PROGRESS: f64 = 0.01;
 /// Relative gap up to which the model of a stopped solver is close to the complete one.
@@ -40,8 +42,6 @@ pub(crate) const MAX_GAP_OF_NEAR_SOLUTION: f64 = 0.1;
 
 // Residual losses and ridge regression
 
-/// Gap relative to the least before it that counts as progress (decision 0026).
-pub(crate) const GAP_PROGRESS: f64 = 0.9;
 /// Steps without progress after which rounding is assumed to prevent any (decision 0026).
 pub(crate) const RESIDUAL_PATIENCE: u32 = 20;
 /// Decrease of the objective that counts as progress, in units of the gap (decision 0026).
@@ -52,17 +52,15 @@ pub(crate) const MAX_GAP_OF_ROUNDED_LOSS: f64 = 0.5;
 pub(crate) const FIRST_WIDTH_OF_ROUNDED_LOSS: f64 = 0.5;
 /// Factor from one width to the next (decision 0026).
 pub(crate) const WIDTH_FACTOR_OF_ROUNDED_LOSS: f64 = 0.5;
-/// Relative gap of regression.
+/// Relative gap of regression by losses with leave-one-out.
 pub(crate) const RESIDUAL_TOL: f64 = 1e-8;
 /// Relative gap of the pinball loss.
 pub(crate) const PINBALL_TOL: f64 = 1e-6;
-/// Relative gap of fits without a fold.
-pub(crate) const FOLD_TOL: f64 = 1e-3;
 /// Huber's ε in spreads of the residuals: 95 % as efficient as least squares where these are normal.
 pub(crate) const HUBER_EPSILON_IN_SPREADS: f64 = 1.35;
 /// Power iterations for the largest eigenvalue, which need not be exact.
 pub(crate) const POWER_ITERATIONS: usize = 10;
-/// Singular value, relative to the largest, from which a direction of the unpenalized part is determined.
+/// Relative singular value from which a direction of the unpenalized part is determined (decision 0028).
 pub(crate) const MIN_SINGULAR_VALUE: f64 = 1e-10;
 /// Features of which workers and readers add up the products of all pairs, at most (decision 0029).
 pub(crate) const MAX_PARTED_FEATURES: usize = 8192;
@@ -102,6 +100,54 @@ pub(crate) const LAMBDA_PATH_LEVEL: f64 = 1e-3;
 /// Candidates confirmed in addition to the best one, at most.
 pub(crate) const MAX_CONFIRMED_LAMBDAS: usize = 3;
 
+// Coordinate descent
+
+/// Share of the gap that an epoch leaves, at least, as measured on histograms.
+pub(crate) const MIN_GAP_LEFT_BY_EPOCH: f64 = 0.5;
+/// Factor of the gap after a premature exact pass (decision 0026).
+pub(crate) const GAP_AFTER_PREMATURE_PASS: f64 = 0.7;
+/// Epochs after which an exact pass follows in any case (decision 0026).
+pub(crate) const EPOCHS_PER_EXACT_PASS: u32 = 64;
+/// Epochs after which a problem on sparse features is left to Newton's method (decision 0015).
+pub(crate) const SPARSE_EPOCHS: u32 = 60;
+/// Passes over the non-zero weights between two passes over all.
+pub(crate) const L1_INNER_PASSES: u32 = 10;
+
+// Power mean SVM
+
+/// Samples on which kernels of the power mean SVM are compared (decision 0027).
+pub(crate) const POWER_SAMPLES: usize = 500;
+/// Candidates for p, in order of preference (decision 0012).
+pub(crate) const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
+/// Loss of the selected p above the least, at most, relative to it (decision 0012).
+pub(crate) const MAX_LOSS_OF_POWER: f64 = 0.05;
+/// Relative increase of the loss by a reduced kernel, at most.
+pub(crate) const MAX_LOSS_OF_NODES: f64 = 0.005;
+/// Loss of the selected C above the least, at most, relative to it (decision 0012).
+pub(crate) const MAX_LOSS_OF_C: f64 = 0.02;
+/// Distinct values beyond which they hardly repeat.
+pub(crate) const MAX_STORED_VALUES: usize = 1 << 14;
+/// Coordinates up to which the factors of all Hessians take less time than a fit without some rows.
+pub(crate) const MAX_HESSIAN_COORDINATES: usize = 2048;
+/// Numbers that the rows of a problem take for leave-one-out, at most.
+pub(crate) const MAX_HESSIAN_NUMBERS: usize = 1 << 28;
+/// Epochs of coordinate descent before Newton's method takes over (decision 0026).
+pub(crate) const PRIMAL_EPOCHS: u32 = 100;
+/// The same of many coordinates for the number of rows (decision 0026).
+pub(crate) const PRIMAL_EPOCHS_IF_WIDE: u32 = 300;
+/// Rows per coordinate from which coordinates count as few.
+pub(crate) const MIN_ROWS_PER_COORDINATE: usize = 4;
+/// Newton steps that a problem is expected to take.
+pub(crate) const EXPECTED_NEWTON_STEPS: f64 = 20.0;
+/// Multiply-adds of a matrix product in the time of a non-zero of descent, half a nanosecond.
+pub(crate) const PRODUCTS_PER_NONZERO: f64 = 40.0;
+/// Bytes of explicit φ(x) above which descent continues alone; as u64, since 32 bits cannot represent it.
+pub(crate) const MAX_PRIMAL_BYTES: u64 = 4 << 30;
+/// Representative values among which nodes are searched: the loss is smooth in log c.
+pub(crate) const NODE_GRID: usize = 128;
+/// Rounds of exchange of nodes; two or three usually suffice.
+pub(crate) const NODE_ROUNDS: usize = 4;
+
 // Thin plate splines
 
 /// Distance to the margin, relative to the scores, at which violators may differ for any tolerance (decision 0028).
@@ -122,7 +168,7 @@ pub(crate) const FIRST_PART_SAMPLES: usize = 500;
 pub(crate) const MAX_PART_STEPS: u32 = 6;
 /// Newton steps after which data count as not separated.
 pub(crate) const MAX_STEPS_TO_SEPARATE: u32 = 60;
-/// Samples up to which leave-one-out at the selected C is by refits, with n² numbers per problem (decision 0028).
+/// Samples up to which leave-one-out at the selected C is by refits (decision 0028).
 pub(crate) const MAX_REFITTED_SAMPLES: usize = 10_000;
 /// Samples per polynomial from which `auto` leaves the polynomials free (decision 0008).
 pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
@@ -130,12 +176,22 @@ pub(crate) const SAMPLES_PER_FREE_POLYNOMIAL: usize = 100;
 pub(crate) const MAX_STEPS_OF_CANDIDATE: u32 = 100;
 /// Violation of the optimality conditions at which candidates for C on features are compared.
 pub(crate) const MAX_VIOLATION_OF_CANDIDATE: f64 = 1e-8;
+/// Ratio of spreads from which columns may have different units.
+pub(crate) const UNEVEN_SPREADS: f64 = 3.0;
+/// Ratio of spreads from which there is a warning.
+pub(crate) const DISTANT_SPREADS: f64 = 30.0;
+/// Scale-free λ that hold for other scalings too: where samples are separated, all small ones do alike.
+pub(crate) const TRANSFERABLE_LAMBDAS: std::ops::Range<f64> = 1e-4..10.0;
+/// Relative gap between the objectives up to which a thin plate fit counts as solved.
+pub(crate) const MAX_SOLVED_GAP: f64 = 1e-6;
+/// Samples up to which a comparison of methods fits the exact thin plate SVM (decision 0027).
+pub(crate) const AUTO_EXACT_SAMPLES: usize = 4000;
 
 // Leave-one-out
 
 /// 1 − leverage below which a leave-one-out value is undetermined by the other samples (decision 0028).
 pub(crate) const MIN_RESIDUAL_LEVERAGE: f64 = 1e-9;
-/// The same of rows in blocks.
+/// The same of rows in blocks (decision 0028).
 pub(crate) const MIN_RESIDUAL_LEVERAGE_IN_BLOCKS: f64 = 1e-10;
 /// Least λ for which rank-one changes are used, in units of the kernel's mean diagonal.
 pub(crate) const MIN_RANK_ONE_LAMBDA: f64 = 1e-7;
@@ -146,38 +202,11 @@ pub(crate) const MIN_REFACTORIZATIONS: u64 = 50;
 /// Relative error of the products of equal rows that are centered afterwards (decision 0028).
 pub(crate) const PRODUCT_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-// Coordinate descent
-
-/// Share of the gap that an epoch leaves, at least, as measured on histograms.
-pub(crate) const MIN_GAP_LEFT_BY_EPOCH: f64 = 0.5;
-/// Factor of the gap after a premature exact pass (decision 0026).
-pub(crate) const GAP_AFTER_PREMATURE_PASS: f64 = 0.7;
-/// Epochs after which an exact pass follows in any case (decision 0026).
-pub(crate) const EPOCHS_PER_EXACT_PASS: u32 = 64;
-/// Estimated relative gap of solutions without some rows (decision 0026).
-pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
-/// Epochs after which a problem on sparse features is left to Newton's method (decision 0015).
-pub(crate) const SPARSE_EPOCHS: u32 = 60;
-/// Passes over the non-zero weights between two passes over all.
-pub(crate) const L1_INNER_PASSES: u32 = 10;
-/// Epochs of coordinate descent before Newton's method takes over (decision 0026).
-pub(crate) const PRIMAL_EPOCHS: u32 = 100;
-/// The same of many coordinates for the number of rows (decision 0026).
-pub(crate) const PRIMAL_EPOCHS_IF_WIDE: u32 = 300;
-/// Rows per coordinate from which coordinates count as few.
-pub(crate) const MIN_ROWS_PER_COORDINATE: usize = 4;
-/// Newton steps that a problem is expected to take.
-pub(crate) const EXPECTED_NEWTON_STEPS: f64 = 20.0;
-/// Multiply-adds of a matrix product in the time of a non-zero of descent, half a nanosecond.
-pub(crate) const PRODUCTS_PER_NONZERO: f64 = 40.0;
-/// Bytes of explicit φ(x) above which descent continues alone; as u64, since 32 bits cannot represent it.
-pub(crate) const MAX_PRIMAL_BYTES: u64 = 4 << 30;
-
 // Estimates and calibration
 
 /// Folds of cross-validation.
 pub(crate) const N_FOLDS: u32 = 5;
-/// Share of the training weight in classes with held-out samples below which there is no estimate.
+/// Share of the training weight in classes with held-out samples below which there is no estimate (decision 0030).
 pub(crate) const MIN_HELD_OUT_COVERAGE: f64 = 0.9;
 /// Number of samples whose errors count as independent, at least.
 pub(crate) const MIN_INDEPENDENT_SAMPLES: f64 = 100.0;
@@ -223,71 +252,23 @@ pub(crate) const HELD_OUT_PATH_WIDTH: i32 = 6;
 pub(crate) const HELD_OUT_PATH_START: f64 = 1.0;
 /// Samples that are no bases from which these set the threshold of an outlier detector, not all.
 pub(crate) const MIN_THRESHOLD_SAMPLES: usize = 20;
+/// Relative gap of regressions without a fold.
+pub(crate) const FOLD_TOL: f64 = 1e-3;
+/// Estimated relative gap of dual descent without some rows (decision 0026).
+pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
 
 // Automatic selection
 
-/// Share of a time limit for the selection of parameters, which a fit follows (decision 0027).
-pub(crate) const SELECTION_TIME_SHARE: f64 = 0.5;
 /// Samples on which candidates are compared (decision 0027).
 pub(crate) const SELECTION_SAMPLES: usize = 1000;
 /// Samples on which the basis expansion selects C (decision 0027).
 pub(crate) const C_SAMPLES: usize = 2000;
-/// Numbers of a matrix that the squared loss is solved with in closed form, at most: 1 GiB each.
+/// Numbers of a matrix with which the squared loss is solved in closed form, at most: 1 GiB each.
 pub(crate) const MAX_SQUARED_LOSS_NUMBERS: usize = 1 << 27;
-/// Default number of bases.
-pub(crate) const DEFAULT_N_BASIS: usize = 1000;
-/// The same of an outlier detector.
-pub(crate) const ONE_CLASS_N_BASIS: usize = 500;
-/// Share of the bases that remains from one fit to the next: all fits take twice the time of the first.
-pub(crate) const PRUNING_SHARE: f64 = 0.7;
-/// Samples on which weights of similarities are learned.
-pub(crate) const WEIGHT_SAMPLES: usize = 1500;
-/// Steps of their search, as powers of 2.
-pub(crate) const WEIGHT_STEPS: [f64; 3] = [2.0, 1.0, 0.5];
-/// Largest and, with a minus, smallest power of 2.
-pub(crate) const MAX_WEIGHT_POWER: f64 = 6.0;
-/// Fraction of the loss that a weight must save.
-pub(crate) const MIN_WEIGHT_GAIN: f64 = 1e-3;
-/// Samples per class whose accuracy can be distinguished from chance, at least.
+/// Samples per class whose accuracy can be distinguished from chance, at least (decision 0030).
 pub(crate) const SAMPLES_PER_CLASS: usize = 10;
-/// Samples on which kernels of the power mean SVM are compared (decision 0027).
-pub(crate) const POWER_SAMPLES: usize = 500;
-/// Candidates for p, in order of preference (decision 0012).
-pub(crate) const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
-/// Loss of the selected p above the least, at most, relative to it (decision 0012).
-pub(crate) const MAX_LOSS_OF_POWER: f64 = 0.05;
-/// Relative increase of the loss by a reduced kernel, at most.
-pub(crate) const MAX_LOSS_OF_NODES: f64 = 0.005;
-/// Loss of the selected C above the least, at most, relative to it (decision 0012).
-pub(crate) const MAX_LOSS_OF_C: f64 = 0.02;
-/// Distinct values beyond which they hardly repeat.
-pub(crate) const MAX_STORED_VALUES: usize = 1 << 14;
-/// Coordinates up to which the factors of all Hessians take less time than a fit without some rows.
-pub(crate) const MAX_HESSIAN_COORDINATES: usize = 2048;
-/// Numbers that the rows of a problem take for leave-one-out, at most.
-pub(crate) const MAX_HESSIAN_NUMBERS: usize = 1 << 28;
-/// Ratio of spreads from which columns may have different units.
-pub(crate) const UNEVEN_SPREADS: f64 = 3.0;
-/// Ratio of spreads from which there is a warning.
-pub(crate) const DISTANT_SPREADS: f64 = 30.0;
-/// Scale-free λ that hold for other scalings too: where samples are separated, all small ones do alike.
-pub(crate) const TRANSFERABLE_LAMBDAS: std::ops::Range<f64> = 1e-4..10.0;
-/// Relative gap between the objectives up to which a thin plate fit counts as solved.
-pub(crate) const MAX_SOLVED_GAP: f64 = 1e-6;
-/// Passes of k-means and k-medoids; the centers hardly move afterwards.
-pub(crate) const MEANS_PASSES: usize = 8;
-/// Samples nearest the mean of a cluster among which its medoid is searched (decision 0027).
-pub(crate) const MEDOID_CANDIDATES: usize = 32;
-/// First samples per basis among which distinct ones become bases, for `index`.
-pub(crate) const FIRST_SAMPLES_PER_BASIS: usize = 4;
-/// Samples up to which a comparison of methods fits the exact thin plate SVM (decision 0027).
-pub(crate) const AUTO_EXACT_SAMPLES: usize = 4000;
-/// Time of a search on all samples with its fit, in units of one on those compared (decision 0027).
-pub(crate) const REPEATED_SEARCH_COST: f64 = 5.0;
 /// Relative loss behind the best similarity from which the thin plate SVM is not tried (decision 0027).
 pub(crate) const MAX_THIN_PLATE_LAG: f64 = 0.05;
-/// Share of a method's time that its search takes (decision 0027).
-pub(crate) const SEARCH_TIME_SHARE: f64 = 0.7;
 /// Samples from which candidates are tried on a part of them first (decision 0027).
 pub(crate) const MIN_SCREENED_SAMPLES: usize = 400;
 /// One in this many samples is in that part.
@@ -325,6 +306,63 @@ pub(crate) const LONG_STRING: usize = 500;
 /// Relative difference up to which standard deviations of series are the same, and averages 0.
 pub(crate) const SAME_SCALE: f64 = 1e-3;
 
+// Weights of columns
+
+/// Samples from which weights of columns are learned from labels (decision 0027).
+pub(crate) const MIN_ROWS_TO_WEIGH: usize = 300;
+/// Numbers of columns for which weights are tried (decision 0027).
+pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
+/// Evaluations of the likelihood for a scale of all columns.
+pub(crate) const TIED_EVALUATIONS: usize = 15;
+/// Those for a scale of each column.
+pub(crate) const SCALE_EVALUATIONS: usize = 50;
+/// Those that start at the scales of the first look.
+pub(crate) const FURTHER_EVALUATIONS: usize = 20;
+/// Logarithm of the odds from which columns have scales of their own: 20 to 1 (decision 0018).
+pub(crate) const MIN_LOG_ODDS: f64 = 3.0;
+/// Noise from which scales are learned, in units of the amplitude.
+pub(crate) const FIRST_NOISE: f64 = 0.1;
+/// Factors by which a scale may leave the largest one of the start.
+pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
+/// Least and largest noise, in units of the amplitude (decision 0018).
+pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
+/// Logarithm of the likelihood by which a step must raise it for another to be worth its time.
+pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
+/// Added to η²: a column that is not informative alone may be so together with others.
+pub(crate) const RELEVANCE_FLOOR: f64 = 0.02;
+
+// Weights of similarities
+
+/// Samples on which weights of similarities are learned.
+pub(crate) const WEIGHT_SAMPLES: usize = 1500;
+/// Steps of their search, as powers of 2.
+pub(crate) const WEIGHT_STEPS: [f64; 3] = [2.0, 1.0, 0.5];
+/// Largest and, with a minus, smallest power of 2.
+pub(crate) const MAX_WEIGHT_POWER: f64 = 6.0;
+/// Fraction of the loss that a weight must save.
+pub(crate) const MIN_WEIGHT_GAIN: f64 = 1e-3;
+
+// Bases
+
+/// Default number of bases.
+pub(crate) const DEFAULT_N_BASIS: usize = 1000;
+/// The same of an outlier detector.
+pub(crate) const ONE_CLASS_N_BASIS: usize = 500;
+/// Candidates of k-medoids per basis (decision 0027).
+pub(crate) const CANDIDATES_PER_MEDOID: usize = 10;
+/// Candidates for k-medoids, at least (decision 0027).
+pub(crate) const MIN_BASIS_CANDIDATES: usize = 500;
+/// Candidates of one class, at most (decision 0027).
+pub(crate) const MAX_BASIS_CANDIDATES: usize = 4096;
+/// Passes of k-means and k-medoids; the centers hardly move afterwards.
+pub(crate) const CLUSTERING_PASSES: usize = 8;
+/// Samples nearest the mean of a cluster among which its medoid is searched (decision 0027).
+pub(crate) const MEDOID_CANDIDATES: usize = 32;
+/// First samples per basis among which distinct ones become bases, for `index`.
+pub(crate) const FIRST_SAMPLES_PER_BASIS: usize = 4;
+/// Share of the bases that remains from one fit to the next: all fits take twice the time of the first.
+pub(crate) const PRUNING_SHARE: f64 = 0.7;
+
 // Time limits
 
 /// Samples of the first fit under a time limit.
@@ -341,6 +379,12 @@ pub(crate) const PART_FIT_TIME_SHARE: f64 = 0.4;
 pub(crate) const MIN_FIT_GROWTH: f64 = 1.5;
 /// Bases beyond which decompositions take more time than similarities of samples.
 pub(crate) const CUBIC_N_BASIS: f64 = 500.0;
+/// Share of a time limit for the selection of parameters, which a fit follows (decision 0027).
+pub(crate) const SELECTION_TIME_SHARE: f64 = 0.5;
+/// Share of a method's time that its search takes (decision 0027).
+pub(crate) const SEARCH_TIME_SHARE: f64 = 0.7;
+/// Time of a search on all samples with its fit, in units of one on those compared (decision 0027).
+pub(crate) const REPEATED_SEARCH_COST: f64 = 5.0;
 
 // Out of core and distributed fits
 
@@ -360,28 +404,42 @@ pub(crate) const MAX_HESSIAN_BYTES: usize = 1 << 28;
 pub(crate) const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
 /// One part in this many of the time that checkpoints may take.
 pub(crate) const CHECKPOINT_ONE_IN: u32 = 10;
+/// Steps after which products use all rows, not a sample (decision 0029).
+pub(crate) const SAMPLED_STEPS: u32 = 12;
+/// One in this many rows of a block is held out (decision 0029).
+pub(crate) const BLOCK_HELD_OUT_ONE_IN: usize = 10;
+/// Rows of a block that are held out, at most.
+pub(crate) const MAX_BLOCK_HELD_OUT: usize = 1000;
 
-// Weights of columns
+// Features and similarities
 
-/// Samples from which weights of columns are learned from labels (decision 0027).
-pub(crate) const MIN_ROWS_TO_WEIGH: usize = 300;
-/// Numbers of columns for which weights are tried (decision 0027).
-pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
-/// Evaluations of the likelihood for a scale of all columns.
-pub(crate) const TIED_EVALUATIONS: usize = 15;
-/// Those for a scale of each column.
-pub(crate) const SCALE_EVALUATIONS: usize = 50;
-/// Those that start at the scales of the first look.
-pub(crate) const FURTHER_EVALUATIONS: usize = 20;
-/// Logarithm of the odds from which columns have scales of their own: 20 to 1 (decision 0018).
-pub(crate) const STRONG_ODDS: f64 = 3.0;
-/// Noise from which scales are learned, in units of the amplitude.
-pub(crate) const FIRST_NOISE: f64 = 0.1;
-/// Factors by which a scale may leave the largest one of the start.
-pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
-/// Least and largest noise, in units of the amplitude (decision 0018).
-pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
-/// Logarithm of the likelihood by which a step must raise it for another to be worth its time.
-pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
-/// Added to η²: a column that is not informative alone may be so together with others.
-pub(crate) const RELEVANCE_FLOOR: f64 = 0.02;
+/// Seconds for a block of a slow similarity, at most, so that Ctrl-C takes effect quickly.
+pub(crate) const BLOCK_SECONDS: f64 = 0.25;
+/// Fraction of the largest eigenvalue at which features of classes end (decision 0017).
+pub(crate) const NYSTROEM_CUTOFF: f64 = 1e-6;
+/// Roundings of a similarity in single precision at which features of targets end (decision 0018).
+pub(crate) const NYSTROEM_ROUNDINGS: f64 = 10.0;
+/// Steps of power methods for extreme eigenvalues, which are found within a small factor.
+pub(crate) const EXTREME_EIGENVALUE_STEPS: usize = 8;
+/// Least eigenvalue of a covariance, in units of the largest: rounding is magnified a hundredfold at most.
+pub(crate) const COVARIANCE_FLOOR: f64 = 1e-4;
+/// Columns up to which a map multiplies rows by a matrix in double precision (decision 0028).
+pub(crate) const PRECISE_COLUMNS: usize = 512;
+/// Share of the weight in contradictory content from which copies are draws (decision 0022).
+pub(crate) const MIN_CONTESTED_SHARE: f64 = 0.03;
+/// Largest number of a column in units of its range, from which it is far from 0 (decision 0028).
+pub(crate) const MAX_OFFSET: f64 = 256.0;
+/// Spread of a column relative to its size that is the rounding of a constant.
+pub(crate) const CONSTANT_SPREAD: f64 = 1e-14;
+/// Squared distance, relative to the squared norms, below which it is recomputed (decision 0007).
+pub(crate) const CANCELLED_DISTANCE: f64 = 1.0 / 8.0;
+/// The same in double precision: above, the relative error is at most 1e-9.
+pub(crate) const CANCELLED_DOUBLE: f64 = 1e-6;
+/// Features up to which differences are as fast as products (decision 0007).
+pub(crate) const MAX_DIFFERENCE_FEATURES: usize = 32;
+/// Series on each side from which `gamma=auto` takes the mean distance.
+pub(crate) const GAMMA_PROBES: usize = 64;
+/// Rows of a matrix from which gamma is learned.
+pub(crate) const GAMMA_ROWS: usize = 1000;
+/// Training series that biases come from, at most.
+pub(crate) const BIAS_PROBES: usize = 1024;

@@ -21,7 +21,7 @@ use crate::samples::{any_samples, in_whole};
 use crate::text_table::{percent, text_table};
 
 /// Samples whose similarities are measured, evenly spaced in each class (in the file, if there are no labels).
-const SAMPLES: usize = 1000;
+const MAX_COMPARED_SAMPLES: usize = 1000;
 
 /// Prints the negative eigenvalues of the similarities of a model on samples.
 pub fn run(context: &Context, path: &Path, input: &Input, as_json: bool) -> std::result::Result<(), Failure> {
@@ -31,7 +31,7 @@ pub fn run(context: &Context, path: &Path, input: &Input, as_json: bool) -> std:
     let spectra = spectra(context, model_of_bases, &table);
     let spectra = spectra.map_err(|error| in_file(error, &input.data, &table, 0))?;
     context.bar.hide();
-    let size = SAMPLES.min(table.samples.n_rows());
+    let size = MAX_COMPARED_SAMPLES.min(table.samples.n_rows());
     if as_json {
         let parts: Vec<Value> = spectra.iter().map(json_of).collect();
         return print_json(&json!({ "n_samples": size, "similarities": parts }));
@@ -71,7 +71,8 @@ fn spectra(context: &Context, model: &BasisExpansionSvc<AnySimilarity>, table: &
     let (monitor, threads) = (context.monitor(&sink), context.common.threads);
     let training = Training { samples: &samples, weights: &weights, threads, monitor: &monitor };
     let n_classes = labels.classes().len();
-    let chosen = basis::choose(&BasisChoice::Index, SAMPLES, labels.codes(), n_classes, 0, similarity, &training)?;
+    let chosen =
+        basis::choose(&BasisChoice::Index, MAX_COMPARED_SAMPLES, labels.codes(), n_classes, 0, similarity, &training)?;
     spectrum_with(similarity, &Source::select(&samples, &chosen.rows)?, threads, &monitor)
         .map_err(|error| in_whole(error, &chosen.rows))
 }

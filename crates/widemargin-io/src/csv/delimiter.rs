@@ -4,15 +4,10 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::number::Numbers;
 use crate::options::Decimal;
+use crate::tuning::{DELIMITER_LINES, MIN_EVEN_LINES};
 
 /// What may separate cells, besides what is usual for the file's name.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
-
-/// Lines that are looked at.
-const LINES: usize = 200;
-
-/// The share of lines with the same number of cells that makes a table.
-const EVEN: f64 = 0.9;
 
 /// The start of a text, split in one way.
 struct Split {
@@ -42,7 +37,7 @@ impl Split {
         }
         Split {
             delimiter,
-            is_table: most.is_some_and(|most| most > 1) && n_even as f64 >= EVEN * widths.len() as f64,
+            is_table: most.is_some_and(|most| most > 1) && n_even as f64 >= MIN_EVEN_LINES * widths.len() as f64,
             numbers: n_numbers as f64 / f64::from(n.max(1)),
         }
     }
@@ -87,7 +82,7 @@ fn lines(text: &[u8], delimiter: u8, quoting: bool) -> Vec<ByteRecord> {
     builder.delimiter(delimiter).quoting(quoting).has_headers(false).flexible(true).terminator(Terminator::Any(b'\n'));
     let is_blank = |line: &ByteRecord| line.as_slice().trim_ascii().is_empty();
     let lines = builder.from_reader(text).into_byte_records().map_while(Result::ok);
-    lines.filter(|line| !is_blank(line)).take(LINES).collect()
+    lines.filter(|line| !is_blank(line)).take(DELIMITER_LINES).collect()
 }
 
 #[cfg(test)]

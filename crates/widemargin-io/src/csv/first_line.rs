@@ -1,5 +1,6 @@
 //! Whether the first line of a table has the names of its columns.
 
+use crate::tuning::{MAX_HEADER_PROBABILITY, MIN_COUNTED_CELLS};
 use std::collections::HashMap;
 
 use csv::ByteRecord;
@@ -7,12 +8,6 @@ use csv::ByteRecord;
 use super::cell::is_missing;
 use super::header::{LABEL_NAMES, is_one_of};
 use super::number::Numbers;
-
-/// A first line is a header if the probability that a sample looks like it is below this.
-const MAX_PROBABILITY: f64 = 0.05;
-
-/// Cells that count up from 0 or 1 are numbers of columns if there are at least this many.
-const MIN_COUNTED_CELLS: usize = 4;
 
 /// What is known of the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +65,7 @@ pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -
     }
     let is_all_text = || others.iter().all(|line| line.iter().map(<[u8]>::trim_ascii).all(is_text));
     match () {
-        () if probability < MAX_PROBABILITY => FirstLine::Names,
+        () if probability < MAX_HEADER_PROBABILITY => FirstLine::Names,
         () if probability < 1.0 && first.len() > 1 && cells().all(|(_, cell)| is_text(cell)) && is_all_text() => {
             FirstLine::Unclear
         }

@@ -6,8 +6,9 @@ use widemargin::data::{ColumnKind, DenseMatrix, TableColumn, TableColumns};
 
 use super::cell::{encode, text_of};
 use super::number::Numbers;
-use super::statistics::{MAX_CATEGORIES, Statistics, fill};
+use super::statistics::{Statistics, fill};
 use crate::problem::Problem;
+use crate::tuning::MAX_CATEGORIES;
 
 /// A column of a data frame.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use super::columns::Columns;
 use super::header::Header;
 use super::records::Records;
 use super::remarks::of_features;
-use super::statistics::{MAX_CATEGORIES, Statistics, fill};
+use super::statistics::{Statistics, fill};
 use crate::error::{IoError, Result};
 use crate::indicators::{Indicators, indicator};
 use crate::options::{ColumnRule, ReadOptions};
@@ -19,6 +19,7 @@ use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
 use crate::text_input::{TextInput, open_text};
+use crate::tuning::MAX_CATEGORIES;
 
 /// Reads tables of successive lines.
 pub(crate) struct Reader {

@@ -14,9 +14,7 @@ use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
 use crate::problem::Problem;
 use crate::text_input::TextInput;
-
-/// Lines that are read ahead, to tell what the columns are.
-const AHEAD: usize = 1000;
+use crate::tuning::TYPE_LINES;
 
 /// A line that has been read ahead.
 #[derive(Debug)]
@@ -202,7 +200,7 @@ impl Records {
 
     /// Reads the first lines, without comments before the table.
     fn read_ahead(&mut self) -> Result<()> {
-        while self.ahead.len() < AHEAD {
+        while self.ahead.len() < TYPE_LINES {
             let Some(line) = self.read()? else { break };
             let (record, end) = (std::mem::take(&mut self.record), self.csv.position().byte());
             self.ahead.push_back(Ahead { record, line, end });

@@ -1,13 +1,11 @@
 //! Columns that are features, and probably should not be.
 
+use crate::tuning::MIN_DISTINCT_ROWS;
 use std::collections::HashSet;
 
 use widemargin::data::{ColumnKind, TableColumns};
 
 use super::columns::Columns;
-
-/// A column that counts the rows is not a coincidence from this number of rows on.
-const MIN_COUNTED_ROWS: usize = 10;
 
 /// Names that hardly occur but for label columns.
 const LABELS: [&str; 3] = ["label", "class", "target"];
@@ -37,7 +35,7 @@ pub(super) fn of_features(
         }
         let are_numbers = kind.is_none_or(|kind| matches!(kind.kind, ColumnKind::Number { .. }) && !kind.has_missing);
         let has_names = columns.header.names.is_some();
-        if !are_numbers || n_rows < MIN_COUNTED_ROWS {
+        if !are_numbers || n_rows < MIN_DISTINCT_ROWS {
             continue;
         }
         let of_column = || values.iter().skip(place).step_by(n_cols).copied();

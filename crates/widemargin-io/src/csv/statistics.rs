@@ -10,16 +10,7 @@ use widemargin::data::{ColumnKind, TableColumn, as_boolean};
 use super::cell::unreadable;
 use super::number::Numbers;
 use crate::problem::{Problem, shown};
-
-/// Maximum number of categories of a column.
-pub(super) const MAX_CATEGORIES: usize = 1000;
-
-/// A column of text that differs in each row names the samples if there are at least this many rows.
-const MIN_NAMED_ROWS: usize = 10;
-
-/// There is a warning for a table of at least this many rows and a column with more categories than this share of them.
-const MIN_WARNING_ROWS: usize = 20;
-const MAX_CATEGORY_SHARE: f64 = 0.25;
+use crate::tuning::{MAX_CATEGORIES, MAX_CATEGORY_SHARE, MIN_CATEGORY_ROWS, MIN_DISTINCT_ROWS};
 
 /// Statistics of the cells of a column.
 #[derive(Default)]
@@ -88,7 +79,7 @@ impl Statistics {
     pub(super) fn remark(&self, called: &str, column: usize) -> Option<String> {
         let (n, categories) = (self.n_numbers + self.n_words, self.values.len());
         let is_category = self.n_words >= self.n_numbers && self.n_words > 0 && !self.all_boolean;
-        let are_many = n >= MIN_WARNING_ROWS && categories as f64 > MAX_CATEGORY_SHARE * n as f64;
+        let are_many = n >= MIN_CATEGORY_ROWS && categories as f64 > MAX_CATEGORY_SHARE * n as f64;
         (is_category && are_many).then(|| {
             format!(
                 "column {called} has {categories} categories in {n} rows, and each category is a feature: if it names the \
@@ -120,7 +111,7 @@ impl Statistics {
                 let help = format!("correct it, or leave the cell empty if '{cell}' means a missing value{labels}");
                 Err((Some(line), Problem::new(problem).help(help)))
             }
-            _ if n >= MIN_NAMED_ROWS && self.values.len() == n => self.categories(column, 0),
+            _ if n >= MIN_DISTINCT_ROWS && self.values.len() == n => self.categories(column, 0),
             _ => self.categories(column, MAX_CATEGORIES),
         }
     }

@@ -18,13 +18,11 @@ use widemargin::{Error, Result, memory};
 
 use crate::label_file::label_rows;
 use crate::table::Table;
+use crate::tuning::FREE_SHARE;
 use crate::{Format, IoError, ReadOptions, ScratchFile};
 
 use dense::DenseRows;
 use rows::{Rows, SPAN};
-
-/// The fraction of free memory that a fit uses by default.
-const FREE_SHARE: f64 = 0.5;
 
 /// The fraction of a limit of memory that is reserved for other allocations.
 pub const MEMORY_MARGIN: f64 = 0.08;

@@ -8,12 +8,10 @@ use widemargin::data::{CsrMatrix, DenseMatrix, Samples as _, Vectors};
 use super::dense::DenseRows;
 use super::sparse::SparseRows;
 use crate::table::Samples;
+use crate::tuning::MAX_GAP_BYTES;
 
 /// Bytes read at once for rows that are close together.
 pub(super) const SPAN: usize = 1 << 20;
-
-/// Gaps between two rows up to this size are read rather than skipped: a separate request costs as much.
-const GAP: usize = 16 << 10;
 
 /// Rows on disk; ranges of them must have been checked.
 #[derive(Debug)]
@@ -73,7 +71,7 @@ impl Rows {
         sorted.sort_unstable();
         sorted.dedup();
         let mut picked = self.read(0..0)?;
-        let (gap, span) = ((GAP / self.row_bytes()).max(1), (SPAN / self.row_bytes()).max(1));
+        let (gap, span) = ((MAX_GAP_BYTES / self.row_bytes()).max(1), (SPAN / self.row_bytes()).max(1));
         let mut rest = sorted.as_slice();
         while let Some(&first) = rest.first() {
             let mut n = 1;

@@ -11,15 +11,7 @@ use crate::data::Training;
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::similarity::Similarity;
-
-/// Maximum number of candidates of one class: their similarity matrix takes 64 MiB at this size.
-const MAX_CANDIDATES: usize = 4096;
-
-/// Candidates per medoid, if there are enough samples.
-const CANDIDATES_PER_MEDOID: usize = 10;
-
-/// At least this many candidates are drawn.
-const MIN_CANDIDATES: usize = 500;
+use crate::tuning::{CANDIDATES_PER_MEDOID, MAX_BASIS_CANDIDATES, MIN_BASIS_CANDIDATES};
 
 const MAX_ROUNDS: usize = 50;
 
@@ -37,7 +29,7 @@ pub(super) fn medoids<S: Similarity>(
     if k == 0 {
         return Ok(Vec::new());
     }
-    let n_wanted = (CANDIDATES_PER_MEDOID * k).clamp(MIN_CANDIDATES, MAX_CANDIDATES.max(k));
+    let n_wanted = (CANDIDATES_PER_MEDOID * k).clamp(MIN_BASIS_CANDIDATES, MAX_BASIS_CANDIDATES.max(k));
     let mut candidates = rows.to_vec();
     if candidates.len() > n_wanted {
         candidates.shuffle(rng);

@@ -9,10 +9,7 @@ use super::{ClassWeight, Labels, effective_weights};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-
-/// The share of the weight in content of several classes from which equal samples count as independent draws: a few
-/// contradictions are errors of labels.
-const MIN_CONTESTED: f64 = 0.03;
+use crate::tuning::MIN_CONTESTED_SHARE;
 
 /// Samples read by one thread at a time.
 const CHUNK_ROWS: usize = 1024;
@@ -115,7 +112,7 @@ impl Distinct {
         let n = self.rows.len();
         let is_contested = |at: usize| self.repeats[at] || (at + 1 < n && self.repeats[at + 1]);
         let contested: f64 = (0..n).filter(|&at| is_contested(at)).map(|at| self.weights[at]).sum();
-        if contested <= MIN_CONTESTED * self.weights.iter().sum::<f64>() {
+        if contested <= MIN_CONTESTED_SHARE * self.weights.iter().sum::<f64>() {
             return effective.to_vec();
         }
         // Where all weights are above 1, the smallest is that of one draw.

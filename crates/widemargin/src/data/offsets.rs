@@ -1,19 +1,13 @@
 //! Offsets of columns far from 0, such as map coordinates and times, subtracted before the conversion to single
 //! precision.
 
+use crate::tuning::{CONSTANT_SPREAD, MAX_OFFSET};
 use std::sync::Arc;
 
 use super::Rows;
 
 /// The offset of each column.
 pub type Offsets = Arc<[f64]>;
-
-/// A column is far from 0 if its largest number is more than this number of times its range: the resolution of single
-/// precision is then coarser than 0.001 % of the range.
-const FAR: f64 = 256.0;
-
-/// A smaller range, relative to the largest number, is the rounding of a constant in double precision.
-const CONSTANT: f64 = 1e-14;
 
 /// The offsets of dense rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in
 /// single precision, and 0 of others. `None` if there are no such columns, and for sparse rows.
@@ -77,7 +71,10 @@ impl Range {
 
     fn offset(&self, n_rows: usize) -> f64 {
         let (width, size) = (self.most - self.least, self.most.abs().max(self.least.abs()));
-        let is_far = self.n == n_rows && size > FAR * width && width > CONSTANT * size && size < f64::from(f32::MAX);
+        let is_far = self.n == n_rows
+            && size > MAX_OFFSET * width
+            && width > CONSTANT_SPREAD * size
+            && size < f64::from(f32::MAX);
         if is_far && self.is_rounded { self.least + 0.5 * width } else { 0.0 }
     }
 }

@@ -40,7 +40,7 @@ const Z_SCORE: DescriptorRow = DescriptorRow {
 pub(crate) const ROWS: &[DescriptorRow] = &[MEAN_NORM, Z_SCORE];
 
 /// The part of its mean below which the deviation of a column in single precision is rounding.
-const ROUNDING: f64 = 1e-7;
+const MEAN_ROUNDING: f64 = 1e-7;
 
 /// The kind of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,8 @@ impl Descriptor for Scaler {
             Scaling::ZScore => {
                 let variances = variances(training, dense_of_any, &center)?;
                 // Below this a column differs from a constant only by rounding to single precision.
-                let is_constant = |at: usize| offset(at) == 0.0 && variances[at].sqrt() <= ROUNDING * center[at].abs();
+                let is_constant =
+                    |at: usize| offset(at) == 0.0 && variances[at].sqrt() <= MEAN_ROUNDING * center[at].abs();
                 let factor = |at: usize| if is_constant(at) { 0.0 } else { inverse(variances[at].sqrt()) };
                 (0..center.len()).map(factor).collect()
             }

@@ -21,12 +21,10 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, add_answer};
 use crate::similarity::{AnySimilarity, Similarity};
+use crate::tuning::BLOCK_SECONDS;
 
 /// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
 pub(crate) const CHUNK_ROWS: usize = 256;
-
-/// A block of a slow similarity should take no longer than this, in seconds, so that Ctrl-C takes effect quickly.
-const PATIENCE: f64 = 0.25;
 
 /// Negative eigenvalues of a smaller part of the positive ones are not worth a note.
 const MIN_NEGATIVE_EIGENVALUES: f64 = 1e-4;
@@ -366,7 +364,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The number of rows compared at a time.
     pub(crate) fn chunk_rows(&self) -> usize {
         let seconds_per_row = self.similarity.seconds_per_pair(&self.described) * self.n_columns() as f64;
-        ((PATIENCE / seconds_per_row) as usize).clamp(FEWEST_ROWS, CHUNK_ROWS)
+        ((BLOCK_SECONDS / seconds_per_row) as usize).clamp(FEWEST_ROWS, CHUNK_ROWS)
     }
 
     /// Weights in another order or on similarities instead of features, if that saves work.

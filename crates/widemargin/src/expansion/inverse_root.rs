@@ -10,18 +10,10 @@ use super::{NegativeEigenvalues, NystroemCut};
 use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::linalg::pivoted::Pivoted;
-
-/// The fraction of the largest eigenvalue at which features of classes end.
-const MILLIONTH: f64 = 1e-6;
-
-/// How many times the rounding of a similarity in single precision is a feature.
-const ABOVE_ROUNDING: f64 = 10.0;
-
-/// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
-const POWER_STEPS: usize = 8;
+use crate::tuning::{EXTREME_EIGENVALUE_STEPS, NYSTROEM_CUTOFF, NYSTROEM_ROUNDINGS};
 
 /// The least part of a polynomial's norm that is independent of the others; less is rounding in single precision.
-const RANK: f64 = 1e-5;
+const MIN_POLYNOMIAL_PART: f64 = 1e-5;
 
 /// W, and properties of S.
 #[derive(Clone, Debug)]
@@ -74,16 +66,16 @@ impl Rounding {
     /// eigenvalue.
     fn least_pivot(&self, largest: f64) -> f64 {
         match self.cut {
-            NystroemCut::Millionth | NystroemCut::PreciseMillionth => MILLIONTH * largest,
-            NystroemCut::Rounding => ABOVE_ROUNDING * self.entry,
+            NystroemCut::Millionth | NystroemCut::PreciseMillionth => NYSTROEM_CUTOFF * largest,
+            NystroemCut::Rounding => NYSTROEM_ROUNDINGS * self.entry,
         }
     }
 
     /// The same of eigenvalues, to whose errors all similarities of a row add: their roots, as errors of chance do.
     fn least_eigenvalue(&self, largest: f64, n: usize) -> f64 {
         match self.cut {
-            NystroemCut::Millionth | NystroemCut::PreciseMillionth => MILLIONTH * largest,
-            NystroemCut::Rounding => ABOVE_ROUNDING * self.entry * (n as f64).sqrt(),
+            NystroemCut::Millionth | NystroemCut::PreciseMillionth => NYSTROEM_CUTOFF * largest,
+            NystroemCut::Rounding => NYSTROEM_ROUNDINGS * self.entry * (n as f64).sqrt(),
         }
     }
 }
@@ -184,7 +176,7 @@ impl InverseRoot {
             reflections.iter().for_each(|reflection| reflect(reflection, &mut v));
             v[..at].fill(0.0);
             let rest = norm(&v);
-            if rest.is_nan() || rest <= RANK * whole {
+            if rest.is_nan() || rest <= MIN_POLYNOMIAL_PART * whole {
                 return Err(Some(format!(
                     "polynomial {} is a combination of the constant and the ones before it at the bases: leave it out",
                     at - 1
@@ -246,7 +238,7 @@ fn growth(n: usize, apply: impl Fn(Vec<f64>) -> Vec<f64>) -> f64 {
     // No pattern that a matrix may have.
     let mut x: Vec<f64> = (0..n).map(|i| (i as f64 * 0.618_033_988_75).fract() - 0.45).collect();
     let mut grown = 0.0;
-    for _ in 0..POWER_STEPS {
+    for _ in 0..EXTREME_EIGENVALUE_STEPS {
         let size = norm(&x);
         x.iter_mut().for_each(|x| *x /= size);
         x = apply(x);

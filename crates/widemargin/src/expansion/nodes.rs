@@ -1,16 +1,11 @@
 //! Selection of Nyström nodes that retain most of the kernel on the training data.
 //!
 //! With nodes c the map loses Σ_x ω(x) · (k(x, x) − k̂(x, x)), where ω counts the occurrences of the value x. A sketch
-//! of the values (at most [`GRID`] of them, at quantiles of the kernel's mass) is searched greedily, one node at a
+//! of the values (at most [`NODE_GRID`] of them, at quantiles of the kernel's mass) is searched greedily, one node at a
 //! time; then nodes are exchanged for better ones until none is found.
 
 use crate::similarity::AdditiveKernel;
-
-/// Number of representative values. The loss is smooth in log c: a finer grid gains nothing.
-const GRID: usize = 128;
-
-/// Rounds of exchange; two or three usually suffice.
-const ROUNDS: usize = 4;
+use crate::tuning::{NODE_GRID, NODE_ROUNDS};
 
 /// The best `n_nodes` nodes for values with these counts.
 ///
@@ -35,7 +30,7 @@ pub(super) fn search(grid: &[f64], mass: &[f64], unit: &[f64], n_nodes: usize) -
             None => break,
         }
     }
-    for _ in 0..ROUNDS {
+    for _ in 0..NODE_ROUNDS {
         let before = nodes.clone();
         for position in 0..nodes.len() {
             let current = nodes[position];
@@ -55,8 +50,8 @@ pub(super) fn search(grid: &[f64], mass: &[f64], unit: &[f64], n_nodes: usize) -
     nodes.iter().map(|&at| grid[at]).collect()
 }
 
-/// At most [`GRID`] of the values, each representing its share of Σ count · k(x, x), the kernel's mass. `pairs` are the
-/// values with their masses.
+/// At most [`NODE_GRID`] of the values, each representing its share of Σ count · k(x, x), the kernel's mass. `pairs` are
+/// the values with their masses.
 pub(super) fn sketch(mut pairs: Vec<(f64, f64)>) -> (Vec<f64>, Vec<f64>) {
     pairs.retain(|(_, mass)| *mass > 0.0);
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -65,7 +60,7 @@ pub(super) fn sketch(mut pairs: Vec<(f64, f64)>) -> (Vec<f64>, Vec<f64>) {
     let (mut done, mut last_bin) = (0.0, usize::MAX);
     for (value, share) in pairs {
         // A value belongs to the bin of its midpoint, so that a heavy one has its own bin.
-        let bin = (((done + 0.5 * share) / total * GRID as f64) as usize).min(GRID - 1);
+        let bin = (((done + 0.5 * share) / total * NODE_GRID as f64) as usize).min(NODE_GRID - 1);
         done += share;
         if bin == last_bin {
             // The bin is represented by its value of the largest mass so far.
@@ -88,7 +83,7 @@ fn residual(unit: &[f64], n: usize, nodes: &[usize]) -> Vec<f64> {
     let mut rest = unit.to_vec();
     for &node in nodes {
         let pivot = rest[node * n + node];
-        if pivot <= NEGLIGIBLE {
+        if pivot <= MIN_UNEXPLAINED {
             continue;
         }
         let column: Vec<f64> = rest[node * n..(node + 1) * n].to_vec();
@@ -103,13 +98,13 @@ fn residual(unit: &[f64], n: usize, nodes: &[usize]) -> Vec<f64> {
 }
 
 /// A value with a smaller unexplained part cannot serve as a further node.
-const NEGLIGIBLE: f64 = 1e-9;
+const MIN_UNEXPLAINED: f64 = 1e-9;
 
 /// The mass that a further node at `node` would explain.
 fn gain_of(rest: &[f64], mass: &[f64], node: usize) -> f64 {
     let n = mass.len();
     let pivot = rest[node * n + node];
-    if pivot <= NEGLIGIBLE {
+    if pivot <= MIN_UNEXPLAINED {
         return 0.0;
     }
     let row = &rest[node * n..(node + 1) * n];

@@ -8,7 +8,7 @@ use crate::linalg::eigen;
 use crate::similarity::OwnKernel;
 
 /// The bound of rounding, relative to the largest value of the kernel: users may compute in single precision.
-const ROUNDING: f64 = 1e-6;
+const KERNEL_ROUNDING: f64 = 1e-6;
 
 const NOT_DEFINITE: &str = "a kernel is positive semi-definite (the basis expansion takes any similarity; \
                             approximation = polynomial any symmetric function)";
@@ -77,7 +77,7 @@ fn check_zero(kernel: &OwnKernel, values: &[f64]) -> Result<Vec<f64>> {
     let size = diagonal.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     for (x, y) in [(values, &zeros[..]), (&zeros[..], values)] {
         let found = kernel.values(x, y)?;
-        if let Some(at) = found.iter().position(|value| value.abs() > ROUNDING * size) {
+        if let Some(at) = found.iter().position(|value| value.abs() > KERNEL_ROUNDING * size) {
             let (x, y, value) = (x[at], y[at], found[at]);
             let problem = "an additive kernel is 0 where x or y is 0, so that zeros can be skipped";
             return Err(kernel.wrong(format!("k({x}, {y}) = {value}: {problem}")));
@@ -117,7 +117,7 @@ fn examine(kernel: &OwnKernel, training: &Representatives, needs_definite: bool,
 fn check_definite(kernel: &OwnKernel, n: usize, matrix: &[f64]) -> Result<()> {
     let Some(found) = eigen::symmetric(matrix, n, false) else { return Ok(()) };
     let (least, most) = found.values.iter().fold((0.0f64, 0.0f64), |(l, m), value| (l.min(*value), m.max(*value)));
-    if least < -ROUNDING * most {
+    if least < -KERNEL_ROUNDING * most {
         let found = format!("between {n} of the training values it has the eigenvalues {least:.3e} to {most:.3e}");
         return Err(kernel.wrong(format!("{found}: {NOT_DEFINITE}")));
     }
@@ -130,7 +130,7 @@ fn check_symmetric(kernel: &OwnKernel, grid: &[f64], matrix: &[f64]) -> Result<(
     let size = matrix.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     for at in 0..n * n {
         let (value, other) = (matrix[at], matrix[at % n * n + at / n]);
-        if (value - other).abs() > ROUNDING * size {
+        if (value - other).abs() > KERNEL_ROUNDING * size {
             let (x, y) = (grid[at / n], grid[at % n]);
             let found = format!("k({x}, {y}) = {value} and k({y}, {x}) = {other}");
             return Err(kernel.wrong(format!("{found}: a kernel is symmetric")));

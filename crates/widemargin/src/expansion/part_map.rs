@@ -6,15 +6,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Matrix, Side, product};
-
-/// Eigenvalues of a covariance below this fraction of the largest count as this: the rounding of single precision is
-/// then magnified a hundredfold at most.
-const COVARIANCE_FLOOR: f64 = 1e-4;
-
-/// Up to this number of columns, rows are multiplied by a matrix in double precision: the matrix divides by roots of
-/// small eigenvalues, so that the terms cancel, and sums in single precision would depend on the order in which a
-/// machine adds them. The products of more columns take most of the time of a map, and are in single precision.
-const PRECISE_COLUMNS: usize = 512;
+use crate::tuning::{COVARIANCE_FLOOR, PRECISE_COLUMNS};
 
 /// Maps similarities to features.
 #[derive(Clone, Debug, PartialEq)]

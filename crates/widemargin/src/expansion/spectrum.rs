@@ -8,10 +8,10 @@ use crate::monitor::{Monitor, Progress};
 use crate::similarity::Similarity;
 
 /// Maximum number of samples: the matrix S of similarities between all pairs is n × n, and a few copies are stored.
-const MAX_SAMPLES: usize = 10_000;
+const MAX_SPECTRUM_SAMPLES: usize = 10_000;
 
 /// Single-precision similarities that differ by less than this fraction of the largest are equal up to rounding.
-const SAME: f64 = 1e-5;
+const SYMMETRY_TOL: f64 = 1e-5;
 
 /// Eigenvalues of one similarity on some samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Spectrum {
     /// Whether the similarity is a kernel on these samples: symmetric, and without negative eigenvalues, within
     /// rounding.
     pub fn is_kernel(&self) -> bool {
-        self.asymmetry < SAME && self.negative().ratio == 0.0
+        self.asymmetry < SYMMETRY_TOL && self.negative().ratio == 0.0
     }
 }
 
@@ -95,8 +95,8 @@ pub fn spectrum_with<S: Similarity>(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<Spectrum>> {
     let n = samples.len();
-    if n == 0 || n > MAX_SAMPLES {
-        let expected = format!("from 1 to {MAX_SAMPLES}: the matrix of all pairs is stored and decomposed");
+    if n == 0 || n > MAX_SPECTRUM_SAMPLES {
+        let expected = format!("from 1 to {MAX_SPECTRUM_SAMPLES}: the matrix of all pairs is stored and decomposed");
         return Err(Error::parameter("samples", n, expected));
     }
     let raw = BasisExpansion::raw(similarity, samples.clone())?;
@@ -134,7 +134,7 @@ fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
     let mut values = eigen::symmetric(&symmetric, n, false).ok_or_else(failed)?.values;
     values.reverse();
     let rounding = n as f64 * f64::from(f32::EPSILON) * largest;
-    let raw = if asymmetry < SAME {
+    let raw = if asymmetry < SYMMETRY_TOL {
         values.iter().map(|&value| (value, 0.0)).collect()
     } else {
         let (re, im) = eigen::general(matrix, n).ok_or_else(failed)?;

@@ -15,6 +15,7 @@ use crate::draw::is_drawn;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::tuning::{BLOCK_HELD_OUT_ONE_IN, MAX_BLOCK_HELD_OUT};
 
 /// The maximum number of tasks per pass. The partition depends only on the sizes, and sums are added in its order, so
 /// that results do not depend on the number of threads.
@@ -22,10 +23,6 @@ const MAX_SHARDS: usize = 32;
 
 /// Minimum rows per task.
 const MIN_ROWS: usize = 256;
-
-/// One in this number of a block's rows is held out, and at most [`MAX_HELD_OUT`] of them.
-const HELD_OUT_ONE_IN: usize = 10;
-const MAX_HELD_OUT: usize = 1000;
 
 /// Adjacent rows and their state: single precision, `[problem][row]`.
 #[derive(Debug)]
@@ -137,7 +134,7 @@ impl<'a> BlockObjective<'a> {
 
     /// Whether a row of the block is one of those that can be held out.
     fn can_be_held_out(&self, row: usize) -> bool {
-        let one_in = HELD_OUT_ONE_IN.max(self.block.n_rows().div_ceil(MAX_HELD_OUT));
+        let one_in = BLOCK_HELD_OUT_ONE_IN.max(self.block.n_rows().div_ceil(MAX_BLOCK_HELD_OUT));
         is_drawn(row, one_in)
     }
 

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers, part_query};
+use crate::tuning::MAX_PARTED_FEATURES;
 
 /// Rows of features with their targets and costs; a part is the objective over some of them.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +36,6 @@ pub const LINEAR_QUERIES: &[Entry<LinearRows>] = &[
     Entry::of::<HoldOut>(),
     Entry::of::<HeldOut>(),
 ];
-
-/// Features beyond which workers make no Gram matrix: one takes 256 MB there, and a tree of sums has several in a
-/// place.
-const MAX_GRAM_FEATURES: usize = 8192;
 
 part_query! { LinearRows: Sizes "sizes" {} -> Option<(Shape, Cost)> { READS_FEATURES = false, IS_RECORDED = false }
 |_, rows, _| Ok(Some((rows.shape(), rows.cost()))),
@@ -222,7 +219,7 @@ impl<W: Workers> RemoteObjective<W> {
     pub fn new(workers: W, monitor: &Monitor<'_>) -> Result<Self> {
         let mut rows = Remote::new(workers);
         let (shape, mut cost) = rows.reduce(&Sizes {}, monitor)?.ok_or(Error::NoSamples(""))?;
-        if shape.n_features > MAX_GRAM_FEATURES {
+        if shape.n_features > MAX_PARTED_FEATURES {
             cost.gram = f64::INFINITY;
         }
         Ok(RemoteObjective { rows, shape, cost })

@@ -12,9 +12,7 @@ use super::objective::{ActiveRows, Cost, Gram, Shape};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::partition::{Executor, Query};
-
-/// Number of steps after which products use all rows: the sample is then too small for the requested accuracy.
-const STEPS: u32 = 12;
+use crate::tuning::SAMPLED_STEPS;
 
 /// The sum over all rows, with the Hessian of a sample of them.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ impl<A: Objective, S: Objective> SampledObjective<A, S> {
     }
 
     fn is_sample_enough(&self) -> bool {
-        self.steps < STEPS
+        self.steps < SAMPLED_STEPS
     }
 }
 

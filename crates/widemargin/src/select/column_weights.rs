@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::parameters::List;
 use crate::tuning::{
-    FIRST_NOISE, FURTHER_EVALUATIONS, SCALE_EVALUATIONS, STRONG_ODDS, TIED_EVALUATIONS, WEIGHTED_COLUMNS,
+    FIRST_NOISE, FURTHER_EVALUATIONS, MIN_LOG_ODDS, SCALE_EVALUATIONS, TIED_EVALUATIONS, WEIGHTED_COLUMNS,
 };
 
 /// The scales of the columns by the likelihood of a kernel.
@@ -34,12 +34,12 @@ impl ColumnLikelihood {
 
     /// Whether the odds are for scales of their own.
     pub fn is_likely(&self) -> bool {
-        self.gain() - self.penalty > STRONG_ODDS
+        self.gain() - self.penalty > MIN_LOG_ODDS
     }
 
     /// Whether these scales are likelier than those of another kernel.
     pub fn is_likelier(&self, other: &ColumnLikelihood) -> bool {
-        self.each.cost < other.each.cost - STRONG_ODDS
+        self.each.cost < other.each.cost - MIN_LOG_ODDS
     }
 
     /// The kernel on weighted columns, the largest weight 1.
@@ -78,7 +78,8 @@ pub(super) fn learn_columns(
             break;
         }
         let known = before.iter().find(|known| known.kernel == kernel);
-        let is_hopeless = |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= STRONG_ODDS;
+        let is_hopeless =
+            |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= MIN_LOG_ODDS;
         if known.map_or(!before.is_empty(), is_hopeless) {
             continue;
         }

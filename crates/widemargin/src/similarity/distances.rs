@@ -2,7 +2,7 @@
 //! close to each other.
 //!
 //! Products are the fast way to compute them, ‖x‖² + ‖y‖² − 2 x·y, but lose precision if the distance is much smaller
-//! than the norms. Pairs whose distance is below [`CANCELLED`] times the norms are therefore recomputed from
+//! than the norms. Pairs whose distance is below [`CANCELLED_DISTANCE`] times the norms are therefore recomputed from
 //! differences. This depends only on the sample and the bases, not on the other samples of a block.
 
 use std::borrow::Cow;
@@ -14,17 +14,7 @@ use crate::error::{Error, Result};
 use crate::isa::compiled;
 use crate::linalg;
 use crate::memory;
-
-/// The fraction of the two norms below which a distance is recomputed. Above, the rounding error relative to the
-/// distance is at most 8 times that relative to the norms. Of digits (USPS, MNIST) 1.1 % and 0.02 % of all pairs are
-/// below.
-const CANCELLED: f64 = 1.0 / 8.0;
-
-/// The same in double precision: above, the relative error is at most 1e-9.
-const CANCELLED_IN_DOUBLE: f64 = 1e-6;
-
-/// With at most this many features, differences are as fast as products.
-const FEW_FEATURES: usize = 32;
+use crate::tuning::{CANCELLED_DISTANCE, CANCELLED_DOUBLE, MAX_DIFFERENCE_FEATURES};
 
 /// Bases interleaved at a time.
 const TILE: usize = 64;
@@ -40,7 +30,7 @@ pub(super) fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut 
     let term = |difference: f32| difference * difference;
     check_widths(bases, samples)?;
     if let (Vectors::Dense(b), Vectors::Dense(s)) = (bases, samples) {
-        if b.n_cols <= FEW_FEATURES {
+        if b.n_cols <= MAX_DIFFERENCE_FEATURES {
             sums_of_terms(b, s, block, |x, y| term(x - y));
             return Ok(());
         }
@@ -98,7 +88,7 @@ fn sparse_distances(
             };
             let sum = own + row.iter().map(more).sum::<f64>();
             let size = own + norm;
-            *out = if sum < CANCELLED_IN_DOUBLE * size || sum.is_nan() {
+            *out = if sum < CANCELLED_DOUBLE * size || sum.is_nan() {
                 of_pair(&sample, row.iter().copied(), term)
             } else {
                 sum
@@ -130,7 +120,7 @@ pub(super) fn precise_values(
         let hint = ": samples and bases must have the same features, at least one";
         return Err(Error::FeatureCount { found: samples.n_cols, trained: bases.n_cols, hint });
     }
-    if bases.n_cols > FEW_FEATURES && measure == Measure::Squared {
+    if bases.n_cols > MAX_DIFFERENCE_FEATURES && measure == Measure::Squared {
         precise_squared_distances(&bases, &samples, block);
         apply(block);
     } else {
@@ -156,7 +146,7 @@ fn precise_squared_distances(bases: &DenseMatrix<f32>, samples: &DenseMatrix<f32
         for ((out, basis), norm) in out.iter_mut().zip(wide_bases.chunks(d)).zip(&norms) {
             let size = own + norm;
             *out = size - 2.0 * *out;
-            if *out < CANCELLED_IN_DOUBLE * size || out.is_nan() {
+            if *out < CANCELLED_DOUBLE * size || out.is_nan() {
                 *out = sample.iter().zip(basis).map(|(x, y)| (x - y) * (x - y)).sum();
             }
         }
@@ -292,10 +282,10 @@ compiled! {
             for (out, basis) in out.iter_mut().zip(norms) {
                 let size = basis + norm;
                 *out = (size + factor * f64::from(*out)) as f32;
-                n_right += u32::from(f64::from(*out) >= CANCELLED * size);
+                n_right += u32::from(f64::from(*out) >= CANCELLED_DISTANCE * size);
             }
             if n_right < out.len() as u32 {
-                let right = |(out, basis): (&f32, &f64)| f64::from(*out) >= CANCELLED * (basis + norm);
+                let right = |(out, basis): (&f32, &f64)| f64::from(*out) >= CANCELLED_DISTANCE * (basis + norm);
                 let pairs = out.iter().zip(norms).enumerate();
                 cancelled.extend(pairs.filter(|(_, pair)| !right(*pair)).map(|(at, _)| left + at));
             }

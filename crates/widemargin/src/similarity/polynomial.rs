@@ -1,12 +1,10 @@
 //! The polynomials of a conditionally positive definite kernel.
 
 use crate::error::{Error, Result};
+use crate::tuning::CONSTANT_SPREAD;
 
 /// Maximum number of monomials, which are columns of a dense matrix.
 const MAX_MONOMIALS: usize = 20_000;
-
-/// A column whose spread is below this fraction of its size counts as constant, up to rounding.
-const CONSTANT: f64 = 1e-14;
 
 /// All monomials up to a degree in centered, unit-scaled coordinates.
 ///
@@ -46,7 +44,7 @@ impl PolynomialSpace {
     /// # Errors
     /// As for [`PolynomialSpace::fit`].
     pub fn of_moments(degree: Option<u32>, center: Vec<f64>, variances: &[f64]) -> Result<Self> {
-        let constant = |spread: f64, center: f64| spread.sqrt() <= CONSTANT * center.abs();
+        let constant = |spread: f64, center: f64| spread.sqrt() <= CONSTANT_SPREAD * center.abs();
         let factors = variances
             .iter()
             .zip(&center)

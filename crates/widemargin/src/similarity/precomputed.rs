@@ -7,9 +7,7 @@ use crate::data::{Rows, Samples, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::spec::Step;
-
-/// Rows from which gamma is learned.
-const ROWS_TO_LEARN: usize = 1000;
+use crate::tuning::GAMMA_ROWS;
 
 const PRECOMPUTED: SimilarityRow = SimilarityRow {
     name: "precomputed",
@@ -132,7 +130,7 @@ impl Similarity for Precomputed {
             return Ok(());
         }
         let n = training.samples.n_samples();
-        let some: Vec<usize> = (0..n.min(ROWS_TO_LEARN)).map(|i| i * n / n.min(ROWS_TO_LEARN)).collect();
+        let some: Vec<usize> = (0..n.min(GAMMA_ROWS)).map(|i| i * n / n.min(GAMMA_ROWS)).collect();
         let rows = training.samples.select(&some)?;
         let (mut sum, mut total) = (0.0, 0.0);
         let n_distances = rows.n_cols().saturating_sub(self.n_polynomials);

@@ -14,8 +14,8 @@
 //! steps. A kernel longer than a series sees zeros before and after it, whichever half it belongs to; so a series
 //! may have any length.
 //!
-//! Random choices of the paper: each convolution takes its bias from one of up to [`PROBES`] training series, evenly
-//! spaced in the sum of the weights; the seed draws which. It also draws the channels.
+//! Random choices of the paper: each convolution takes its bias from one of up to [`BIAS_PROBES`] training series,
+//! evenly spaced in the sum of the weights; the seed draws which. It also draws the channels.
 
 mod convolve;
 mod layout;
@@ -36,6 +36,7 @@ use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
+use crate::tuning::BIAS_PROBES;
 
 const MINIROCKET: DescriptorRow = DescriptorRow {
     name: "minirocket",
@@ -59,9 +60,6 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
 };
 
 pub(crate) const ROWS: &[DescriptorRow] = &[MINIROCKET];
-
-/// Maximum number of training series that biases come from.
-const PROBES: usize = 1024;
 
 /// Series to vectors of shares, learned from the training series.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +122,7 @@ impl MiniRocket {
         for (dilation, &count) in layout.counts.iter().enumerate() {
             training.go_on("describe")?;
             for kernel in 0..N_KERNELS {
-                let row = places[random.random_range(0..PROBES)];
+                let row = places[random.random_range(0..BIAS_PROBES)];
                 let probe = probes.series(rows.binary_search(&row).expect("a row of a place"));
                 work.convolution(probe, dilation, kernel, &mut values);
                 let first = biases.len();
@@ -213,19 +211,19 @@ impl Descriptor for MiniRocket {
     }
 }
 
-/// The row at each of [`PROBES`] evenly spaced places of the sum of the weights: a weight is a number of copies.
+/// The row at each of [`BIAS_PROBES`] evenly spaced places of the sum of the weights: a weight is a number of copies.
 fn probes(weights: &[f64]) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
     let (mut row, mut end) = (0, weights[0]);
     let mut at = |probe: usize| {
-        let place = (probe as f64 + 0.5) / PROBES as f64 * total;
+        let place = (probe as f64 + 0.5) / BIAS_PROBES as f64 * total;
         while end <= place && row + 1 < weights.len() {
             row += 1;
             end += weights[row];
         }
         row
     };
-    (0..PROBES).map(&mut at).collect()
+    (0..BIAS_PROBES).map(&mut at).collect()
 }
 
 /// The quantiles of numbers, linear between two of them.

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::kernel_blocks::first_of_equals;
 use crate::error::{Error, Result};
 use crate::par::Pool;
-use crate::tuning::{MEANS_PASSES, MEDOID_CANDIDATES};
+use crate::tuning::{CLUSTERING_PASSES, MEDOID_CANDIDATES};
 
 /// Samples that k-means and k-medoids use per basis.
 pub const SAMPLES_PER_BASIS: usize = 25;
@@ -165,7 +165,7 @@ impl Clustering<'_> {
 
     /// Lloyd's algorithm from these centers.
     fn k_means(&self, mut centers: Vec<f64>) -> Result<Vec<f64>> {
-        for _ in 0..MEANS_PASSES {
+        for _ in 0..CLUSTERING_PASSES {
             let owners = self.owners(&centers)?;
             self.recenter(&mut centers, &owners);
         }
@@ -174,7 +174,7 @@ impl Clustering<'_> {
 
     /// Lloyd's algorithm with medoids, from these samples.
     fn k_medoids(&self, mut medoids: Vec<usize>) -> Result<Vec<usize>> {
-        for _ in 0..MEANS_PASSES {
+        for _ in 0..CLUSTERING_PASSES {
             let mut centers = self.places(&medoids);
             let owners = self.owners(&centers)?;
             self.recenter(&mut centers, &owners);

@@ -7,8 +7,8 @@
 //! with the others fixed, until none of them gains: a local maximum that is never below that of any displacement common
 //! to all cells, no displacement among them. Nothing is random.
 
-/// The most combinations of labels of the shorter side for which the maximum is exact.
-const EXACT: usize = 1000;
+/// Combinations of labels of the shorter side up to which the maximum is exact.
+const MAX_EXACT_LABELINGS: usize = 1000;
 
 /// A displacement of a cell on the bases' and on the samples' side: \[down, across, down, across\].
 pub(super) type Label = [i64; 4];
@@ -31,7 +31,7 @@ impl Fields {
     /// Whether the maximum of grids of this shape is exact.
     pub fn is_exact(sides: [usize; 2], n_labels: usize) -> bool {
         let shorter = sides[0].min(sides[1]);
-        shorter == 1 || n_labels.checked_pow(shorter as u32).is_some_and(|states| states <= EXACT)
+        shorter == 1 || n_labels.checked_pow(shorter as u32).is_some_and(|states| states <= MAX_EXACT_LABELINGS)
     }
 
     /// The operations of a maximum, roughly.

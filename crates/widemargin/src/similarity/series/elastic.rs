@@ -9,6 +9,7 @@ use crate::isa::Isa;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::similarity::{Comparison, Similarity};
 use crate::spec::Step;
+use crate::tuning::GAMMA_PROBES;
 
 /// The parameter of the band, which all have.
 pub(super) const WINDOW: Parameter = Parameter::new(
@@ -48,9 +49,6 @@ pub struct Elastic<F> {
     form: Form,
     step: Step,
 }
-
-/// Number of series on each side from which `gamma=auto` takes the mean distance; with fewer, some are repeated.
-const PROBES: usize = 64;
 
 #[allow(private_bounds, reason = "the rules are the library's")]
 impl<F: Rule> Elastic<F> {
@@ -218,13 +216,13 @@ fn by_length(series: &Series) -> Vec<usize> {
     order
 }
 
-/// Rows at [`PROBES`] evenly spaced places of the sum of the weights.
+/// Rows at [`GAMMA_PROBES`] evenly spaced places of the sum of the weights.
 fn evenly(weights: &[f64], offset: f64) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
-    let mut rows = Vec::with_capacity(PROBES);
+    let mut rows = Vec::with_capacity(GAMMA_PROBES);
     let (mut before, mut row) = (0.0, 0);
-    for probe in 0..PROBES {
-        let place = (probe as f64 + offset) / PROBES as f64 * total;
+    for probe in 0..GAMMA_PROBES {
+        let place = (probe as f64 + offset) / GAMMA_PROBES as f64 * total;
         while row + 1 < weights.len() && before + weights[row] <= place {
             before += weights[row];
             row += 1;

@@ -127,7 +127,7 @@ fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(
 }
 
 /// A squared distance below this fraction of the norms is computed from differences; above it, eleven digits remain.
-const CANCELLED: f64 = 1e-4;
+const CANCELLED_COUNTS: f64 = 1e-4;
 
 /// block\[sample\]\[basis\] = value(‖u(x·x) x − u(y·y) y‖², x·x, y·y), where u is a scale factor.
 fn fill_distances(
@@ -148,7 +148,7 @@ fn fill_distances(
             let (yy, b) = (squares[basis], unit(squares[basis]));
             let size = a * a * xx + b * b * yy;
             let mut squared = size - 2.0 * a * b * product_with(bases, basis, &x);
-            if squared < CANCELLED * size {
+            if squared < CANCELLED_COUNTS * size {
                 let differences = x.iter().zip(dense_row(bases, basis)).map(|(x, y)| a * x - b * y);
                 squared = differences.map(|difference| difference * difference).sum();
             }

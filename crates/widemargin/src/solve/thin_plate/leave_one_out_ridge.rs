@@ -270,11 +270,8 @@ impl<'a> System<'a> {
             for (problem, values) in loo_values.iter_mut().enumerate() {
                 let residual = fit.residuals.at(row, problem) / self.roots[row];
                 // For a single sample the fit is undetermined: its decision value is 0.
-                values[row] = if part > MIN_RESIDUAL_LEVERAGE {
-                    problems.targets.sign(row, problem) - residual / part
-                } else {
-                    0.0
-                };
+                let value = || problems.targets.sign(row, problem) - residual / part;
+                values[row] = if part > MIN_RESIDUAL_LEVERAGE { value() } else { 0.0 };
             }
         }
         loo_values

@@ -79,7 +79,7 @@ pub(crate) const RIDGE_C_PER_DECADE: i32 = 8;
 pub(crate) const MIN_PATH_LAMBDA: f64 = 1e-7;
 /// Multiple of the best C at which a path ends.
 pub(crate) const MAX_C_BEYOND_BEST: f64 = 100.0;
-/// First λ of a thin plate path, in scale-free units and half decades, as all of a path.
+/// First λ of a thin plate path; like all of that path in scale-free units, and in half decades.
 pub(crate) const LAMBDA_PATH_START: i32 = -4;
 /// First λ under a time limit, for which a classifier is smooth (decision 0026).
 pub(crate) const TIMED_PATH_START: i32 = 0;
@@ -263,7 +263,7 @@ pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
 pub(crate) const SELECTION_SAMPLES: usize = 1000;
 /// Samples on which the basis expansion selects C (decision 0027).
 pub(crate) const C_SAMPLES: usize = 2000;
-/// Numbers of a matrix with which the squared loss is solved in closed form, at most: 1 GiB each.
+/// Numbers of a matrix for the squared loss in closed form, at most: 1 GiB each, two or three at a time.
 pub(crate) const MAX_SQUARED_LOSS_NUMBERS: usize = 1 << 27;
 /// Samples per class whose accuracy can be distinguished from chance, at least (decision 0030).
 pub(crate) const SAMPLES_PER_CLASS: usize = 10;

@@ -11,7 +11,7 @@ pub(crate) fn prefetch<T>(memory: &[T]) {
 }
 
 /// Allocations below this size are not checked.
-const NO_QUESTION: u64 = 64 << 20;
+const UNCHECKED_BYTES: u64 = 64 << 20;
 
 /// Memory available without swapping and within the process's address space limit, if the system reports it. A larger
 /// allocation may well succeed, and the process be killed when it uses the memory: hence this check.
@@ -28,7 +28,7 @@ pub(crate) fn available() -> Option<u64> {
 /// # Errors
 /// [`Error::Memory`].
 pub(crate) fn check(needed: u64, what: impl FnOnce() -> String, hint: &'static str) -> Result<()> {
-    if needed < NO_QUESTION {
+    if needed < UNCHECKED_BYTES {
         return Ok(());
     }
     match available() {

@@ -45,7 +45,7 @@ const MAX_POWERS: usize = 3;
 
 /// A node whose kernel function is within this distance of the span of the others (relative to its own norm) adds
 /// rounding errors instead of accuracy.
-const DEPENDENT: f64 = 1e-9;
+const MIN_NODE_DISTANCE: f64 = 1e-9;
 
 /// The kernel of a map: k(c, ·) for its nodes c.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,7 +159,7 @@ impl AdditiveMap {
             let correlations: Vec<f64> = independent.iter().map(|&other| unit_kernel(other, node)).collect();
             let explained = lower_times(&inverse, &correlations);
             let pivot = 1.0 - explained.iter().map(|e| e * e).sum::<f64>();
-            if pivot <= DEPENDENT {
+            if pivot <= MIN_NODE_DISTANCE {
                 continue;
             }
             let mut row = vec![0.0; independent.len() + 1];

@@ -33,10 +33,10 @@ const MIN_NEGATIVE_EIGENVALUES: f64 = 1e-4;
 const MAX_ASYMMETRY: f64 = 1e-4;
 
 /// With negative eigenvalues of this part of the positive ones a similarity is far from definite.
-const FAR_FROM_DEFINITE: f64 = 0.5;
+const MIN_INDEFINITENESS: f64 = 0.5;
 
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
-const FEWEST_ROWS: usize = 4;
+const MIN_BLOCK_ROWS: usize = 4;
 
 /// A fitted expansion: a similarity, its bases, and the normalization of each of its parts.
 pub struct BasisExpansion<S: Similarity> {
@@ -253,7 +253,7 @@ impl<S: Similarity> BasisExpansion<S> {
                 self.normalization,
                 100.0 * negative,
             );
-            if negative > FAR_FROM_DEFINITE && is_conditional {
+            if negative > MIN_INDEFINITENESS && is_conditional {
                 warnings.push(remark + ", which is far from conditionally positive definite")
             } else {
                 notes.push(remark)
@@ -364,7 +364,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The number of rows compared at a time.
     pub(crate) fn chunk_rows(&self) -> usize {
         let seconds_per_row = self.similarity.seconds_per_pair(&self.described) * self.n_columns() as f64;
-        ((BLOCK_SECONDS / seconds_per_row) as usize).clamp(FEWEST_ROWS, CHUNK_ROWS)
+        ((BLOCK_SECONDS / seconds_per_row) as usize).clamp(MIN_BLOCK_ROWS, CHUNK_ROWS)
     }
 
     /// Weights in another order or on similarities instead of features, if that saves work.

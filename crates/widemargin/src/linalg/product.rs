@@ -93,7 +93,7 @@ pub(crate) fn times<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
 }
 
 /// Products of at most this many multiplications take another path through faer, with another order of summation.
-const SMALL: usize = 16 * 16 * 16;
+const SMALL_PRODUCT: usize = 16 * 16 * 16;
 
 /// Rows of every product on processors other than x86-64, where the order in which faer sums a row's products depends
 /// on how many rows there are.
@@ -111,8 +111,8 @@ fn row_by_row<T: Real>(out: &mut [T], a: &[T], b: MatRef<'_, T>) {
             let parts = out.chunks_mut(rows * m).zip(a.chunks(rows * d));
             return parts.for_each(|(out, a)| row_by_row(out, a, b));
         }
-        Some(rows) => rows.max(SMALL / (m * d) + 1),
-        None => n.max(2).max(SMALL / (m * d) + 1),
+        Some(rows) => rows.max(SMALL_PRODUCT / (m * d) + 1),
+        None => n.max(2).max(SMALL_PRODUCT / (m * d) + 1),
     };
     let product = |out: &mut [T], a: &[T], n: usize| {
         let out = MatMut::from_row_major_slice_mut(out, n, m);

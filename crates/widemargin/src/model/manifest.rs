@@ -14,7 +14,7 @@ const NAME: &str = "fit.json";
 const FORMAT: u32 = 1;
 
 /// Number of samples whose content is compared.
-const LOOKED_AT: usize = 64;
+const FINGERPRINT_SAMPLES: usize = 64;
 
 /// Identifies a fit by its parameters and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl Manifest {
         weights: &[f64],
     ) -> Result<Self> {
         let n = samples.n_samples();
-        let rows: Vec<usize> = (0..n.min(LOOKED_AT)).map(|at| at * n / n.min(LOOKED_AT)).collect();
+        let rows: Vec<usize> = (0..n.min(FINGERPRINT_SAMPLES)).map(|at| at * n / n.min(FINGERPRINT_SAMPLES)).collect();
         let mut content = Fingerprint::default();
         for (at, print) in samples.fingerprints(&rows)?.unwrap_or_default().into_iter().enumerate() {
             content.add(2 * at, print as u64);

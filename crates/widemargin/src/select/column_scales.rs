@@ -48,10 +48,10 @@ pub(super) struct Likely {
 }
 
 /// The most that the logarithm of a scale changes in one step.
-const STEP: f64 = 3.0;
+const MAX_LOG_STEP: f64 = 3.0;
 
 /// Pairs of steps and changes of the gradient that are remembered.
-const REMEMBERED: usize = 10;
+const REMEMBERED_STEPS: usize = 10;
 
 /// Of the slope, the part by which a step must gain (Armijo).
 const ARMIJO: f64 = 1e-4;
@@ -110,7 +110,7 @@ impl Table<'_> {
                 continue;
             }
             let longest = direction.iter().fold(0.0f64, |most, d| most.max(d.abs()));
-            let limit = if pairs.is_empty() { 1.0 } else { STEP };
+            let limit = if pairs.is_empty() { 1.0 } else { MAX_LOG_STEP };
             let mut length = if longest > limit || pairs.is_empty() { limit / longest } else { 1.0 };
             let found = loop {
                 if evaluations >= most {
@@ -141,7 +141,7 @@ impl Table<'_> {
             let change: Vec<f64> = changed.iter().zip(&gradient).map(|(now, before)| now - before).collect();
             if dot(&step, &change) > 1e-10 * dot(&change, &change) {
                 pairs.push((step, change));
-                if pairs.len() > REMEMBERED {
+                if pairs.len() > REMEMBERED_STEPS {
                     pairs.remove(0);
                 }
             }

@@ -33,7 +33,7 @@ const MAX_CALIBRATION_STEPS: usize = 100;
 const MARGINS: [f64; 2] = [-1.0, 1.0];
 
 /// The slope where nothing was calibrated: a squared hinge estimates 2P − 1, which is tanh(a f / 2) to first order.
-const ASSUMED: f64 = 2.0;
+const UNCALIBRATED_SLOPE: f64 = 2.0;
 
 /// The kind of decision values of a calibration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Calibration {
     /// The calibration of a model without held-out scores.
     pub(crate) fn assumed(n_classes: usize) -> Self {
         let n_slopes = if n_classes == 2 { 1 } else { MARGINS.len() + 1 };
-        Calibration { slopes: vec![ASSUMED; n_slopes], on: CalibratedOn::Nothing.to_string(), n_samples: 0 }
+        Calibration { slopes: vec![UNCALIBRATED_SLOPE; n_slopes], on: CalibratedOn::Nothing.to_string(), n_samples: 0 }
     }
 
     /// The problem of a calibration that was read, for a model with this number of classes, or labels if multilabel.

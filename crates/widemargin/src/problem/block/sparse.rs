@@ -40,11 +40,11 @@ pub(super) fn add_combination(view: &CsrView<'_, f32>, rows: &[u32], factors: &[
 }
 
 /// A scattered multiply-add takes about as long as 16 of a dense product.
-const SCATTER: f64 = 16.0;
+const SCATTER_COST: f64 = 16.0;
 
 pub(super) fn gram_cost(view: &CsrView<'_, f32>) -> f64 {
     let pairs = |row| 0.5 * (view.n_stored_in(row) as f64).powi(2);
-    SCATTER * (0..view.n_rows()).map(pairs).sum::<f64>()
+    SCATTER_COST * (0..view.n_rows()).map(pairs).sum::<f64>()
 }
 
 /// Rows of the Gram matrix per task; fixed, so that results do not depend on the number of threads.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::parameters::Arguments;
 
 /// The part of a mass of 1 that counts as 0.
-const NOTHING: f64 = 1e-12;
+const MASS_ROUNDING: f64 = 1e-12;
 
 /// s(x, y) of a spec.
 pub(super) fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Result<f64> {
@@ -55,7 +55,7 @@ fn by_shortest_paths(x: &[f64], y: &[f64], distance: &dyn Fn(usize, usize) -> f6
     let mut moved = vec![vec![0.0f64; to.len()]; from.len()];
     loop {
         // The cost of the way to each pile and hole, and where it comes from.
-        let of_pile = |pile: &f64| if *pile > NOTHING { 0.0 } else { f64::INFINITY };
+        let of_pile = |pile: &f64| if *pile > MASS_ROUNDING { 0.0 } else { f64::INFINITY };
         let (mut to_piles, mut to_holes) =
             (piles.iter().map(of_pile).collect::<Vec<_>>(), vec![f64::INFINITY; to.len()]);
         let (mut before_piles, mut before_holes) = (vec![None; from.len()], vec![0; to.len()]);
@@ -65,16 +65,16 @@ fn by_shortest_paths(x: &[f64], y: &[f64], distance: &dyn Fn(usize, usize) -> f6
             for (i, &a) in from.iter().enumerate() {
                 for (j, &b) in to.iter().enumerate() {
                     let cost = distance(a, b);
-                    if to_piles[i] + cost < to_holes[j] - NOTHING {
+                    if to_piles[i] + cost < to_holes[j] - MASS_ROUNDING {
                         (to_holes[j], before_holes[j], is_shorter) = (to_piles[i] + cost, i, true);
                     }
-                    if moved[i][j] > NOTHING && to_holes[j] - cost < to_piles[i] - NOTHING {
+                    if moved[i][j] > MASS_ROUNDING && to_holes[j] - cost < to_piles[i] - MASS_ROUNDING {
                         (to_piles[i], before_piles[i], is_shorter) = (to_holes[j] - cost, Some(j), true);
                     }
                 }
             }
         }
-        let open = (0..to.len()).filter(|&j| holes[j] > NOTHING && to_holes[j].is_finite());
+        let open = (0..to.len()).filter(|&j| holes[j] > MASS_ROUNDING && to_holes[j].is_finite());
         let Some(end) = open.min_by(|a, b| to_holes[*a].total_cmp(&to_holes[*b])) else { break };
         let (mut most, mut hole) = (holes[end], end);
         let begin = loop {

@@ -11,7 +11,7 @@ use crate::tuning::MAX_WOODBURY_ROUNDING;
 const TILE: usize = 128;
 
 /// The rounding of a product of two rows in single precision, in units of their norms.
-const SINGLE: f64 = 1.0 / (1u32 << 22) as f64;
+const SINGLE_ROUNDING: f64 = 1.0 / (1u32 << 22) as f64;
 
 /// The inverse of pI + Σ h ψψᵀ by the matrix inversion lemma (Woodbury): it maps r to q − Ψᵀ(pD⁻¹ + ΨΨᵀ)⁻¹Ψq with q =
 /// r/p, where D are the curvatures h and p is the factor of the penalty. A penalized intercept is a feature that is
@@ -106,7 +106,7 @@ impl RowsFactor {
 fn is_negligible(rows: &[f64], size: usize, curvatures: &[f64], penalty: f64) -> bool {
     let square = rows.chunks(size).map(|row| linalg::factor::dot(row, row)).fold(0.0, f64::max);
     let steepest = curvatures.iter().copied().fold(0.0, f64::max);
-    SINGLE * (curvatures.len() as f64).sqrt() * square * steepest <= MAX_WOODBURY_ROUNDING * penalty
+    SINGLE_ROUNDING * (curvatures.len() as f64).sqrt() * square * steepest <= MAX_WOODBURY_ROUNDING * penalty
 }
 
 /// The lower triangle of ΨΨᵀ, row-major, or `None` if the monitor says to stop. n²·size flops.

@@ -7,17 +7,17 @@ use crate::expansion::{ROW_BYTES, entry_bytes};
 use crate::solve::dual::packed_row_bytes;
 
 /// The maximum number of blocks for pieces in memory.
-const MAX_IN_MEMORY: u64 = 64;
+const MAX_BLOCKS_IN_MEMORY: u64 = 64;
 
 /// With more blocks than this, reads become too small: more memory is needed.
 const MAX_BLOCKS: u64 = 4096;
 
 /// Minimum and maximum bytes of a piece. Larger pieces would be too few for different combinations of rows in each
 /// round.
-const PIECE: (u64, u64) = (1 << 8, 1 << 20);
+const PIECE_BYTES: (u64, u64) = (1 << 8, 1 << 20);
 
 /// Minimum number of pieces, unless they would become too small.
-const PIECES: u64 = 4096;
+const MIN_PIECES: u64 = 4096;
 
 /// Number of pieces in progress at a time.
 pub(super) const BUFFERS: usize = 16;
@@ -27,10 +27,10 @@ pub(super) const BUFFERS: usize = 16;
 pub(super) const MAX_THREADS: usize = 16;
 
 /// The maximum size of a block relative to its share, since pieces are not split.
-const SLACK: f64 = 1.1;
+const BLOCK_SLACK: f64 = 1.1;
 
 /// Bytes of the chunks in which samples are read: large enough to amortize the request.
-const CHUNK: u64 = 4 << 20;
+const CHUNK_BYTES: u64 = 4 << 20;
 
 /// The dimensions of a problem.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Sizes {
 
     /// Bytes used by a fit.
     fn bytes(&self, plan: &Plan) -> u64 {
-        let share = |bytes: u64| (bytes as f64 * SLACK / plan.n_blocks as f64) as u64;
+        let share = |bytes: u64| (bytes as f64 * BLOCK_SLACK / plan.n_blocks as f64) as u64;
         let (loaded, solved) = (self.loaded(), self.solved());
         let pieces = if plan.in_memory { loaded } else { 0 };
         // One block is solved while the next is read.
@@ -106,12 +106,12 @@ impl Sizes {
     /// # Errors
     /// [`Error::Memory`] if no number of blocks fits.
     pub fn plan(&self, memory: u64) -> Result<Plan> {
-        let piece = (self.coded() / PIECES).clamp(PIECE.0, PIECE.1);
+        let piece = (self.coded() / MIN_PIECES).clamp(PIECE_BYTES.0, PIECE_BYTES.1);
         let most = MAX_BLOCKS.min(self.n_rows).min(self.coded() / piece).max(1);
         let plan =
             |n_blocks: u64, in_memory: bool| Plan { n_blocks: n_blocks as usize, in_memory, piece: piece as usize };
         let fits = |plan: &Plan| self.bytes(plan) <= memory;
-        if let Some(plan) = (1..=MAX_IN_MEMORY.min(most)).map(|n_blocks| plan(n_blocks, true)).find(fits) {
+        if let Some(plan) = (1..=MAX_BLOCKS_IN_MEMORY.min(most)).map(|n_blocks| plan(n_blocks, true)).find(fits) {
             return Ok(plan);
         }
         let least = plan(most, false);
@@ -143,7 +143,7 @@ impl Sizes {
 
 /// How many rows of this size are read at a time, and by how many of the threads.
 pub(super) fn chunks(row_bytes: u64, memory: u64, threads: usize) -> (usize, usize) {
-    let chunk = CHUNK.min(memory / 32).max(row_bytes);
+    let chunk = CHUNK_BYTES.min(memory / 32).max(row_bytes);
     // A thread's chunk, and four coded chunks waiting.
     let at_once = (memory / 2 / (5 * chunk)).clamp(1, threads as u64);
     ((chunk / row_bytes.max(1)).clamp(1, 1 << 16) as usize, at_once as usize)

@@ -10,10 +10,10 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 
 /// The approximate number of rows used for the fingerprint.
-const LOOKED_AT: usize = 64;
+const FINGERPRINT_ROWS: usize = 64;
 
 /// Number of rows from which the average size is estimated.
-const PROBED: usize = 16;
+const SIZE_ROWS: usize = 16;
 
 /// Samples in chunks, read by several threads.
 pub(super) struct Chunked<'a> {
@@ -32,7 +32,7 @@ impl<'a> Chunked<'a> {
         memory: u64,
         threads: usize,
     ) -> Result<Self> {
-        let probed = PROBED.min(weights.len());
+        let probed = SIZE_ROWS.min(weights.len());
         let row_bytes = match vectors(source, 0..probed)? {
             Vectors::Dense(matrix) => 4 * matrix.n_cols,
             Vectors::Sparse(matrix) => 8 + 8 * matrix.values.len().div_ceil(probed),
@@ -143,7 +143,7 @@ impl Scan {
     /// [`Error::Shape`] for dense chunks of different widths.
     pub fn new(samples: &Chunked<'_>, monitor: &Monitor<'_>) -> Result<Self> {
         let mut all = Scan::default();
-        let look = ScanRows { every: samples.weights.len().div_ceil(LOOKED_AT) };
+        let look = ScanRows { every: samples.weights.len().div_ceil(FINGERPRINT_ROWS) };
         samples.fold("scan", monitor, look, |(is_sparse, chunk): (bool, Scan)| {
             let (width, before) = (chunk.largest.len(), all.largest.len());
             if before > 0 && width != before && !is_sparse {

@@ -62,7 +62,7 @@ pub(crate) const HUBER_EPSILON_IN_SPREADS: f64 = 1.35;
 pub(crate) const POWER_ITERATIONS: usize = 10;
 /// Relative singular value from which a direction of the unpenalized part is determined (decision 0028).
 pub(crate) const MIN_SINGULAR_VALUE: f64 = 1e-10;
-/// Features of which workers and readers add up the products of all pairs, at most (decision 0029).
+/// Features for which workers and readers add up the products of all pairs, at most (decision 0029).
 pub(crate) const MAX_PARTED_FEATURES: usize = 8192;
 
 // Paths of C

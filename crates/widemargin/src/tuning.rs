@@ -154,6 +154,8 @@ pub(crate) const NODE_ROUNDS: usize = 4;
 pub(crate) const MARGIN_ROUNDING: f64 = 1e-13;
 /// Violation of the optimality conditions that counts as solved where rounding prevents a smaller one.
 pub(crate) const STALLED_KKT_TOL: f64 = 1e-8;
+/// Steps that lower the objective by rounding at most, after which a problem is abandoned.
+pub(crate) const STALLED_STEPS: u32 = 20;
 /// Length of the shortest step: rounding must not stop a search along a descent direction.
 pub(crate) const MIN_STEP_LENGTH: f64 = 1e-9;
 /// Fraction of its terms below which a derivative along a line counts as 0.

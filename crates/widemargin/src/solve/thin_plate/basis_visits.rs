@@ -1,9 +1,9 @@
 //! All problems at one λ on bases, solved together, with the data for resuming a killed fit.
 
-use super::batched_newton::{BatchedNewton, Ended};
+use super::batched_newton::BatchedNewton;
 use super::factor::Factor;
 use super::log::Log;
-use super::newton::{Lambdas, Stop};
+use super::newton::{Ended, Lambdas, Stop};
 use super::path::{Candidate, Refits, Solved, Visit};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
@@ -54,8 +54,8 @@ impl<'r, 'a> BasisVisits<'r, 'a> {
             return Ok(None);
         };
         let solutions: Vec<Solved> =
-            ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
-        let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
+            ended.iter().enumerate().map(|(at, (ended, _))| self.solved(at, *ended, true_lambda)).collect();
+        let factors: Option<Vec<_>> = ended.into_iter().map(|(_, factor)| factor).collect();
         let (mut found, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
@@ -68,7 +68,7 @@ impl<'r, 'a> BasisVisits<'r, 'a> {
         Ok(Some(Candidate { some: found.map(|sums| sums.some).unwrap_or_default(), ..candidate }))
     }
 
-    fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {
+    fn solved(&self, problem: usize, ended: Ended, lambda: f64) -> Solved {
         let (t, gamma) = self.batched_newton.point(problem).split_at(self.n_penalized);
         let sums = &self.batched_newton.sums[problem];
         // The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
@@ -79,7 +79,7 @@ impl<'r, 'a> BasisVisits<'r, 'a> {
             _ => 0.0,
         };
         let point = Point { coefficients: t.to_vec(), free: gamma.to_vec(), ..Point::default() };
-        let Ended { steps, status, objective, .. } = *ended;
+        let Ended { steps, status, objective } = ended;
         Solved { point, n_inside: sums.n_inside, steps, status, objective, dual }
     }
 }
@@ -123,7 +123,7 @@ impl Visit for BasisVisits<'_, '_> {
             let Some(ended) = self.batched_newton.minimize(lambdas, &start, self.stop, None, self.monitor)? else {
                 return Ok(None);
             };
-            if ended.iter().any(|ended| ended.status != Status::Converged) {
+            if ended.iter().any(|(ended, _)| ended.status != Status::Converged) {
                 return Ok(None);
             }
             sums.extend(self.batched_newton.rows.absent_rows()?);

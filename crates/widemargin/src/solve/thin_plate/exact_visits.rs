@@ -2,11 +2,12 @@
 
 use super::block_sums::RowData;
 use super::exact::Exact;
+use super::exact_newton::{Solution, minimize};
 use super::leave_one_out::{Converged, closed_form, refitted};
-use super::newton::{Lambdas, Solution, Stop, minimize};
+use super::newton::{Lambdas, Stop};
 use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit};
 use super::row_sums::LeaveOneOutSums;
-use super::system::{Point, Target};
+use super::system::{Part, Point, Target};
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
@@ -45,7 +46,7 @@ impl<'a> ExactVisits<'a> {
 
     fn target(&self, problem: usize) -> Target<'_> {
         let weights = self.weights.as_ref().map(|weights| &weights[problem][..]);
-        Target { signs: &self.signs[problem], roots: &self.roots, weights }
+        Target { signs: &self.signs[problem], roots: &self.roots, weights, part: Part::ALL }
     }
 
     /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i²/r_i, times C.
@@ -135,8 +136,8 @@ impl Visit for ExactVisits<'_> {
             let values = self.loo_values(problem, true_lambda, &solution, closed_form);
             let target = self.target(problem);
             let dual = self.dual(true_lambda, target, &solution);
-            let Solution { point, violators, steps, status, objective, .. } = solution;
-            Ok(Some((Solved { point, n_inside: violators.len() as u64, steps, status, objective, dual }, values)))
+            let Solution { point, n_inside, steps, status, objective, .. } = solution;
+            Ok(Some((Solved { point, n_inside: n_inside as u64, steps, status, objective, dual }, values)))
         };
         let solved: Vec<Option<_>> = self.pool.try_map(starts.len(), one)?;
         let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };

@@ -14,7 +14,7 @@
 //! sample, at the cost of about one more Newton step for all samples together.
 
 use super::exact::{Exact, Factor, Removals};
-use super::newton::Solution;
+use super::exact_newton::Solution;
 use super::system::Target;
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
 use crate::tuning::{MAX_REFACTOR_FLOPS, MIN_RANK_ONE_LAMBDA, MIN_REFACTORIZATIONS, MIN_RESIDUAL_LEVERAGE};

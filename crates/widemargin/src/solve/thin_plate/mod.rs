@@ -24,6 +24,7 @@ mod block_fit;
 mod block_sums;
 mod exact;
 mod exact_fit;
+mod exact_newton;
 mod exact_visits;
 mod factor;
 mod feature_map;

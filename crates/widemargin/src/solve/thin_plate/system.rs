@@ -12,6 +12,8 @@ pub(crate) struct Target<'a> {
     pub roots: &'a [f64],
     /// r of each sample, 0 for one that is no part of the problem; `None` where all are 1.
     pub weights: Option<&'a [f64]>,
+    /// The samples that are solved for.
+    pub part: Part,
 }
 
 impl Target<'_> {
@@ -30,7 +32,7 @@ impl Target<'_> {
     /// Whether a sample is part of the problem.
     #[inline]
     pub fn has(&self, i: usize) -> bool {
-        self.weights.is_none_or(|weights| weights[i] > 0.0)
+        self.part.has(i) && self.weights.is_none_or(|weights| weights[i] > 0.0)
     }
 
     /// λ/r: the noise of a sample in the regression that a step solves.
@@ -44,20 +46,10 @@ impl Target<'_> {
         (0..scores.len()).filter(|&i| self.has(i) && self.slack(scores, i) > 0.0).collect()
     }
 
-    /// The violators among a part of the samples.
-    pub fn violators_in(&self, scores: &[f64], part: Part) -> Vec<usize> {
-        (0..scores.len()).filter(|&i| part.has(i) && self.has(i) && self.slack(scores, i) > 0.0).collect()
-    }
-
-    /// Σ r (√w − y z)²₊ over a part of the samples.
-    pub fn loss_in(&self, scores: &[f64], part: Part) -> f64 {
-        let of = |i| self.weight(i) * self.slack(scores, i).max(0.0).powi(2);
-        (0..scores.len()).filter(|&i| part.has(i)).map(of).sum()
-    }
-
     /// Σ r (√w − y z)²₊.
     pub fn loss(&self, scores: &[f64]) -> f64 {
-        (0..scores.len()).map(|i| self.weight(i) * self.slack(scores, i).max(0.0).powi(2)).sum()
+        let of = |i| self.weight(i) * self.slack(scores, i).max(0.0).powi(2);
+        (0..scores.len()).filter(|&i| self.has(i)).map(of).sum()
     }
 }
 
@@ -67,12 +59,19 @@ impl Target<'_> {
 pub(crate) struct Part(pub u32);
 
 impl Part {
+    /// All samples.
+    pub const ALL: Part = Part(0);
+
     /// The part to start with: about `least` of `n` samples.
     pub fn first(n: usize, least: usize) -> Part {
         Part((n / least).max(1).ilog2())
     }
 
+    #[inline]
     fn has(self, i: usize) -> bool {
+        if self == Part::ALL {
+            return true;
+        }
         // The final steps of SplitMix64.
         let mixed = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -2,23 +2,16 @@
 //! an earlier answer, so that any worker that has the part, or recomputes it, can answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use serde::{Deserialize, Serialize};
-use widemargin::expansion::{Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, explicit_block};
-use widemargin::model::SAMPLE_QUERIES;
+use widemargin::Error;
+use widemargin::expansion::{Explicit, explicit_block};
+use widemargin::model::{PartData, PartFeatures, PartState, PartTargets, merge_answers};
 use widemargin::monitor::Monitor;
-use widemargin::partition::{self, SamplePart, SampleRows};
-use widemargin::problem::{
-    BlockObjective, Intercept, LINEAR_QUERIES, Loss, Objective, ObjectiveScratch, ObjectiveState, OneVsRest,
-};
-use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
-use widemargin::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
-use widemargin::{Error, Result};
+use widemargin::problem::Intercept;
 
 use crate::basis_plan::BasisPlan;
 use crate::convert;
@@ -29,18 +22,9 @@ use crate::power_mean::{MapParts, map_of};
 use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
 
-/// Work arrays of the objectives of this process, one per thread: an objective lives for one query to one part.
-static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
-
-#[derive(Serialize, Deserialize)]
-enum StateKind {
-    Linear(ObjectiveState),
-    Basis(RowsState),
-}
-
 /// The state of a part between queries.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct State(StateKind);
+pub(crate) struct State(PartState);
 
 #[pymethods]
 impl State {
@@ -56,10 +40,7 @@ impl State {
 
     /// Bytes, for the scheduler's placement of tasks.
     fn __sizeof__(&self) -> usize {
-        match &self.0 {
-            StateKind::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
-            StateKind::Basis(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
-        }
+        self.0.n_bytes()
     }
 }
 
@@ -68,44 +49,8 @@ fn wrong(what: &'static str, problem: &str) -> PyErr {
     raise(Error::Parameter { name: what, value: problem.to_owned(), expected })
 }
 
-/// The kind of a part's rows, and the data of each row.
-#[derive(Serialize, Deserialize)]
-enum PartData {
-    /// Vectors.
-    Samples { weights: Vec<f64> },
-    /// Similarities to bases. They are normalized in place: a copy would double the memory, and its allocation can take
-    /// longer than the similarities. A task that runs twice normalizes only once.
-    Features { weights: Vec<f64>, is_normalized: AtomicBool },
-    /// Features of a linear model.
-    Linear { answers: RowTargets, costs: Vec<f64>, loss: Loss, intercept: Intercept },
-    /// Features on bases; `units` are the weights that leave-one-out removes.
-    Bases { answers: RowTargets, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
-    /// Features of a regression, with standardized targets, rows × outputs. Features on bases are already weighted, and
-    /// the first `n_penalized` are penalized.
-    Ridge { targets: Vec<f64>, weights: Vec<f64>, units: Vec<f64>, of: RidgeKind },
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-enum RidgeKind {
-    /// `first` is the index of the first row among all rows.
-    Plain {
-        has_intercept: bool,
-        first: usize,
-    },
-    Lifted {
-        n_penalized: usize,
-    },
-}
-
-/// The class of each row, or its set of labels. `sets` has the signed weights of these, sets × labels; empty for classes.
-#[derive(Serialize, Deserialize)]
-struct RowTargets {
-    codes: Vec<u32>,
-    n_classes: usize,
-    sets: Vec<f64>,
-}
-
-/// [`RowTargets`] from Python.
+/// The class of each row and the number of classes; or the index of its set of labels, their number and the signed
+/// weights of the sets, sets × labels.
 #[derive(FromPyObject)]
 pub(crate) struct PyRowTargets<'py> {
     #[pyo3(item(0))]
@@ -116,36 +61,19 @@ pub(crate) struct PyRowTargets<'py> {
     sets: Option<Bound<'py, PyAny>>,
 }
 
-impl RowTargets {
-    fn of(targets: &PyRowTargets<'_>) -> PyResult<Self> {
-        let sets = match &targets.sets {
+impl PyRowTargets<'_> {
+    fn targets(&self) -> PyResult<PartTargets> {
+        let sets = match &self.sets {
             Some(sets) => convert::contiguous(sets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec(),
             None => Vec::new(),
         };
-        Ok(RowTargets { codes: convert::vector(&targets.codes)?, n_classes: targets.n_classes, sets })
+        Ok(PartTargets { codes: convert::vector(&self.codes)?, n_classes: self.n_classes, sets })
     }
 
     /// Those of the rows of weight above 0.
-    fn present(self, weights: &[f64]) -> Self {
-        RowTargets { codes: present(&self.codes, weights), ..self }
-    }
-
-    fn targets(&self) -> OneVsRest<'_> {
-        match self.sets.is_empty() {
-            true => OneVsRest::new(&self.codes, self.n_classes),
-            false => OneVsRest::several(&self.codes, self.n_classes, &self.sets),
-        }
-    }
-}
-
-impl PartData {
-    fn n_bytes(&self) -> usize {
-        match self {
-            PartData::Samples { weights } | PartData::Features { weights, .. } => size_of_val(&weights[..]),
-            PartData::Linear { costs, .. } => 12 * costs.len(),
-            PartData::Bases { roots, .. } => 20 * roots.len(),
-            PartData::Ridge { targets, weights, .. } => size_of_val(&targets[..]) + 16 * weights.len(),
-        }
+    fn present(&self, weights: &[f64]) -> PyResult<PartTargets> {
+        let targets = self.targets()?;
+        Ok(PartTargets { codes: present(&targets.codes, weights), ..targets })
     }
 }
 
@@ -221,39 +149,6 @@ impl Part {
         let width = features.len().checked_div(n).unwrap_or(0);
         Ok((convert::shaped(py, features, n, width)?.into_any().unbind(), weights))
     }
-
-    /// The answer of features of a linear model, and the new state.
-    fn linear_answer(
-        &self,
-        py: Python<'_>,
-        query: &[u8],
-        state: Option<&State>,
-        targets: OneVsRest<'_>,
-        (costs, kind): (&[f64], (Loss, Intercept)),
-        changes_state: bool,
-    ) -> PyResult<(Vec<u8>, Option<StateKind>)> {
-        let empty = ObjectiveState::default();
-        let state = match state.map(|state| &state.0) {
-            None => &empty,
-            Some(StateKind::Linear(state)) => state,
-            Some(StateKind::Basis(_)) => return Err(wrong("state", "that of rows on bases")),
-        };
-        let features: PySamples<'_> = self.rows.bind(py).extract()?;
-        let block = features.block()?;
-        py.detach(|| {
-            let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-            let mut objective = BlockObjective::alone_in(scratch, block, targets, costs, kind, 1)?;
-            objective.recall(&state.scores, &state.along)?;
-            if state.holds_out {
-                objective.hold_out()?;
-            }
-            let answer = partition::answer(LINEAR_QUERIES, query, &mut objective, &Monitor::none())?;
-            let state = changes_state.then(|| StateKind::Linear(objective.state()));
-            SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_scratch());
-            Ok((answer, state))
-        })
-        .map_err(raise)
-    }
 }
 
 #[pymethods]
@@ -313,58 +208,10 @@ impl Part {
         state: Option<&State>,
         changes_state: bool,
     ) -> PyResult<(Bound<'py, PyBytes>, Option<State>)> {
-        let rows = self.rows.bind(py);
-        let (answer, state) = match &self.data {
-            PartData::Samples { weights } => {
-                let samples: PySamples<'_> = rows.extract()?;
-                let view = samples.rows("statistics of a part")?;
-                let answer = conduct(py, &Patience::default(), |monitor, _| {
-                    partition::answer(SAMPLE_QUERIES, query, &mut SamplePart::new(&view, weights), monitor)
-                })?;
-                (answer, None)
-            }
-            PartData::Features { weights, .. } => {
-                let values: PyReadonlyArray2<'_, f32> = rows.extract()?;
-                let mut part = FeaturePart { values: values.as_slice()?, weights };
-                let answer = py.detach(|| partition::answer(FEATURE_QUERIES, query, &mut part, &Monitor::none()));
-                (answer.map_err(raise)?, None)
-            }
-            PartData::Linear { answers, costs, loss, intercept } => {
-                self.linear_answer(py, query, state, answers.targets(), (costs, (*loss, *intercept)), changes_state)?
-            }
-            PartData::Ridge { targets, weights, units, of } => {
-                let (plain, lifted): (PyReadonlyArray2<'_, f32>, PyReadonlyArray2<'_, f64>);
-                let (features, width) = match *of {
-                    RidgeKind::Plain { has_intercept, first } => {
-                        plain = rows.extract()?;
-                        (
-                            RidgeFeatures::Plain { values: plain.as_slice()?.into(), has_intercept, first },
-                            plain.shape()[1],
-                        )
-                    }
-                    RidgeKind::Lifted { n_penalized } => {
-                        lifted = rows.extract()?;
-                        (RidgeFeatures::Lifted { values: lifted.as_slice()?, n_penalized }, lifted.shape()[1])
-                    }
-                };
-                let mut part = RidgePart { features, width, targets, weights, units };
-                let answer = py.detach(|| partition::answer(RIDGE_QUERIES, query, &mut part, &Monitor::none()));
-                (answer.map_err(raise)?, None)
-            }
-            PartData::Bases { answers, n_penalized, roots, units } => {
-                let state = match state.map(|state| &state.0) {
-                    None => RowsState::default(),
-                    Some(StateKind::Basis(state)) => state.clone(),
-                    Some(StateKind::Linear(_)) => return Err(wrong("state", "that of rows of a linear model")),
-                };
-                let features: PyReadonlyArray2<'_, f64> = rows.extract()?;
-                let (features, targets) = (features.as_slice()?, answers.targets());
-                let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
-                let answer = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, &Monitor::none());
-                let (answer, state) = py.detach(|| rows.with(state, &Monitor::none(), answer)).map_err(raise)?;
-                (answer, Some(StateKind::Basis(state)))
-            }
-        };
+        let rows: PySamples<'_> = self.rows.bind(py).extract()?;
+        let (rows, state) = (rows.rows("a query to a part")?, state.map(|state| &state.0));
+        let answer = py.detach(|| self.data.answer(rows, query, state, &Monitor::none()));
+        let (answer, state) = answer.map_err(raise)?;
         Ok((PyBytes::new(py, &answer), state.filter(|_| changes_state).map(State)))
     }
 
@@ -386,7 +233,7 @@ impl Part {
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalized(py, &expansion)?;
         let data = PartData::Linear {
-            answers: RowTargets::of(&targets)?,
+            targets: targets.targets()?,
             costs: weights.iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: intercept.parse().map_err(raise)?,
@@ -407,9 +254,9 @@ impl Part {
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalized(py, &expansion)?;
         let targets = convert::contiguous(&targets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec();
-        let (weights, units, of) =
-            (weights.to_vec(), convert::vector(&units)?, RidgeKind::Plain { has_intercept, first });
-        Ok(Part { number: self.number, rows: rows.unbind(), data: PartData::Ridge { targets, weights, units, of } })
+        let (weights, units) = (weights.to_vec(), convert::vector(&units)?);
+        let data = PartData::Ridge { targets, weights, units, features: PartFeatures::Plain { has_intercept, first } };
+        Ok(Part { number: self.number, rows: rows.unbind(), data })
     }
 
     /// v(x) of the samples of weight above 0, with their classes and costs C · weight.
@@ -438,7 +285,7 @@ impl Part {
             }
         };
         let data = PartData::Linear {
-            answers: RowTargets::of(&targets)?.present(weights),
+            targets: targets.present(weights)?,
             costs: present(weights, weights).into_iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: Intercept::None,
@@ -458,7 +305,7 @@ impl Part {
     ) -> PyResult<Part> {
         let (features, weights) = self.lifted(py, &plan, &lift)?;
         let data = PartData::Bases {
-            answers: RowTargets::of(&targets)?.present(weights),
+            targets: targets.present(weights)?,
             n_penalized: lift.n_penalized,
             units: present(&convert::vector::<f64>(&units)?, weights),
             roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
@@ -484,7 +331,7 @@ impl Part {
             targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
             units: present(&convert::vector::<f64>(&units)?, weights),
             weights: present(weights, weights),
-            of: RidgeKind::Lifted { n_penalized: lift.n_penalized },
+            features: PartFeatures::Lifted { n_penalized: lift.n_penalized },
         };
         Ok(Part { number: self.number, rows: features, data })
     }
@@ -498,18 +345,6 @@ pub(crate) fn merge<'py>(
     answers: Vec<Bound<'py, PyBytes>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let answers: Vec<&[u8]> = answers.iter().map(|answer| answer.as_bytes()).collect();
-    let merged: Result<Vec<u8>> = py.detach(|| {
-        if partition::is_about::<BasisRows>(query) {
-            partition::merge(BASIS_QUERIES, query, &answers)
-        } else if partition::is_about::<SampleRows>(query) {
-            partition::merge(SAMPLE_QUERIES, query, &answers)
-        } else if partition::is_about::<FeatureRows>(query) {
-            partition::merge(FEATURE_QUERIES, query, &answers)
-        } else if partition::is_about::<RidgeRows>(query) {
-            partition::merge(RIDGE_QUERIES, query, &answers)
-        } else {
-            partition::merge(LINEAR_QUERIES, query, &answers)
-        }
-    });
+    let merged = py.detach(|| merge_answers(query, &answers));
     Ok(PyBytes::new(py, &merged.map_err(raise)?))
 }

@@ -7,7 +7,6 @@ use pyo3::types::PyTuple;
 use widemargin::data::{
     AnyRows, AnySamples, BitSets, CsrView, DenseView, Element, Grids, Images, SamplesView, Series, Source,
 };
-use widemargin::problem::Block;
 
 use crate::errors::raise;
 use crate::store::Store;
@@ -129,15 +128,6 @@ fn sparse<'a, T: Element + numpy::Element>(csr: &'a Csr<'_, T>) -> PyResult<CsrV
 }
 
 impl PySamples<'_> {
-    /// Features in single precision, as linear models require them.
-    pub fn block(&self) -> PyResult<Block<'_>> {
-        match self {
-            PySamples::Dense32(array) => Ok(dense(array)?.into()),
-            PySamples::Sparse32(csr) => Ok(sparse(csr)?.into()),
-            _ => Err(PyTypeError::new_err("features are vectors in single precision")),
-        }
-    }
-
     /// The view that every method of the library accepts.
     pub fn view(&self) -> PyResult<SamplesView<'_>> {
         Ok(match self {

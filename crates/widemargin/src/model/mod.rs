@@ -17,6 +17,7 @@ mod loss_path;
 mod manifest;
 mod origin;
 mod outlier_detector;
+mod part;
 mod parted_targets;
 mod power_mean;
 mod regression_path;
@@ -56,6 +57,8 @@ pub use origin::Origin;
 pub use origin::TrainingSettings;
 pub use outlier_detector::OneClass;
 #[doc(hidden)]
+pub use part::{PartData, PartFeatures, PartState, PartTargets, merge_answers};
+#[doc(hidden)]
 pub use parted_targets::PartedTargets;
 pub use power_mean::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TriedC, TriedKernel};
 #[doc(hidden)]
@@ -63,8 +66,6 @@ pub use power_mean::{PowerMeanParts, scale_and_reduce};
 pub use regression_path::RegressionPoint;
 pub(crate) use regression_path::{RegressionSelection, StandardTargets};
 pub use regressor::Regressor;
-#[doc(hidden)]
-pub use sample_queries::SAMPLE_QUERIES;
 #[doc(hidden)]
 pub use samples_file::bases_arrays;
 pub use scores::Scores;

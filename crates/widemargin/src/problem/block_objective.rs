@@ -138,15 +138,14 @@ impl<'a> BlockObjective<'a> {
         is_drawn(row, one_in)
     }
 
-    /// Restores the state of another objective over the same rows: the fields of [`ObjectiveState`], any of them may be
-    /// empty.
+    /// Restores the state of another objective over the same rows.
     ///
     /// # Errors
     /// [`Error::Shape`] if it is for other rows or problems.
-    pub fn recall(&mut self, scores: &[f32], along: &[f32]) -> Result<()> {
+    pub fn recall(&mut self, state: &ObjectiveState) -> Result<()> {
         let expected = self.block.n_rows() * self.targets.n_problems();
-        for (what, values) in [("scores", scores), ("scores along directions", along)] {
-            if !values.is_empty() && values.len() != expected {
+        for (what, values) in [("scores", &state.scores), ("scores along directions", &state.along)] {
+            if values.len() != expected {
                 let (found, expected) = (format!("{} numbers", values.len()), format!("{expected}, rows × problems"));
                 return Err(Error::shape(format!("stored {what}"), found, expected));
             }
@@ -154,14 +153,11 @@ impl<'a> BlockObjective<'a> {
         let mut first = 0;
         for shard in &mut self.shards {
             let part = first..first + shard.scores.len();
-            if !scores.is_empty() {
-                shard.scores.copy_from_slice(&scores[part.clone()]);
-            }
-            if !along.is_empty() {
-                shard.along.copy_from_slice(&along[part.clone()]);
-            }
+            shard.scores.copy_from_slice(&state.scores[part.clone()]);
+            shard.along.copy_from_slice(&state.along[part.clone()]);
             first = part.end;
         }
+        self.holds_out = state.holds_out;
         Ok(())
     }
 

@@ -9,23 +9,21 @@ use std::collections::HashMap;
 use super::method::{Method, Model};
 use super::places::Place;
 use super::training::{Answers, Training};
-use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Samples, Targets, Vectors};
+use widemargin::data::{AnyRows, AnySamples, DenseMatrix, DenseView, Labels, Samples, Targets, Vectors};
 use widemargin::expansion::{BasisExpansion, FeaturePart, FeatureRows, Normalization};
 use widemargin::model::{
     AnyModel, Assembled, BasisExpansionOneClass, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionSvc,
-    BasisPlan, CChoice, ColumnSums, Loss, ModelMetadata, OneClass, OneClassMetadata, PartedTargets, Polynomials,
-    RegressorMetadata, SplineMetadata, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, choose_bases,
-    draw_rows,
+    BasisPlan, CChoice, ColumnSums, Loss, ModelMetadata, OneClass, OneClassMetadata, PartData, PartFeatures, PartState,
+    PartTargets, PartedTargets, Polynomials, RegressorMetadata, SplineMetadata, ThinPlateBasis, ThinPlateParams,
+    ThinPlateRegressor, ThinPlateSvc, choose_bases, draw_rows, merge_answers,
 };
 use widemargin::monitor::Monitor;
-use widemargin::partition::{self, EncodedQuery, Entry, InMemory, Kind, Remote, Workers};
-use widemargin::problem::{BlockObjective, LINEAR_QUERIES, ObjectiveState, OneVsRest, RemoteObjective};
+use widemargin::partition::{EncodedQuery, InMemory, Remote, Workers};
+use widemargin::problem::{BlockObjective, ObjectiveState, OneVsRest, RemoteObjective};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
-use widemargin::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart};
-use widemargin::solve::thin_plate::{
-    BASIS_QUERIES, FirstSums, PartRows, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
-};
+use widemargin::solve::ridge::RidgeRows;
+use widemargin::solve::thin_plate::{FirstSums, PartRows, RemoteRowSums, RowsShape, RowsState, rows_separate};
 use widemargin::{Error, Result};
 
 thread_local! {
@@ -40,24 +38,49 @@ pub fn requests(name: Option<&str>) -> usize {
     })
 }
 
-/// Parts of some rows, each with an answer to a query; the last answers are merged first.
-struct Places<P, K: Kind> {
-    parts: Vec<P>,
-    answer: fn(&mut P, EncodedQuery<'_>) -> Result<Vec<u8>>,
-    queries: &'static [Entry<K>],
+/// The numbers of a part, and how many a row has.
+enum Numbers {
+    Single(Vec<f32>, usize),
+    Double(Vec<f64>, usize),
 }
 
-impl<P, K: Kind> Workers for Places<P, K> {
+impl Numbers {
+    fn rows(&self) -> Result<AnyRows<'_>> {
+        Ok(match self {
+            Numbers::Single(values, width) => DenseView::new(values, values.len() / width, *width)?.into(),
+            Numbers::Double(values, width) => DenseView::new(values, values.len() / width, *width)?.into(),
+        })
+    }
+}
+
+/// Parts with their states; the last answers are merged first.
+struct Places(Vec<(Numbers, PartData, Option<PartState>)>);
+
+impl Places {
+    fn new(parts: impl Iterator<Item = (Numbers, PartData)>) -> Self {
+        Places(parts.map(|(numbers, data)| (numbers, data, None)).collect())
+    }
+}
+
+impl Workers for Places {
     fn ask(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
         REQUESTS.with_borrow_mut(|all| *all.entry(request.name).or_default() += 1);
-        let answers = self.parts.iter_mut().map(|part| (self.answer)(part, request)).collect::<Result<Vec<_>>>()?;
-        let mut answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
+        let mut all = Vec::new();
+        for (numbers, data, state) in &mut self.0 {
+            let (answer, after) = data.answer(numbers.rows()?, request.query, state.as_ref(), &Monitor::none())?;
+            match request.changes_state {
+                true => *state = after,
+                false => assert!(state.is_none() || *state == after, "{}", request.name),
+            }
+            all.push(answer);
+        }
+        let mut answers: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
         let first = answers.remove(0);
         if answers.is_empty() {
-            return partition::merge(self.queries, request.query, &[first]);
+            return merge_answers(request.query, &[first]);
         }
-        let rest = partition::merge(self.queries, request.query, &answers)?;
-        partition::merge(self.queries, request.query, &[first, &rest])
+        let rest = merge_answers(request.query, &answers)?;
+        merge_answers(request.query, &[first, &rest])
     }
 }
 
@@ -66,6 +89,11 @@ fn parted<T: Clone>(values: &[T], width: usize, ends: &[usize]) -> Vec<Vec<T>> {
     let mut first = 0;
     let part = |&end: &usize| values[std::mem::replace(&mut first, end) * width..end * width].to_vec();
     ends.iter().map(part).collect()
+}
+
+fn part_targets(labels: &Labels, codes: Vec<u32>) -> PartTargets {
+    let sets = labels.signed_sets().unwrap_or_default().to_vec();
+    PartTargets { codes, n_classes: labels.classes().len(), sets }
 }
 
 /// Vectors of a part, and their weights.
@@ -112,90 +140,6 @@ struct Rows<'a> {
     monitor: &'a Monitor<'a>,
 }
 
-/// The rows of a linear model in one place, which stores nothing but their remembered state.
-struct LinearPlace<'a> {
-    features: Vec<f32>,
-    width: usize,
-    targets: OneVsRest<'a>,
-    codes: Vec<u32>,
-    costs: Vec<f64>,
-    model: &'a BasisExpansionSvc<AnySimilarity>,
-    state: ObjectiveState,
-}
-
-impl LinearPlace<'_> {
-    fn answer(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        let loss = self.model.loss();
-        let block = DenseView::new(&self.features, self.costs.len(), self.width)?.into();
-        let targets = self.targets.with_codes(&self.codes);
-        let mut rows = BlockObjective::alone(block, targets, &self.costs, loss, self.model.intercept(), 1)?;
-        rows.recall(&self.state.scores, &self.state.along)?;
-        let answer = partition::answer(LINEAR_QUERIES, request.query, &mut rows, &Monitor::none())?;
-        if request.changes_state {
-            self.state = rows.state();
-        }
-        Ok(answer)
-    }
-}
-
-/// Features as they are, with an intercept or without; or features times the roots of weights, and how many are
-/// penalized.
-enum Features {
-    Plain(Vec<f32>, bool),
-    Lifted(Vec<f64>, usize),
-}
-
-struct RidgePlace {
-    first: usize,
-    features: Features,
-    width: usize,
-    targets: Vec<f64>,
-    weights: Vec<f64>,
-    units: Vec<f64>,
-}
-
-impl RidgePlace {
-    fn answer(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        let features = match &self.features {
-            Features::Plain(values, has_intercept) => RidgeFeatures::Plain {
-                values: values.as_slice().into(),
-                has_intercept: *has_intercept,
-                first: self.first,
-            },
-            Features::Lifted(values, n_penalized) => RidgeFeatures::Lifted { values, n_penalized: *n_penalized },
-        };
-        let RidgePlace { width, targets, weights, units, .. } = self;
-        let mut part = RidgePart { features, width: *width, targets, weights, units };
-        partition::answer(RIDGE_QUERIES, request.query, &mut part, &Monitor::none())
-    }
-}
-
-/// The rows on bases of a thin plate model in one place.
-struct BasisPlace<'a> {
-    features: Vec<f64>,
-    n_penalized: usize,
-    targets: OneVsRest<'a>,
-    codes: Vec<u32>,
-    roots: Vec<f64>,
-    units: Vec<f64>,
-    state: RowsState,
-}
-
-impl BasisPlace<'_> {
-    fn answer(&mut self, request: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        let targets = self.targets.with_codes(&self.codes);
-        let BasisPlace { features, n_penalized, roots, units, .. } = self;
-        let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
-        let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, request.query, rows, &Monitor::none());
-        let (answer, state) = rows.with(self.state.clone(), &Monitor::none(), work)?;
-        match request.changes_state {
-            true => self.state = state,
-            false => assert_eq!(self.state, state, "{}", request.name),
-        }
-        Ok(answer)
-    }
-}
-
 impl Rows<'_> {
     /// The expansion with a normalization that is learned from parts of the features, and the features of each part.
     fn expand(
@@ -221,20 +165,13 @@ impl Rows<'_> {
 
     fn classify(&self, here: &BasisExpansionSvc<AnySimilarity>, labels: &Labels) -> Result<Model> {
         let (expansion, features, width) = self.expand(here.expansion())?;
-        let targets = OneVsRest::of(labels);
         let costs: Vec<f64> = self.weights.iter().map(|weight| here.c() * weight).collect();
         let own = parted(labels.codes(), 1, self.ends).into_iter().zip(parted(&costs, 1, self.ends));
-        let place = |(features, (codes, costs))| LinearPlace {
-            features,
-            width,
-            targets,
-            codes,
-            costs,
-            model: here,
-            state: ObjectiveState::default(),
+        let place = |(features, (codes, costs))| {
+            let (targets, loss, intercept) = (part_targets(labels, codes), here.loss(), here.intercept());
+            (Numbers::Single(features, width), PartData::Linear { targets, costs, loss, intercept })
         };
-        let parts = features.into_iter().zip(own).map(place).collect();
-        let places = Places { parts, answer: LinearPlace::answer, queries: LINEAR_QUERIES };
+        let places = Places::new(features.into_iter().zip(own).map(place));
         let settings = NewtonSettings { tol: 1e-5, threads: 1, ..NewtonSettings::default() };
         let mut objective = RemoteObjective::new(places, self.monitor)?;
         let solution = newton::solve(&mut objective, &settings, None, self.monitor)?;
@@ -255,34 +192,28 @@ impl Rows<'_> {
     }
 
     /// Parts with targets and weights that end at `ends`.
-    fn ridge<K: Kind>(
-        features: Vec<Features>,
-        width: usize,
+    fn ridge(
+        features: Vec<Numbers>,
+        kind: impl Fn(usize) -> PartFeatures,
         targets: &PartedTargets,
         ends: &[usize],
-        queries: &'static [Entry<K>],
-    ) -> Remote<K, Places<RidgePlace, K>> {
+    ) -> Remote<RidgeRows, Places> {
         let values = parted(targets.values(), targets.n_outputs(), ends);
         let (weights, units) = (parted(targets.weights(), 1, ends), parted(targets.units(), 1, ends));
         let firsts = std::iter::once(0).chain(ends.iter().copied());
         let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units)).zip(firsts);
-        let place = |(((features, targets), (weights, units)), first)| RidgePlace {
-            first,
-            features,
-            width,
-            targets,
-            weights,
-            units,
-        };
-        Remote::new(Places { parts: known.map(place).collect(), answer: RidgePlace::answer, queries })
+        Remote::new(Places::new(known.map(|(((features, targets), (weights, units)), first)| {
+            (features, PartData::Ridge { targets, weights, units, features: kind(first) })
+        })))
     }
 
     fn regress(&self, here: &BasisExpansionRegressor<AnySimilarity>, targets: &Targets) -> Result<Model> {
         let (expansion, features, width) = self.expand(here.expansion())?;
         let has_intercept = here.has_intercept();
         let targets = PartedTargets::new(targets, Some(self.weights), has_intercept)?;
-        let features = features.into_iter().map(|part| Features::Plain(part, has_intercept)).collect();
-        let mut rows = Self::ridge(features, width, &targets, self.ends, RIDGE_QUERIES);
+        let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
+        let kind = |first| PartFeatures::Plain { has_intercept, first };
+        let mut rows = Self::ridge(features, kind, &targets, self.ends);
         let n_points = here.path().len().max(here.loss_path().len());
         let metadata = RegressorMetadata {
             basis: here.basis().into(),
@@ -300,8 +231,9 @@ impl Rows<'_> {
         let (expansion, features, width) = self.expand(here.expansion())?;
         let ones = Targets::single(vec![1.0; self.weights.len()])?;
         let ones = PartedTargets::new(&ones, Some(self.weights), false)?;
-        let features = features.into_iter().map(|part| Features::Plain(part, false)).collect();
-        let mut rows = Self::ridge(features, width, &ones, self.ends, RIDGE_QUERIES);
+        let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
+        let kind = |first| PartFeatures::Plain { has_intercept: false, first };
+        let mut rows = Self::ridge(features, kind, &ones, self.ends);
         let metadata = OneClassMetadata {
             basis: here.basis().into(),
             basis_rows: here.basis_rows().to_vec(),
@@ -361,17 +293,13 @@ impl Rows<'_> {
         // Bases are not judged.
         let units = of_present(&|row| if support.contains(&(row as u64)) { 0.0 } else { self.weights[row] });
         let rows_of = |features: Vec<Vec<f64>>, n_penalized: usize, n_free: usize| {
-            let place = |(at, features): (usize, _)| BasisPlace {
-                features,
-                n_penalized,
-                targets,
-                codes: codes[at].clone(),
-                roots: roots[at].clone(),
-                units: units[at].clone(),
-                state: RowsState::default(),
+            let place = |(at, features): (usize, _)| {
+                let targets = part_targets(labels, codes[at].clone());
+                let (roots, units) = (roots[at].clone(), units[at].clone());
+                let width = n_penalized + n_free;
+                (Numbers::Double(features, width), PartData::Bases { targets, n_penalized, roots, units })
             };
-            let parts = features.into_iter().enumerate().map(place).collect();
-            let places = Places { parts, answer: BasisPlace::answer, queries: BASIS_QUERIES };
+            let places = Places::new(features.into_iter().enumerate().map(place));
             let shape = RowsShape { n_rows: present.len(), n_penalized, n_free, n_problems: targets.n_problems() };
             RemoteRowSums::new(places, shape).weighed(targets.uneven_weight(self.weights))
         };
@@ -407,12 +335,12 @@ impl Rows<'_> {
         let n_penalized = settled.n_penalized();
         let of = |(part, weights): &Part<'_>| {
             let features = plan.features(part, weights, settled.penalized(), settled.columns(), settled.cross());
-            Features::Lifted(features.unwrap(), n_penalized)
+            Numbers::Double(features.unwrap(), n_penalized + settled.n_free())
         };
         // Only samples of weight above 0 have features.
         let (features, present) = (parts.iter().map(of).collect(), targets.present());
-        let width = n_penalized + settled.n_free();
-        let mut rows = Self::ridge(features, width, &present, &self.present_ends(), RIDGE_QUERIES);
+        let kind = |_| PartFeatures::Lifted { n_penalized };
+        let mut rows = Self::ridge(features, kind, &present, &self.present_ends());
         let c = if here.path().len() > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
         let metadata = SplineMetadata { c, basis: "index".into(), support, seed: 0, stages: Vec::new() };
         let model = plan.clone().fit_spline(settled.clone(), &targets, &mut rows, metadata, self.monitor)?;
@@ -430,7 +358,7 @@ fn rejects_parts_that_do_not_fit() {
         BlockObjective::alone(block(), OneVsRest::new(&codes, 2), costs, loss, widemargin::model::Intercept::Free, 1)
     };
     assert!(matches!(rows(&costs[1..]), Err(Error::Shape { .. })));
-    assert!(matches!(rows(&costs).unwrap().recall(&[0.0; 4], &[]), Err(Error::Shape { .. })));
+    assert!(matches!(rows(&costs).unwrap().recall(&ObjectiveState::default()), Err(Error::Shape { .. })));
 
     let rows = PartRows {
         features: &[1.0; 7],
@@ -456,7 +384,8 @@ fn rejects_parts_that_do_not_fit() {
         let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=1"]).unwrap());
         let params = params.normalization(Normalization::None).bases(samples.clone());
         let expansion = params.expand(&samples, None, &Monitor::none()).unwrap().expansion;
-        let mut rows = Rows::ridge(vec![Features::Plain(features, true)], 2, &targets, &[3], RIDGE_QUERIES);
+        let kind = |first| PartFeatures::Plain { has_intercept: true, first };
+        let mut rows = Rows::ridge(vec![Numbers::Single(features, 2)], kind, &targets, &[3]);
         let metadata = RegressorMetadata {
             basis: "explicit".into(),
             basis_rows: Vec::new(),

@@ -1,0 +1,203 @@
+//! Parts of the rows of a fit that workers hold. An answer is a function of the part, the query and the state returned
+//! by an earlier answer, so that any worker that has the part, or recomputes it, can answer.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::sample_queries::SAMPLE_QUERIES;
+use crate::data::{AnyRows, Rows};
+use crate::error::{Error, Result};
+use crate::expansion::{FEATURE_QUERIES, FeaturePart, FeatureRows};
+use crate::monitor::Monitor;
+use crate::partition::{self, SamplePart, SampleRows};
+use crate::problem::{
+    Block, BlockObjective, Intercept, LINEAR_QUERIES, Loss, ObjectiveScratch, ObjectiveState, OneVsRest,
+};
+use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
+
+/// Work arrays of the objectives of this process, one per thread: an objective lives for one query to one part.
+static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
+
+/// The class of each row, or its set of labels.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartTargets {
+    /// The code of each row: of its class, or of its set of labels.
+    pub codes: Vec<u32>,
+    /// Number of classes, or of labels.
+    pub n_classes: usize,
+    /// The signed weights of the sets, sets × labels; empty for classes.
+    pub sets: Vec<f64>,
+}
+
+impl PartTargets {
+    fn targets(&self) -> OneVsRest<'_> {
+        match self.sets.is_empty() {
+            true => OneVsRest::new(&self.codes, self.n_classes),
+            false => OneVsRest::several(&self.codes, self.n_classes, &self.sets),
+        }
+    }
+}
+
+/// The kind of a part's rows, and what is known of each row besides its numbers.
+#[derive(Debug, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the rows that each variant names")]
+pub enum PartData {
+    /// Samples: vectors of any form.
+    Samples { weights: Vec<f64> },
+    /// Similarities to bases, whose holder may normalize them in place, once.
+    Features { weights: Vec<f64>, is_normalized: AtomicBool },
+    /// Features of a linear model.
+    Linear { targets: PartTargets, costs: Vec<f64>, loss: Loss, intercept: Intercept },
+    /// Features on bases times the roots of the weights; `units` are the weights that leave-one-out removes.
+    Bases { targets: PartTargets, n_penalized: usize, roots: Vec<f64>, units: Vec<f64> },
+    /// Features of a regression, with standardized targets, rows × outputs.
+    Ridge { targets: Vec<f64>, weights: Vec<f64>, units: Vec<f64>, features: PartFeatures },
+}
+
+/// The features of a regression.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "as in `RidgeFeatures`")]
+pub enum PartFeatures {
+    /// As they are, in single precision; `first` is the number of the first row among all rows.
+    Plain { has_intercept: bool, first: usize },
+    /// On bases, times the roots of the weights, the penalized ones first.
+    Lifted { n_penalized: usize },
+}
+
+/// The state of a part between queries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum PartState {
+    /// Of features of a linear model.
+    Linear(ObjectiveState),
+    /// Of features on bases.
+    Bases(RowsState),
+}
+
+impl PartState {
+    /// Its size in bytes.
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            PartState::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
+            PartState::Bases(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
+        }
+    }
+}
+
+impl PartData {
+    /// Its size in bytes.
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            PartData::Samples { weights } | PartData::Features { weights, .. } => size_of_val(&weights[..]),
+            PartData::Linear { costs, .. } => 12 * costs.len(),
+            PartData::Bases { roots, .. } => 20 * roots.len(),
+            PartData::Ridge { targets, weights, .. } => size_of_val(&targets[..]) + 16 * weights.len(),
+        }
+    }
+
+    /// The answer of the part, whose numbers are `rows`, to a query that came as bytes, and its new state, if it has
+    /// one.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for bytes that are no query to such rows, or the state of others; [`Error::Shape`] for
+    /// numbers of another form or of other rows; errors of the query.
+    pub fn answer(
+        &self,
+        rows: AnyRows<'_>,
+        query: &[u8],
+        state: Option<&PartState>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Vec<u8>, Option<PartState>)> {
+        let stateless = |answer: Result<Vec<u8>>| answer.map(|answer| (answer, None));
+        match self {
+            PartData::Samples { weights } => {
+                stateless(partition::answer(SAMPLE_QUERIES, query, &mut SamplePart::new(&rows, weights), monitor))
+            }
+            PartData::Features { weights, .. } => {
+                let mut part = FeaturePart { values: single(rows)?, weights };
+                stateless(partition::answer(FEATURE_QUERIES, query, &mut part, monitor))
+            }
+            PartData::Linear { targets, costs, loss, intercept } => {
+                let block = match rows {
+                    AnyRows::DenseF32(rows) => Block::from(rows),
+                    AnyRows::SparseF32(rows) => Block::from(rows),
+                    _ => return Err(wrong_rows("single precision")),
+                };
+                let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                let kind = (*loss, *intercept);
+                let mut objective = BlockObjective::alone_in(scratch, block, targets.targets(), costs, kind, 1)?;
+                match state {
+                    None => {}
+                    Some(PartState::Linear(state)) => objective.recall(state)?,
+                    Some(PartState::Bases(_)) => return Err(wrong_state("rows on bases")),
+                }
+                let answer = partition::answer(LINEAR_QUERIES, query, &mut objective, monitor)?;
+                let state = PartState::Linear(objective.state());
+                SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_scratch());
+                Ok((answer, Some(state)))
+            }
+            PartData::Bases { targets, n_penalized, roots, units } => {
+                let state = match state {
+                    None => RowsState::default(),
+                    Some(PartState::Bases(state)) => state.clone(),
+                    Some(PartState::Linear(_)) => return Err(wrong_state("rows of a linear model")),
+                };
+                let (features, targets) = (double(rows)?, targets.targets());
+                let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
+                let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, monitor);
+                let (answer, state) = rows.with(state, monitor, work)?;
+                Ok((answer, Some(PartState::Bases(state))))
+            }
+            PartData::Ridge { targets, weights, units, features } => {
+                let width = rows.n_cols();
+                let features = match *features {
+                    PartFeatures::Plain { has_intercept, first } => {
+                        RidgeFeatures::Plain { values: single(rows)?.into(), has_intercept, first }
+                    }
+                    PartFeatures::Lifted { n_penalized } => {
+                        RidgeFeatures::Lifted { values: double(rows)?, n_penalized }
+                    }
+                };
+                let mut part = RidgePart { features, width, targets, weights, units };
+                stateless(partition::answer(RIDGE_QUERIES, query, &mut part, monitor))
+            }
+        }
+    }
+}
+
+/// The answers of several parts to a query, as bytes in the order of the parts, as that of all of them.
+///
+/// # Errors
+/// [`Error::Parameter`] for bytes that are no query to the rows of a fit, or no answers to it; [`Error::NoSamples`]
+/// without any.
+pub fn merge_answers(query: &[u8], answers: &[&[u8]]) -> Result<Vec<u8>> {
+    if partition::is_about::<BasisRows>(query) {
+        partition::merge(BASIS_QUERIES, query, answers)
+    } else if partition::is_about::<SampleRows>(query) {
+        partition::merge(SAMPLE_QUERIES, query, answers)
+    } else if partition::is_about::<FeatureRows>(query) {
+        partition::merge(FEATURE_QUERIES, query, answers)
+    } else if partition::is_about::<RidgeRows>(query) {
+        partition::merge(RIDGE_QUERIES, query, answers)
+    } else {
+        partition::merge(LINEAR_QUERIES, query, answers)
+    }
+}
+
+fn single<'a>(rows: AnyRows<'a>) -> Result<&'a [f32]> {
+    if let AnyRows::DenseF32(view) = rows { Ok(view.values()) } else { Err(wrong_rows("dense, in single precision")) }
+}
+
+fn double<'a>(rows: AnyRows<'a>) -> Result<&'a [f64]> {
+    if let AnyRows::DenseF64(view) = rows { Ok(view.values()) } else { Err(wrong_rows("dense, in double precision")) }
+}
+
+fn wrong_rows(expected: &str) -> Error {
+    Error::shape("the rows of a part", "rows of another form", expected)
+}
+
+fn wrong_state(of: &str) -> Error {
+    Error::parameter("state", format!("that of {of}"), "that of a part of the same rows")
+}

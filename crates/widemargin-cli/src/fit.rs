@@ -100,7 +100,7 @@ macro_rules! searched {
             Data::Samples(samples, weights) => $search.choose(&samples.view()?, $answers, weights, $monitor)?,
             Data::Store(store, _) => $search.choose(store, $answers, None, $monitor)?,
         };
-        let params = found.apply($params.clone())?;
+        let params = $params.clone().with_choice(&found)?;
         Box::new(fitted!(params, Samples::view, $data, $answers, $monitor).with_notes(found.summary()))
     }};
 }

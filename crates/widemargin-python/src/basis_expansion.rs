@@ -79,7 +79,7 @@ pub(crate) fn fit_basis_expansion(
             let start = Instant::now();
             let found = search.choose(place.source(), &labels, weights, monitor)?;
             let seconds = start.elapsed().as_secs_f64();
-            let model = fitted!(found.apply(params)?, place, &labels, weights, monitor)?;
+            let model = fitted!(params.with_choice(&found)?, place, &labels, weights, monitor)?;
             Ok((model.with_notes(found.summary()).with_search(seconds), found.tried))
         })?;
         let model = Model::fitted(model, common.features).map_err(raise)?;

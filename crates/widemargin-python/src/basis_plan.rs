@@ -1,25 +1,20 @@
 //! The steps of a distributed thin plate fit on bases: the workers' sums, and the path on the client.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use widemargin::model::{
-    self, CChoice, ColumnSumsOf, ModelMetadata, SettledPolynomials, ThinPlateParams, TrainingSettings,
-};
-use widemargin::partition::{Executor, Remote, SampleRows};
-use widemargin::problem::OneVsRest;
+use widemargin::model::{self, CChoice, PartLift, ThinPlateParams, TrainingSettings};
 use widemargin::similarity::ConditionalKernel;
-use widemargin::solve::thin_plate::{self, Polynomials, RemoteRowSums, RowsShape};
+use widemargin::solve::thin_plate::Polynomials;
 
 use crate::convert::{self, Common, row_numbers, shaped};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::samples::PySamples;
 use crate::weighted_labels::WeightedLabels;
-use crate::work::{Patience, conduct};
+use crate::work::{self, Patience, ToCaller, conduct};
 use crate::workers::PythonWorkers;
 
 /// Bases, and the indices of these samples.
@@ -64,6 +59,24 @@ impl BasisPlan {
     }
 }
 
+/// The coefficients of features as Python passes them on: the fields of [`PartLift`].
+pub(crate) type Lift = (usize, Vec<f64>, Vec<f64>, Option<Vec<f64>>);
+
+/// Features that workers make of their samples: the result of `features(plan, lift)` on the calling thread.
+pub(crate) fn features_on_workers(
+    features: &Arc<Py<PyAny>>,
+    plan: &model::BasisPlan,
+    lift: PartLift,
+    to_caller: &ToCaller,
+) -> widemargin::Result<PythonWorkers> {
+    let (features, plan) = (Arc::clone(features), BasisPlan(plan.clone()));
+    let PartLift { n_penalized, penalized, columns, cross } = lift;
+    let lift: Lift = (n_penalized, penalized, columns, cross);
+    let rows = work::ask(to_caller, move |py| Ok(features.bind(py).call1((Py::new(py, plan)?, lift))?.unbind()));
+    let rows = rows.ok_or(widemargin::Error::Cancelled { stage: "features" })?;
+    Ok(PythonWorkers::new(&Arc::new(rows), to_caller))
+}
+
 /// Trains on bases: first sums over the samples that `samples` represents, then the path over their features,
 /// `features(plan, lift)`.
 #[pyfunction]
@@ -73,7 +86,7 @@ impl BasisPlan {
 pub(crate) fn fit_thin_plate_remote(
     py: Python<'_>,
     samples: Py<PyAny>,
-    features: Bound<'_, PyAny>,
+    features: Py<PyAny>,
     labels: PyRef<'_, WeightedLabels>,
     kernel: &str,
     bases: PyReadonlyArray2<'_, f64>,
@@ -81,66 +94,24 @@ pub(crate) fn fit_thin_plate_remote(
     polynomials: &str,
     C: Option<f64>,
     basis: String,
-    mut stages: Vec<(String, f64)>,
+    stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let (kernel, polynomials): (ConditionalKernel, Polynomials) =
-        (kernel.parse().map_err(raise)?, polynomials.parse().map_err(raise)?);
-    let (bases, samples, started) = (bases.as_slice()?.to_vec(), Arc::new(samples), Instant::now());
-    let (plan, sums) = conduct(py, &Patience::default(), |monitor, to_caller| {
-        let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&samples, to_caller));
-        let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
-        let plan = model::BasisPlan::new(kernel, bases, columns)?;
-        let sums = plan.first_sums_of(&mut samples, monitor)?;
-        Ok((plan, sums))
-    })?;
-
-    let (n_rows, total) = (labels.n_present(), labels.total());
-    let targets = OneVsRest::of(&labels.labels);
-    let (n_problems, mean_weight) = (targets.n_problems(), targets.uneven_weight(&labels.weights));
-    let settle = |polynomials, separates| plan.settle(&sums, polynomials, n_rows, total, separates).map_err(raise);
-    let shared = Py::new(py, BasisPlan(plan.clone()))?;
-    let rows_of = |settled: &SettledPolynomials, only_polynomials: bool| -> PyResult<_> {
-        let cross = (!only_polynomials).then(|| settled.cross());
-        let n_penalized = if only_polynomials { 0 } else { settled.n_penalized() };
-        let lift = (n_penalized, settled.penalized(), settled.columns(), cross);
-        let shape = RowsShape { n_rows, n_penalized, n_free: settled.n_free(), n_problems };
-        Ok((Arc::new(features.call1((&shared, lift))?.unbind()), shape))
-    };
-    let mut separates = false;
-    if polynomials == Polynomials::Auto {
-        let free = settle(Polynomials::Free, false)?;
-        if free.n_free() > 1 {
-            let (rows, shape) = rows_of(&free, true)?;
-            separates = conduct(py, &Patience::default(), |monitor, to_caller| {
-                let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape).weighed(mean_weight);
-                thin_plate::rows_separate(&mut rows, total, common.threads, monitor)
-            })?;
-        }
-    }
-    let settled = settle(polynomials, separates)?;
-    stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));
-    let started = Instant::now();
-    let (rows, shape) = rows_of(&settled, false)?;
-    stages.push(("features".into(), started.elapsed().as_secs_f64()));
-
+    let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
+    let polynomials: Polynomials = polynomials.parse().map_err(raise)?;
+    let (samples, features) = (Arc::new(samples), Arc::new(features));
     let params = ThinPlateParams::new(kernel)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
         .tol(common.tol)
         .max_steps(common.max_iter)
         .threads(common.threads);
     let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
-    let metadata = ModelMetadata {
-        classes: labels.labels.classes().to_vec(),
-        total_weight: targets.total(&labels.weights),
-        several: labels.labels.is_multilabel().then_some(targets),
-        evaluated_on: Some((&labels.labels, &labels.sample_weights)),
-        support,
-        stages: convert::stages(stages),
-    };
+    let (labeled, metadata, bases) = (labels.of_all(), (support, convert::stages(stages)), bases.as_slice()?.to_vec());
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape).weighed(mean_weight);
-        Ok(plan.fit(&params, settled, &mut rows, metadata, monitor)?.with_training(training))
+        let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);
+        let rows = (PythonWorkers::new(&samples, to_caller), features);
+        let model = params.fit_on_workers((kernel, polynomials), bases, rows, labeled, metadata, monitor)?;
+        Ok(model.with_training(training))
     })?;
     Model::fitted(model, common.features).map_err(raise)
 }

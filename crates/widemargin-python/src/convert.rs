@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels, TableColumns};
 use widemargin::model::{Array, Numbers};
 use widemargin::solve::Stage;
+use widemargin::solve::newton::NewtonSettings;
 
 use crate::errors::raise;
 use crate::work::Patience;
@@ -150,6 +151,12 @@ impl<'py> Common<'py> {
     /// The time limit and the monitor.
     pub fn patience(&self) -> PyResult<Patience<'py>> {
         Patience::new(self.time_limit, self.monitor.clone())
+    }
+
+    /// The settings of Newton's method.
+    pub fn newton(&self) -> NewtonSettings {
+        let Common { tol, max_iter, threads, .. } = *self;
+        NewtonSettings { tol, max_iter, threads, ..NewtonSettings::default() }
     }
 }
 

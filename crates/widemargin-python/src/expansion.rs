@@ -2,27 +2,29 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray2, PyReadonlyArray1};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels};
-use widemargin::expansion::{BasisExpansion, FeatureRows};
-use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
-use widemargin::partition::Remote;
+use widemargin::expansion::BasisExpansion;
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, ClassifierMetadata};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::basis_expansion::basis_choice;
-use crate::convert::{Common, array};
+use crate::convert::{self, Common, array};
 use crate::errors::raise;
 use crate::model::{Model, Trained};
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
-use crate::remote::{Brought, Solved, minimize};
+use crate::samples::dense;
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
 /// An expansion, the features of the training samples, and the rows of the bases.
 type Expanded<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
+
+/// Rows that were copied to the client: their indices, and their features.
+type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
 
 /// Fits an expansion without a classifier.
 #[pyfunction]
@@ -96,8 +98,7 @@ pub(crate) fn normalized(
     let (expansion, rows) = (ours(&expansion)?.clone(), Arc::new(rows));
     let normalization = normalization.parse().map_err(raise)?;
     let expansion = conduct(py, &Patience::default(), |monitor, to_caller| {
-        let mut rows = Remote::<FeatureRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        expansion.normalized(normalization, &mut rows, total, monitor)
+        expansion.normalized(normalization, PythonWorkers::new(&rows, to_caller), total, monitor)
     })?;
     Ok(Model(Trained::Expansion(expansion)))
 }
@@ -119,22 +120,21 @@ pub(crate) fn fit_basis_expansion_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let Solved { solution, shape, report, calibration } = minimize(py, rows, &labels, brought, C, &common, stages)?;
-    let parts = Assembled {
+    let (expansion, rows, settings) = (ours(&expansion)?.clone(), Arc::new(rows), common.newton());
+    let (picked, features) = brought.map_or((None, None), |(rows, features)| (Some(rows), Some(features)));
+    let (picked, features) = (convert::rows(picked)?, features.as_ref().map(dense).transpose()?);
+    let (labeled, brought) = (labels.of_all(), picked.as_deref().zip(features));
+    let metadata = ClassifierMetadata {
         basis,
         basis_rows,
         c: C,
-        path: Vec::new(),
-        loss: shape.loss,
-        intercept: shape.intercept,
-        multilabel: labels.labels.is_multilabel(),
-        classes: labels.labels.classes().to_vec(),
-        weights: solution.weights,
-        intercepts: solution.intercepts,
-        report,
+        training: labels.training(&common),
+        stages: convert::stages(stages),
     };
-    let model = BasisExpansionSvc::assembled(ours(&expansion)?.clone(), parts).map_err(raise)?;
-    let model = model.with_training(labels.training(&common)).with_calibration(calibration);
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        let workers = PythonWorkers::new(&rows, to_caller);
+        BasisExpansionSvc::of_workers(expansion, workers, labeled, brought, metadata, &settings, monitor)
+    })?;
     Model::fitted(model, common.features).map_err(raise)
 }
 

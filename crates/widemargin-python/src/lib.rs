@@ -19,7 +19,6 @@ mod parts;
 mod power_mean;
 mod python_similarity;
 mod regression;
-mod remote;
 mod rows;
 mod samples;
 mod scores;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassMetadata};
-use widemargin::partition::Remote;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
-use widemargin::solve::ridge::RidgeRows;
 
 use crate::basis_expansion::basis_choice;
 use crate::compared::Fitted;
@@ -84,8 +82,8 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
     let stages = convert::stages(stages);
     let metadata = OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        BasisExpansionOneClass::of_parts(expansion, targets, &mut rows, metadata, monitor)
+        let workers = PythonWorkers::new(&rows, to_caller);
+        BasisExpansionOneClass::of_workers(expansion, targets, workers, metadata, monitor)
     })?;
     Model::one_class(model, common.features).map_err(raise)
 }

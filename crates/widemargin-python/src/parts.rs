@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use widemargin::Error;
 use widemargin::expansion::{Explicit, explicit_block};
-use widemargin::model::{PartData, PartFeatures, PartState, PartTargets, merge_answers};
+use widemargin::model::{PartData, PartFeatures, PartLift, PartState, PartTargets, merge_answers};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
 
-use crate::basis_plan::BasisPlan;
+use crate::basis_plan::{BasisPlan, Lift};
 use crate::convert;
 use crate::errors::raise;
 use crate::expansion::ours;
@@ -87,19 +87,6 @@ pub(crate) struct Part {
     data: PartData,
 }
 
-/// The coefficients that turn kernel values and polynomials into features; without `cross`, polynomials alone.
-#[derive(FromPyObject)]
-pub(crate) struct Lift {
-    #[pyo3(item(0))]
-    n_penalized: usize,
-    #[pyo3(item(1))]
-    penalized: Vec<f64>,
-    #[pyo3(item(2))]
-    columns: Vec<f64>,
-    #[pyo3(item(3))]
-    cross: Option<Vec<f64>>,
-}
-
 /// The elements of weight above 0.
 fn present<T: Copy>(all: &[T], weights: &[f64]) -> Vec<T> {
     all.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(one, _)| *one).collect()
@@ -136,15 +123,12 @@ impl Part {
     }
 
     /// Features on bases, or the unpenalized polynomials alone, of the samples of weight above 0, and all weights.
-    fn lifted(&self, py: Python<'_>, plan: &BasisPlan, lift: &Lift) -> PyResult<(Py<PyAny>, &[f64])> {
-        let weights = self.weights()?;
+    fn lifted(&self, py: Python<'_>, plan: &BasisPlan, lift: Lift) -> PyResult<(Py<PyAny>, &[f64])> {
+        let (weights, (n_penalized, penalized, columns, cross)) = (self.weights()?, lift);
         let samples: PySamples<'_> = self.rows.bind(py).extract()?;
-        let plan = &plan.0;
-        let view = samples.rows("the thin plate methods")?;
-        let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
-            None => plan.polynomial_features(&view, weights, &lift.columns),
-            Some(cross) => plan.features(&view, weights, &lift.penalized, &lift.columns, cross),
-        })?;
+        let (view, lift) =
+            (samples.rows("the thin plate methods")?, PartLift { n_penalized, penalized, columns, cross });
+        let features = conduct(py, &Patience::default(), |_, _| plan.0.features(&view, weights, &lift))?;
         let n = weights.iter().filter(|weight| **weight > 0.0).count();
         let width = features.len().checked_div(n).unwrap_or(0);
         Ok((convert::shaped(py, features, n, width)?.into_any().unbind(), weights))
@@ -303,10 +287,11 @@ impl Part {
         plan: PyRef<'_, BasisPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
-        let (features, weights) = self.lifted(py, &plan, &lift)?;
+        let n_penalized = lift.0;
+        let (features, weights) = self.lifted(py, &plan, lift)?;
         let data = PartData::Bases {
             targets: targets.present(weights)?,
-            n_penalized: lift.n_penalized,
+            n_penalized,
             units: present(&convert::vector::<f64>(&units)?, weights),
             roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
         };
@@ -322,7 +307,8 @@ impl Part {
         plan: PyRef<'_, BasisPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
-        let (features, weights) = self.lifted(py, &plan, &lift)?;
+        let n_penalized = lift.0;
+        let (features, weights) = self.lifted(py, &plan, lift)?;
         let targets = convert::contiguous(&targets)?;
         let targets: PyReadonlyArray2<'_, f64> = targets.extract()?;
         let k = targets.shape()[1];
@@ -331,7 +317,7 @@ impl Part {
             targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
             units: present(&convert::vector::<f64>(&units)?, weights),
             weights: present(weights, weights),
-            features: PartFeatures::Lifted { n_penalized: lift.n_penalized },
+            features: PartFeatures::Lifted { n_penalized },
         };
         Ok(Part { number: self.number, rows: features, data })
     }

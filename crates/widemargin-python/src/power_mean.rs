@@ -9,10 +9,8 @@ use widemargin::Result;
 use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
 use widemargin::model::{
-    self, CChoice, PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TrainingSettings,
+    self, CChoice, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
 };
-use widemargin::partition::{Remote, SampleRows};
-use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
 use crate::compared::Fitted;
@@ -20,7 +18,6 @@ use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
-use crate::remote::{Solved, minimize};
 use crate::samples::{Place, PySamples};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
@@ -168,27 +165,19 @@ pub(crate) fn fit_power_mean_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let Solved { solution, shape, report, calibration } = minimize(py, rows, &labels, None, C, &common, stages)?;
-    let map = map_of(map)?;
-    let parts = PowerMeanParts {
-        n_features: shape.n_features / map.n_nodes(),
-        map,
-        loss: Loss::SquaredHinge,
-        c: C,
+    let (rows, settings, labeled) = (Arc::new(rows), common.newton(), labels.of_all());
+    let metadata = PowerMeanMetadata {
+        map: map_of(map)?,
         scaling: factors.map(FeatureMax::from_factors),
-        classes: labels.labels.classes().to_vec(),
-        multilabel: labels.labels.is_multilabel(),
-        weights: solution.weights,
-        report,
+        c: C,
+        training: TrainingSettings { nodes, ..labels.training(&common) },
+        choice: choice.map(|selection| (selection.params.clone(), selection.choice.clone())),
+        stages: convert::stages(stages),
     };
-    let model = PowerMeanSvc::assembled(parts)
-        .map_err(raise)?
-        .with_training(TrainingSettings { nodes, ..labels.training(&common) })
-        .with_calibration(calibration);
-    let model = match choice {
-        Some(selection) => model.with_choice(&selection.params, selection.choice.clone()),
-        None => model,
-    };
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        let workers = PythonWorkers::new(&rows, to_caller);
+        PowerMeanSvc::of_workers(workers, labeled, metadata, &settings, monitor)
+    })?;
     Model::fitted(model, common.features).map_err(raise)
 }
 
@@ -259,8 +248,8 @@ pub(crate) fn scale_and_reduce<'py>(
 ) -> PyResult<(Option<Vec<f64>>, MapParts<'py>)> {
     let (rows, params) = (Arc::new(rows), params(Some(n_nodes), nodes, is_scaled));
     let (scaling, map) = conduct(py, &Patience::default(), |monitor, to_caller| {
-        let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        model::scale_and_reduce(&mut samples, &params.kernel(kernel.scalar(to_caller)?), monitor)
+        let workers = PythonWorkers::new(&rows, to_caller);
+        model::scale_and_reduce(workers, &params.kernel(kernel.scalar(to_caller)?), monitor)
     })?;
     Ok((scaling.map(|scaling| scaling.factors().to_vec()), parts_of(py, &map)))
 }

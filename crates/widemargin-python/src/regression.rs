@@ -67,7 +67,7 @@ pub(crate) fn fit_basis_expansion_regressor(
             let start = Instant::now();
             let found = search.choose(place.source(), &targets, weights, monitor)?;
             let seconds = start.elapsed().as_secs_f64();
-            let model = fitted!(found.apply(params)?, place, &targets, weights, monitor)?;
+            let model = fitted!(params.with_choice(&found)?, place, &targets, weights, monitor)?;
             Ok((model.with_notes(found.summary()).with_search(seconds), found.tried))
         })?;
         let model = Model::regressor(model, common.features).map_err(raise)?;

@@ -117,7 +117,7 @@ pub fn images(pixels: &Bound<'_, PyAny>) -> PyResult<AnySamples> {
     Ok(AnySamples::Images(images.map_err(raise)?))
 }
 
-fn dense<'a, T: Element + numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<DenseView<'a, T>> {
+pub fn dense<'a, T: Element + numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<DenseView<'a, T>> {
     let shape = array.shape();
     DenseView::new(array.as_slice()?, shape[0], shape[1]).map_err(raise)
 }

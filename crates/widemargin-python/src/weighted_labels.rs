@@ -20,19 +20,15 @@ pub(crate) struct WeightedLabels {
 }
 
 impl WeightedLabels {
-    /// The sum of all weights.
-    pub fn total(&self) -> f64 {
-        self.weights.iter().sum()
+    /// The same as the library's fits on workers take it.
+    pub fn of_all(&self) -> model::WeightedLabels<'_> {
+        let WeightedLabels { labels, weights, sample_weights, .. } = self;
+        model::WeightedLabels { labels, weights, sample_weights }
     }
 
     /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
     pub fn units(&self) -> &[f64] {
         &self.weights
-    }
-
-    /// Samples of weight above 0.
-    pub fn n_present(&self) -> usize {
-        self.weights.iter().filter(|weight| **weight > 0.0).count()
     }
 
     /// The parameters that a fitted model stores.

@@ -1,26 +1,22 @@
 //! The targets and weights of samples on a cluster, and regression on these.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::{
-    self, BasisExpansionRegressor, CChoice, ColumnSumsOf, PartedTargets, RegressorMetadata, SplineMetadata,
+    self, BasisExpansionRegressor, CChoice, PartedTargets, RegressorMetadata, SplineMetadata, ThinPlateRegressor,
 };
-use widemargin::partition::{Executor, Remote, SampleRows};
 use widemargin::problem::Loss;
 use widemargin::similarity::ConditionalKernel;
-use widemargin::solve::ridge::RidgeRows;
-use widemargin::solve::thin_plate::Polynomials;
 
-use crate::basis_plan::BasisPlan;
+use crate::basis_plan::features_on_workers;
 use crate::convert::{self, Common};
 use crate::errors::raise;
 use crate::expansion::ours;
 use crate::model::Model;
-use crate::work::{Patience, conduct};
+use crate::work::conduct;
 use crate::workers::PythonWorkers;
 
 /// The targets and weights of all samples, in their order.
@@ -107,8 +103,8 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     let loss = Loss::of_targets(loss, epsilon, quantile).map_err(raise)?;
     let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        BasisExpansionRegressor::of_parts(expansion, targets, &mut rows, metadata, monitor)
+        let workers = PythonWorkers::new(&rows, to_caller);
+        BasisExpansionRegressor::of_workers(expansion, targets, workers, metadata, monitor)
     })?;
     Model::regressor(model, common.features).map_err(raise)
 }
@@ -122,37 +118,25 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
 pub(crate) fn fit_thin_plate_regressor_remote(
     py: Python<'_>,
     samples: Py<PyAny>,
-    features: Bound<'_, PyAny>,
+    features: Py<PyAny>,
     targets: PyRef<'_, WeightedTargets>,
     kernel: &str,
     bases: PyReadonlyArray2<'_, f64>,
     support: Vec<u64>,
     C: Option<f64>,
     basis: String,
-    mut stages: Vec<(String, f64)>,
+    stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
     let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
-    let (bases, samples, started) = (bases.as_slice()?.to_vec(), Arc::new(samples), Instant::now());
-    let targets = &targets.0;
-    let (plan, settled) = conduct(py, &Patience::default(), |monitor, to_caller| {
-        let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&samples, to_caller));
-        let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
-        let plan = model::BasisPlan::for_regression(kernel, bases, columns)?;
-        let sums = plan.first_sums_of(&mut samples, monitor)?;
-        let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
-        Ok((plan, settled))
-    })?;
-    stages.push(("polynomials".into(), started.elapsed().as_secs_f64()));
-    let started = Instant::now();
-    let lift = (settled.n_penalized(), settled.penalized(), settled.columns(), Some(settled.cross()));
-    let rows = Arc::new(features.call1((Py::new(py, BasisPlan(plan.clone()))?, lift))?.unbind());
-    stages.push(("features".into(), started.elapsed().as_secs_f64()));
+    let (bases, targets) = (bases.as_slice()?.to_vec(), &targets.0);
+    let (samples, features) = (Arc::new(samples), Arc::new(features));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
     let metadata = SplineMetadata { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let mut rows = Remote::<RidgeRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        plan.fit_spline(settled, targets, &mut rows, metadata, monitor)
+        let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);
+        let rows = (PythonWorkers::new(&samples, to_caller), features);
+        ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, metadata, monitor)
     })?;
     Model::regressor(model, common.features).map_err(raise)
 }

@@ -146,7 +146,7 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
             let specs: Vec<String> = spec.iter().flat_map(|spec| spec.split(SEPARATOR)).map(str::to_owned).collect();
             let search = SimilaritySearch::of(&params, &specs, None, request.n_basis.is_none());
             let found = search.choose(&samples, labels, None, &Monitor::none())?;
-            Box::new(found.apply(params)?.fit_with(&samples, labels, None, &Monitor::none())?)
+            Box::new(params.with_choice(&found)?.fit_with(&samples, labels, None, &Monitor::none())?)
         }
         AutoMethod::ThinPlate => {
             let params = ThinPlateParams::new(ConditionalKernel::Distance).standardize(Standardize::Auto).threads(1);

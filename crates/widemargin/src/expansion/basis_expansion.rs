@@ -19,7 +19,7 @@ use crate::macros::getters;
 use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::partition::{Executor, Query, add_answer};
+use crate::partition::{Executor, Query, Remote, Workers, add_answer};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::BLOCK_SECONDS;
 
@@ -193,22 +193,24 @@ impl<S: Similarity> BasisExpansion<S> {
         })
     }
 
-    /// The same expansion with a normalization that is learned from all rows of its features, wherever they are, whose
-    /// weights sum to `total`. A normalization by the bases alone is unchanged.
+    /// The same expansion with a normalization that is learned from all rows of its features, which workers hold, and
+    /// whose weights sum to `total`. A normalization by the bases alone is unchanged.
     ///
     /// # Errors
     /// Errors of the rows; [`Error::Cancelled`].
     pub fn normalized(
         self,
         normalization: Normalization,
-        rows: &mut impl Executor<Of = FeatureRows>,
+        workers: impl Workers,
         total: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let expansion = BasisExpansion { normalization, ..self };
         match expansion.affine() {
             None => Ok(expansion),
-            Some(affine) => Ok(BasisExpansion { maps: affine.learn(rows, total, monitor)?, ..expansion }),
+            Some(affine) => {
+                Ok(BasisExpansion { maps: affine.learn(&mut Remote::new(workers), total, monitor)?, ..expansion })
+            }
         }
     }
 

@@ -15,6 +15,7 @@ mod header;
 mod interface;
 mod loss_path;
 mod manifest;
+mod on_workers;
 mod origin;
 mod outlier_detector;
 mod part;
@@ -33,12 +34,12 @@ pub use any_model::{AnyModel, from_bytes, load};
 #[doc(hidden)]
 pub use assess::assess;
 pub(crate) use assess::report_estimate;
-#[doc(hidden)]
-pub use basis_expansion::{Assembled, Expanded, OneClassMetadata, RegressorMetadata, brought_rows, stand_ins};
 pub use basis_expansion::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
     BasisExpansionRegressorParams, BasisExpansionSvc,
 };
+#[doc(hidden)]
+pub use basis_expansion::{ClassifierMetadata, Expanded, OneClassMetadata, RegressorMetadata, brought_rows};
 pub use c_choice::CChoice;
 #[doc(hidden)]
 pub use choose_rows::choose_rows;
@@ -53,6 +54,8 @@ pub use header::header_of_bytes;
 pub use interface::{Model, Parameters};
 pub use loss_path::LossPoint;
 #[doc(hidden)]
+pub use on_workers::{BroughtRows, WeightedLabels};
+#[doc(hidden)]
 pub use origin::Origin;
 pub use origin::TrainingSettings;
 pub use outlier_detector::OneClass;
@@ -62,7 +65,7 @@ pub use part::{PartData, PartFeatures, PartState, PartTargets, merge_answers};
 pub use parted_targets::PartedTargets;
 pub use power_mean::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TriedC, TriedKernel};
 #[doc(hidden)]
-pub use power_mean::{PowerMeanParts, scale_and_reduce};
+pub use power_mean::{PowerMeanMetadata, scale_and_reduce};
 pub use regression_path::RegressionPoint;
 pub(crate) use regression_path::{RegressionSelection, StandardTargets};
 pub use regressor::Regressor;
@@ -71,8 +74,8 @@ pub use samples_file::bases_arrays;
 pub use scores::Scores;
 #[doc(hidden)]
 pub use thin_plate::{
-    AUTO_KERNELS, BasisPlan, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, ModelMetadata, SAMPLES_PER_BASIS,
-    SPLINE_EXACT_UP_TO, SettledPolynomials, SplineMetadata, basis_candidates, choose_bases, draw_rows,
+    AUTO_KERNELS, BasisPlan, EXACT_UP_TO, PartLift, SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, SplineMetadata,
+    basis_candidates, choose_bases, draw_rows,
 };
 pub use thin_plate::{
     ClassPath, KernelPoint, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams,

@@ -25,5 +25,5 @@ pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
 pub(crate) use pass_objective::{FeaturePasses, Room, Targets};
 pub use penalty::Penalty;
-pub use pieces::Pieces;
+pub(crate) use pieces::Pieces;
 pub use sampled::SampledObjective;

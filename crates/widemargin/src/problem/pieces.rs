@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::Result;
 
 /// The source of features that do not fit in memory.
-pub trait Pieces: Sync {
+pub(crate) trait Pieces: Sync {
     /// Number of rows.
     fn n_rows(&self) -> usize;
 

@@ -314,7 +314,7 @@ impl AutoParams {
         let params = self.basis_expansion();
         let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
         let found = search.choose(samples, labels, sample_weight, monitor)?;
-        let model = found.apply(params)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
+        let model = params.with_choice(&found)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
         let mut note = "samples in blocks: only the basis expansion was tried".to_owned();
         if let Some(scoring) = self.scoring {
             check_defined(scoring, labels)?;
@@ -390,14 +390,14 @@ impl AutoParams {
                 let start = Instant::now();
                 let found = search.choose(samples, labels, sample_weight, of_search)?;
                 let seconds = start.elapsed().as_secs_f64();
-                let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
+                let model = params.clone().with_choice(&found)?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let (model, behind) = (model.with_notes(found.summary()).with_search(seconds), behind(&found.tried));
                 let (chosen, c) = (model.expansion().similarity().specs().join(" + "), Classifier::c(&model, 0));
                 let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, chooses_c, monitor| {
                     let c = if chooses_c { CChoice::Auto } else { CChoice::Value(c) };
-                    let params = found.apply(params.clone().c(c))?;
+                    let params = params.clone().c(c).with_choice(&found)?;
                     Ok(Box::new(params.fit_with(samples, labels, sample_weight, monitor)?))
                 });
                 Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind })

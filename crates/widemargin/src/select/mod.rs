@@ -30,5 +30,5 @@ pub use label_scores::{LabelScore, LabelScores};
 pub use probability_scores::{brier_score, log_loss};
 pub use regression_scores::RegressionScoring;
 pub use scores::Scoring;
-pub use similarity_search::{Searched, SimilarityChoice, SimilaritySearch};
+pub use similarity_search::{SimilarityChoice, SimilaritySearch};
 pub use subset::{Answers, SimilarityPoint};

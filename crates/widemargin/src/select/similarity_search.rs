@@ -113,14 +113,6 @@ impl SimilarityChoice {
         SimilarityChoice { tried, ..choice }
     }
 
-    /// The parameters with the results of the search.
-    ///
-    /// # Errors
-    /// As for [`AnySimilarity::new`].
-    pub fn apply<P: Searched>(&self, params: P) -> Result<P::Found> {
-        Ok(params.with_choice(self, AnySimilarity::new(&self.best.similarity)?))
-    }
-
     /// The candidates that were tried, in a line, the best first; of a regression without those of a first look. `None`
     /// if there are none.
     pub fn summary(&self) -> Option<String> {
@@ -155,36 +147,33 @@ impl SimilarityChoice {
     }
 }
 
-/// Parameters of a fit whose similarity is selected.
-pub trait Searched {
-    /// These parameters with the selected similarity.
-    type Found;
-
-    /// The parameters with the results of a search, whose similarity this is.
-    fn with_choice(self, choice: &SimilarityChoice, similarity: AnySimilarity) -> Self::Found;
-}
-
-impl<S: Similarity> Searched for BasisExpansionParams<S> {
-    type Found = BasisExpansionParams<AnySimilarity>;
-
-    fn with_choice(self, choice: &SimilarityChoice, similarity: AnySimilarity) -> Self::Found {
+impl<S: Similarity> BasisExpansionParams<S> {
+    /// The parameters with the results of a search.
+    ///
+    /// # Errors
+    /// As for [`AnySimilarity::new`].
+    pub fn with_choice(self, choice: &SimilarityChoice) -> Result<BasisExpansionParams<AnySimilarity>> {
+        let similarity = AnySimilarity::new(&choice.best.similarity)?;
         let mut params = self.with_similarity(similarity).normalization(choice.best.normalization);
         params.near = choice.lambda;
         if let Some(loss) = choice.loss {
             params = params.loss(loss);
         }
-        match choice.n_basis {
+        Ok(match choice.n_basis {
             Some(n_basis) => params.n_basis(n_basis),
             None => params,
-        }
+        })
     }
 }
 
-impl<S: Similarity> Searched for BasisExpansionRegressorParams<S> {
-    type Found = BasisExpansionRegressorParams<AnySimilarity>;
-
-    fn with_choice(self, choice: &SimilarityChoice, similarity: AnySimilarity) -> Self::Found {
-        self.with_similarity(similarity).normalization(choice.best.normalization)
+impl<S: Similarity> BasisExpansionRegressorParams<S> {
+    /// The parameters with the results of a search.
+    ///
+    /// # Errors
+    /// As for [`AnySimilarity::new`].
+    pub fn with_choice(self, choice: &SimilarityChoice) -> Result<BasisExpansionRegressorParams<AnySimilarity>> {
+        let similarity = AnySimilarity::new(&choice.best.similarity)?;
+        Ok(self.with_similarity(similarity).normalization(choice.best.normalization))
     }
 }
 

@@ -113,7 +113,7 @@ fn defaults_keep_their_scores() {
         let (of_train, of_test) = (labels.select(&rows(0)), labels.select(&rows(1)));
         let found = SimilaritySearch::default().choose(&train, &of_train, None, &monitor).unwrap();
         let any = || AnySimilarity::new(&["rbf"]).unwrap();
-        let params = found.apply(BasisExpansionParams::new(any()).c(CChoice::Auto)).unwrap();
+        let params = BasisExpansionParams::new(any()).c(CChoice::Auto).with_choice(&found).unwrap();
         let model = params.fit(&train, &of_train).unwrap();
         let score = accuracy(model.decision_function(&test, 1).unwrap().values(), &of_test);
         scores.push(("basis expansion", score));
@@ -128,7 +128,8 @@ fn defaults_keep_their_scores() {
 
         let (of_train, of_test) = (targets.of_rows(&rows(0)), targets.of_rows(&rows(1)));
         let found = SimilaritySearch::default().choose(&train, &of_train, None, &monitor).unwrap();
-        let model = found.apply(BasisExpansionRegressorParams::new(any())).unwrap().fit(&train, &of_train).unwrap();
+        let model =
+            BasisExpansionRegressorParams::new(any()).with_choice(&found).unwrap().fit(&train, &of_train).unwrap();
         let predicted = Regressor::predict(&model, &test, 1, &monitor).unwrap().values;
         let truth: Vec<f64> = (0..N / 2).map(|row| of_test.row(row)[0]).collect();
         let mean = truth.iter().sum::<f64>() / truth.len() as f64;

@@ -187,7 +187,8 @@ fn searches_end_on_equal_samples() {
         for (which, samples) in copies(&two) {
             let search = || {
                 let found = SimilaritySearch::default().choose(&samples, &labels(), None, &monitor)?;
-                let params = found.apply(BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).c(CChoice::Auto))?;
+                let params =
+                    BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).c(CChoice::Auto).with_choice(&found)?;
                 let model = params.fit(&samples, &labels())?;
                 assert_largest(which, &model.predict(&samples, 1)?);
                 Ok(model.decision_function(&samples, 1)?.values().to_vec())
@@ -195,7 +196,7 @@ fn searches_end_on_equal_samples() {
             problem(&format!("{kind} {which} classes"), search, &mut problems);
             let search = || {
                 let found = SimilaritySearch::default().choose(&samples, &targets, None, &monitor)?;
-                let params = found.apply(BasisExpansionRegressorParams::new(AnySimilarity::new(&["rbf"])?))?;
+                let params = BasisExpansionRegressorParams::new(AnySimilarity::new(&["rbf"])?).with_choice(&found)?;
                 let found = params.fit(&samples, &targets)?.predict(&samples, 1)?.values;
                 assert_mean(which, 1.0, &found);
                 Ok(found)

@@ -15,8 +15,8 @@ const SEARCHES: [(&str, Search); 2] = [
         let (monitor, weights) = (Monitor::none(), training.weights.as_deref());
         let search = SimilaritySearch { class_weight: class_weight.clone(), ..SimilaritySearch::default() };
         let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).c(CChoice::Auto);
-        let found = search.choose(&training.samples, training.labels(), weights, &monitor)?.apply(params)?;
-        let params = found.class_weight(class_weight);
+        let found = search.choose(&training.samples, training.labels(), weights, &monitor)?;
+        let params = params.with_choice(&found)?.class_weight(class_weight);
         Ok(Model::of_classes(params.fit_with(&training.samples, training.labels(), weights, &monitor)?))
     }),
     ("any method", |training, class_weight| {

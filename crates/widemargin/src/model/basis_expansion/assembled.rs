@@ -4,16 +4,20 @@ use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
-use crate::model::origin::Origin;
+use crate::model::on_workers::{BroughtRows, Solved, WeightedLabels, solve};
+use crate::model::origin::{Origin, TrainingSettings};
+use crate::monitor::Monitor;
+use crate::partition::Workers;
 use crate::problem::{Intercept, Loss, Penalty};
 use crate::similarity::Similarity;
-use crate::solve::Report;
+use crate::solve::newton::NewtonSettings;
 use crate::solve::thin_plate::PathPoint;
+use crate::solve::{Report, Stage};
 use std::sync::OnceLock;
 
 /// The parts of a classifier other than its expansion.
 #[derive(Clone, Debug)]
-pub struct Assembled {
+pub(super) struct Assembled {
     /// How the bases were selected.
     pub basis: String,
     /// Their training rows; empty for explicit bases.
@@ -38,12 +42,61 @@ pub struct Assembled {
     pub report: Report,
 }
 
+/// The metadata of a model of features that workers hold, in addition to its solution.
+#[derive(Clone, Debug)]
+pub struct ClassifierMetadata {
+    /// How the bases were selected.
+    pub basis: String,
+    /// Their training rows; empty for explicit bases.
+    pub basis_rows: Vec<usize>,
+    /// The weight C of the losses.
+    pub c: f64,
+    /// The parameters of the fit.
+    pub training: TrainingSettings,
+    /// Stages before the solution, which appends its own.
+    pub stages: Vec<Stage>,
+}
+
 impl<S: Similarity> BasisExpansionSvc<S> {
+    /// Trains on the features of an expansion that workers hold, with the classes, costs, loss and intercept that they
+    /// have. Equal samples are not merged. Without features of some rows in this process (`brought`), workers compute
+    /// the Hessian's products too.
+    ///
+    /// # Errors
+    /// An error of the workers; [`Error::Cancelled`].
+    pub fn of_workers(
+        expansion: BasisExpansion<S>,
+        workers: impl Workers,
+        labeled: WeightedLabels<'_>,
+        brought: Option<BroughtRows<'_>>,
+        metadata: ClassifierMetadata,
+        settings: &NewtonSettings,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let ClassifierMetadata { basis, basis_rows, c, training, stages } = metadata;
+        let Solved { solution, shape, report, calibration } =
+            solve(workers, labeled, brought, (c, settings), stages, monitor)?;
+        let parts = Assembled {
+            basis,
+            basis_rows,
+            c,
+            path: Vec::new(),
+            loss: shape.loss,
+            intercept: shape.intercept,
+            multilabel: labeled.labels.is_multilabel(),
+            classes: labeled.classes(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+            report,
+        };
+        Ok(BasisExpansionSvc::assembled(expansion, parts)?.with_training(training).with_calibration(calibration))
+    }
+
     /// Assembles the classifier.
     ///
     /// # Errors
     /// [`Error::Shape`] if weights, intercepts, classes and expansion are inconsistent.
-    pub fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
+    pub(super) fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
         let origin = Origin { multilabel: parts.multilabel, ..Origin::default() };
         let (d, k) = (expansion.n_features(), origin.n_problems(parts.classes.len()));
         if parts.weights.len() != k * d || parts.intercepts.len() != k {

@@ -33,11 +33,12 @@ mod start;
 mod threshold;
 mod wanted_bases;
 
-pub use assembled::Assembled;
+pub use assembled::ClassifierMetadata;
 pub use expanded::Expanded;
 pub use fit::BasisExpansionParams;
+pub use hessian_rows::brought_rows;
 pub(super) use hessian_rows::choose_of_classes;
-pub use hessian_rows::{brought_rows, stand_ins};
+pub(super) use hessian_rows::stand_ins;
 pub use model::BasisExpansionSvc;
 pub use one_class::{BasisExpansionOneClass, BasisExpansionOneClassParams};
 pub use one_class_of_parts::OneClassMetadata;

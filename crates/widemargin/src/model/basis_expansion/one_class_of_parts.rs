@@ -7,7 +7,7 @@ use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
 use crate::model::PartedTargets;
 use crate::monitor::Monitor;
-use crate::partition::Executor;
+use crate::partition::{Remote, Workers};
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
@@ -39,10 +39,10 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or too many
     /// features for the sums of their products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn of_parts(
+    pub fn of_workers(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
-        rows: &mut impl Executor<Of = RidgeRows>,
+        workers: impl Workers,
         metadata: OneClassMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
@@ -50,6 +50,8 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         check_numbers(quantile, shrinkage)?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
+        let mut rows = Remote::<RidgeRows, _>::new(workers);
+        let rows = &mut rows;
         let ridge = PartedRidge::new(rows, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);

@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::assembled::Assembled;
 use super::block_plan::Plan;
 use super::choose_c::{LabeledSamples, SelectedC, choose_c};
 use super::feature_pieces::FeaturePieces;
@@ -23,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
+use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};

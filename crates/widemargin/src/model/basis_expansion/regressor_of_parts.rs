@@ -7,7 +7,7 @@ use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
 use crate::model::{CChoice, PartedTargets, RegressionSelection};
 use crate::monitor::Monitor;
-use crate::partition::Executor;
+use crate::partition::{Executor, Remote, Workers};
 use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::Stage;
@@ -16,7 +16,7 @@ use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
 use crate::tuning::MAX_PARTED_FEATURES;
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// Trains on the features of an expansion, with the standardized targets of the same rows. Equal samples are not
+    /// Trains on the features of an expansion that workers hold, with the standardized targets of the same rows. Equal samples are not
     /// merged.
     ///
     /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine.
@@ -29,7 +29,18 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C or loss, or too many features for the sums of their
     /// products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn of_parts(
+    pub fn of_workers(
+        expansion: BasisExpansion<S>,
+        targets: &PartedTargets,
+        workers: impl Workers,
+        metadata: RegressorMetadata,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        BasisExpansionRegressor::of_parts(expansion, targets, &mut Remote::new(workers), metadata, monitor)
+    }
+
+    /// The same on rows wherever they are.
+    pub(super) fn of_parts(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,

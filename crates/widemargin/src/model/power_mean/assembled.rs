@@ -1,28 +1,29 @@
 //! Assembles a power mean SVM from a kernel's map and weights computed elsewhere, such as on several machines.
 
 use super::primal::transposed;
-use crate::data::Label;
 use crate::descriptor::{FeatureMax, LargestValues};
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, CountValues, ValueCounts};
+use crate::model::on_workers::{Solved, WeightedLabels, solve};
 use crate::model::origin::Origin;
-use crate::model::{PowerMeanParams, PowerMeanSvc};
+use crate::model::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TrainingSettings};
 use crate::monitor::Monitor;
-use crate::partition::{Executor, SampleRows};
-use crate::problem::Loss;
-use crate::solve::Report;
+use crate::partition::{Executor, Remote, SampleRows, Workers};
+use crate::solve::Stage;
+use crate::solve::newton::NewtonSettings;
 
-/// Scaling and reduced kernel for samples wherever they are: the largest values are looked at without a scaling too,
+/// Scaling and reduced kernel for samples that workers hold: the largest values are looked at without a scaling too,
 /// since that is where a negative value is found.
 ///
 /// # Errors
 /// Invalid parameters; an error of the samples, such as [`Error::Value`] for a value that is negative or not finite.
 pub fn scale_and_reduce(
-    samples: &mut impl Executor<Of = SampleRows>,
+    workers: impl Workers,
     params: &PowerMeanParams,
     monitor: &Monitor<'_>,
 ) -> Result<(Option<FeatureMax>, AdditiveMap)> {
     params.check()?;
+    let mut samples = Remote::<SampleRows, _>::new(workers);
     let largest = samples.reduce(&LargestValues {}, monitor)?;
     let scaling = params.scale.then(|| FeatureMax::from_largest(&largest));
     let factors = scaling.as_ref().map(|scaling| scaling.factors().to_vec());
@@ -30,48 +31,55 @@ pub fn scale_and_reduce(
     Ok((scaling, params.map(&values, &counts)?))
 }
 
-/// The parts of a power mean SVM.
+/// The map of a power mean SVM whose explicit features workers hold, and the metadata of its model.
 #[derive(Clone, Debug)]
-pub struct PowerMeanParts {
+pub struct PowerMeanMetadata {
     /// The reduced kernel.
     pub map: AdditiveMap,
-    /// The loss.
-    pub loss: Loss,
-    /// The weight C of the losses.
-    pub c: f64,
     /// The scaling of the features, if any.
     pub scaling: Option<FeatureMax>,
-    /// Number of features of the training samples.
-    pub n_features: usize,
-    /// Whether the targets are multilabel; the labels then are the classes.
-    pub multilabel: bool,
-    /// The classes, in the order of the problems.
-    pub classes: Vec<Label>,
-    /// `[problem][feature * n_nodes + node]`, the weights of a linear model on
-    /// [`explicit`](crate::expansion::explicit).
-    pub weights: Vec<f32>,
-    /// The report of the fit.
-    pub report: Report,
+    /// The weight C of the losses.
+    pub c: f64,
+    /// The parameters of the fit.
+    pub training: TrainingSettings,
+    /// The selected parameters, and those that they were selected for.
+    pub choice: Option<(PowerMeanParams, PowerMeanChoice)>,
+    /// Stages before the solution, which appends its own.
+    pub stages: Vec<Stage>,
 }
 
 impl PowerMeanSvc {
-    /// Assembles the classifier.
+    /// Trains on the explicit features that workers hold, by the squared hinge.
     ///
     /// # Errors
-    /// [`Error::Shape`] if weights, factors, features and classes are inconsistent.
-    pub fn assembled(parts: PowerMeanParts) -> Result<Self> {
-        let PowerMeanParts { map, loss, c, scaling, n_features, multilabel, classes, weights, report } = parts;
-        let origin = Origin { multilabel, ..Origin::default() };
-        let (d, k) = (n_features * map.n_nodes(), origin.n_problems(classes.len()));
+    /// An error of the workers; [`Error::Cancelled`]; [`Error::Shape`] for the features of another map.
+    pub fn of_workers(
+        workers: impl Workers,
+        labeled: WeightedLabels<'_>,
+        metadata: PowerMeanMetadata,
+        settings: &NewtonSettings,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let PowerMeanMetadata { map, scaling, c, training, choice, stages } = metadata;
+        let Solved { solution, shape, report, calibration } =
+            solve(workers, labeled, None, (c, settings), stages, monitor)?;
+        let n_features = shape.n_features / map.n_nodes();
+        let (d, k) = (n_features * map.n_nodes(), shape.n_problems);
         let n_factors = scaling.as_ref().map_or(n_features, |scaling| scaling.factors().len());
-        if weights.len() != k * d || n_factors != n_features {
+        if d != shape.n_features || n_factors != n_features {
             return Err(Error::shape(
                 "parts of a machine",
-                format!("{} weights and {n_factors} factors", weights.len()),
-                format!("{} and {n_features}: {k} problems of {d} coordinates", k * d),
+                format!("{} coordinates and {n_factors} factors", shape.n_features),
+                format!("{d} coordinates and {n_features} factors"),
             ));
         }
-        let weights = transposed(&weights, k, d);
-        Ok(PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin, choice: None })
+        let (weights, loss, classes) = (transposed(&solution.weights, k, d), shape.loss, labeled.classes());
+        let origin = Origin { multilabel: labeled.labels.is_multilabel(), ..Origin::default() };
+        let model = PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin, choice: None };
+        let model = model.with_training(training).with_calibration(calibration);
+        Ok(match choice {
+            Some((params, choice)) => model.with_choice(&params, choice),
+            None => model,
+        })
     }
 }

@@ -11,7 +11,7 @@ mod params;
 mod primal;
 mod sample_gram;
 
-pub use assembled::{PowerMeanParts, scale_and_reduce};
+pub use assembled::{PowerMeanMetadata, scale_and_reduce};
 pub use choose::{PowerMeanChoice, TriedC, TriedKernel};
 pub use fit::PowerMeanSvc;
 pub use params::PowerMeanParams;

@@ -1,9 +1,8 @@
-//! The steps of a distributed thin plate fit on bases: the sums computed by each partition, and their use.
+//! A thin plate fit on bases of samples that workers hold.
 //!
-//! In order: the merged [`ColumnSums`] of all partitions; bases selected from a sample ([`choose_bases`]); a
-//! [`BasisPlan`] with these, whose [`BasisPlan::first_sums`] are summed over the partitions; the treatment of the
-//! polynomials ([`BasisPlan::settle`]); the features of every partition; the path over the partitions' sums, and the
-//! model.
+//! In order: bases selected from a sample ([`choose_bases`]); the [`ColumnSums`] of all samples; a [`BasisPlan`] with
+//! both, and its [`FirstSums`]; the treatment of the polynomials ([`BasisPlan::settle`]); the features of all samples
+//! ([`PartLift`]); the path over the sums of their rows, and the model.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,16 +13,18 @@ use super::params::ThinPlateParams;
 use super::stream::{ColumnMoments, drawn};
 use crate::data::{Label, Labels, Rows};
 use crate::error::{Error, Result};
-use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
+use crate::model::clock::Clock;
+use crate::model::on_workers::WeightedLabels;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::{Executor, Kind, Query, SampleRows, from_bytes, part_query, to_bytes};
+use crate::partition::{Executor, Kind, Query, Remote, SampleRows, Workers, from_bytes, part_query, to_bytes};
 use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, Polynomials, RowSums, Settled, WhyNotFree, feature_map_of, first_sums, fit_remote,
+    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, WhyNotFree, feature_map_of, first_sums,
+    fit_remote, rows_separate,
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
@@ -32,7 +33,7 @@ pub use super::bases::SAMPLES_PER_BASIS;
 
 /// Weight, mean and squared deviations of the columns of some samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ColumnSums {
+pub(crate) struct ColumnSums {
     /// Σ w.
     pub total: f64,
     /// Σ w x / Σ w of each column.
@@ -70,13 +71,13 @@ impl ColumnSums {
 
 part_query! {
     /// [`ColumnSums::of`] as a query.
-    pub SampleRows: ColumnSumsOf "column_sums" {} -> ColumnSums {}
+    pub(crate) SampleRows: ColumnSumsOf "column_sums" {} -> ColumnSums {}
     |_, part, _| ColumnSums::of(&part.rows(), part.weights), |_, total, next| *total = total.merged(&next)
 }
 
 part_query! {
     /// [`BasisPlan::first_sums`] as a query.
-    pub SampleRows: FirstSumsOf "first_sums" {
+    pub(crate) SampleRows: FirstSumsOf "first_sums" {
         /// The plan, as bytes that any machine makes it of.
         plan: Vec<u8>
     } -> FirstSums {}
@@ -134,9 +135,23 @@ pub struct BasisPlan {
     pub(super) feature_map: FeatureMap,
 }
 
+/// The coefficients that turn kernel values and polynomials of samples into features.
+#[derive(Clone, Debug)]
+pub struct PartLift {
+    /// Number of penalized features, which come first: the bases and the penalized polynomials.
+    pub n_penalized: usize,
+    /// S of the penalized polynomials Sᵀp, column-major.
+    pub penalized: Vec<f64>,
+    /// T of the unpenalized features Tᵀp, column-major.
+    pub columns: Vec<f64>,
+    /// The multiples of each unpenalized feature that are subtracted from the others, column-major, or none of them;
+    /// `None` for the unpenalized features alone.
+    pub cross: Option<Vec<f64>>,
+}
+
 /// The treatment of the polynomials, determined from the first sums.
 #[derive(Clone, Debug)]
-pub struct SettledPolynomials {
+pub(crate) struct SettledPolynomials {
     polynomials: Polynomials,
     why: Option<WhyNotFree>,
     pub(super) settled: Settled,
@@ -144,7 +159,7 @@ pub struct SettledPolynomials {
 
 /// Metadata of a fit that its model stores.
 #[derive(Clone, Debug)]
-pub struct ModelMetadata<'a> {
+pub(crate) struct ModelMetadata<'a> {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// The sum of the samples' weights, averaged over the problems.
@@ -161,19 +176,12 @@ pub struct ModelMetadata<'a> {
 }
 
 impl BasisPlan {
-    /// Built from bases (row-major) and the column sums of all samples. About bases³ / 3 flops.
+    /// Built from bases (row-major) and the column sums of all samples, for a smoothing spline, whose polynomials are the
+    /// constant at least. About bases³ / 3 flops.
     ///
     /// # Errors
     /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
-    pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
-        BasisPlan::of_degree(kernel, kernel.degree(), bases, columns)
-    }
-
-    /// The same for a smoothing spline, whose polynomials are the constant at least.
-    ///
-    /// # Errors
-    /// As for [`BasisPlan::new`].
-    pub fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+    pub(super) fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
         BasisPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
     }
 
@@ -198,22 +206,23 @@ impl BasisPlan {
     /// The plan of these bytes.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for bytes that are no plan, and as for [`BasisPlan::new`].
+    /// [`Error::Parameter`] for bytes that are no plan, or of bases that the kernel cannot be used on.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
         BasisPlan::of_degree(kernel.parse()?, degree, bases, columns)
     }
 
-    /// Sums over all samples for the polynomials, wherever the samples are.
-    ///
-    /// # Errors
-    /// An error of the samples.
-    pub fn first_sums_of(
-        &self,
-        samples: &mut impl Executor<Of = SampleRows>,
+    /// The plan for bases (row-major) and the samples that workers hold, and their sums for the polynomials.
+    pub(super) fn of_workers(
+        (kernel, degree): (ConditionalKernel, Option<u32>),
+        bases: Vec<f64>,
+        workers: impl Workers,
         monitor: &Monitor<'_>,
-    ) -> Result<FirstSums> {
-        samples.reduce(&FirstSumsOf { plan: self.to_bytes()? }, monitor)
+    ) -> Result<(Self, FirstSums)> {
+        let mut samples = Remote::<SampleRows, _>::new(workers);
+        let plan = BasisPlan::of_degree(kernel, degree, bases, samples.reduce(&ColumnSumsOf {}, monitor)?)?;
+        let sums = samples.reduce(&FirstSumsOf { plan: plan.to_bytes()? }, monitor)?;
+        Ok((plan, sums))
     }
 
     /// The kernel.
@@ -238,25 +247,17 @@ impl BasisPlan {
         Ok(())
     }
 
-    /// A partition's sums for deciding about the polynomials; partitions are combined by [`FirstSums::merged`].
-    ///
-    /// # Errors
-    /// [`Error::Value`] for a non-finite number.
-    pub fn first_sums(&self, samples: &impl Rows, weights: &[f64]) -> Result<FirstSums> {
+    /// Sums over some samples for deciding about the polynomials.
+    pub(super) fn first_sums(&self, samples: &impl Rows, weights: &[f64]) -> Result<FirstSums> {
         let mut all = FirstSums::default();
         self.for_blocks(samples, weights, |phi, polynomials| all = all.merged(&first_sums(&phi, &polynomials)))?;
         Ok(all)
     }
 
-    /// Decides on the treatment of the polynomials. For `auto` it must be known whether they alone separate a problem:
-    /// the result of [`rows_separate`] on [`BasisPlan::polynomial_features`] for the columns settled as `free`. `n`
-    /// is the number of samples of weight above 0, `total` the sum of their weights.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for non-finite sums, [`Error::Shape`] for sums of other bases.
-    ///
-    /// [`rows_separate`]: crate::solve::thin_plate::rows_separate
-    pub fn settle(
+    /// Decides on the treatment of the polynomials. For `auto` it must be known whether they alone separate a problem
+    /// ([`rows_separate`] on the columns settled as `free`). `n` is the number of samples of weight above 0, `total` the
+    /// sum of their weights.
+    pub(super) fn settle(
         &self,
         sums: &FirstSums,
         requested: Polynomials,
@@ -270,29 +271,16 @@ impl BasisPlan {
         Ok(SettledPolynomials { polynomials, why, settled })
     }
 
-    /// Tᵀp of the samples of weight above 0, times √w: row-major.
+    /// The features of the samples of weight above 0, times √w, penalized ones first: row-major.
     ///
     /// # Errors
-    /// [`Error::Value`] for a non-finite number, [`Error::Shape`] for a T of another size.
-    pub fn polynomial_features(&self, samples: &impl Rows, weights: &[f64], columns: &[f64]) -> Result<Vec<f64>> {
-        let feature_map = self.feature_map.only_polynomials(self.columns("columns", columns)?);
-        self.lifted(samples, weights, &feature_map, false)
-    }
-
-    /// The features of the samples of weight above 0, times √w, penalized ones first: row-major. `penalized`, `columns`
-    /// and `cross` are those of [`SettledPolynomials`].
-    ///
-    /// # Errors
-    /// As for [`BasisPlan::polynomial_features`].
-    pub fn features(
-        &self,
-        samples: &impl Rows,
-        weights: &[f64],
-        penalized: &[f64],
-        columns: &[f64],
-        cross: &[f64],
-    ) -> Result<Vec<f64>> {
-        let (penalized, columns) = (self.columns("penalized", penalized)?, self.columns("columns", columns)?);
+    /// [`Error::Value`] for a non-finite number, [`Error::Shape`] for coefficients of another plan.
+    pub fn features(&self, samples: &impl Rows, weights: &[f64], lift: &PartLift) -> Result<Vec<f64>> {
+        let (penalized, columns) =
+            (self.columns("penalized", &lift.penalized)?, self.columns("columns", &lift.columns)?);
+        let Some(cross) = &lift.cross else {
+            return self.lifted(samples, weights, &self.feature_map.only_polynomials(columns), false);
+        };
         let (b, q) = (self.n_bases(), columns.n_cols());
         if !cross.is_empty() && cross.len() != b * q {
             return Err(misfit("cross", cross.len(), b * q));
@@ -325,56 +313,85 @@ impl BasisPlan {
         })?;
         Ok(features)
     }
+}
 
-    /// Computes the path over the rows of all partitions and builds the model; of `params` only C, tolerance, steps and
-    /// threads are used.
+impl ThinPlateParams {
+    /// Trains on bases (row-major) of samples that workers hold, without merging equal ones: first sums over `samples`,
+    /// then the path over their `features`, of the kernel given. Of the parameters only C, tolerance, steps and threads
+    /// are used.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if the monitor cancelled, and errors of the rows.
-    pub fn fit(
-        self,
-        params: &ThinPlateParams,
-        settled: SettledPolynomials,
-        rows: &mut dyn RowSums,
-        metadata: ModelMetadata<'_>,
+    /// Errors of the workers; [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases;
+    /// [`Error::Cancelled`].
+    pub fn fit_on_workers<W: Workers>(
+        &self,
+        (kernel, polynomials): (ConditionalKernel, Polynomials),
+        bases: Vec<f64>,
+        (samples, mut features): (W, impl FnMut(&BasisPlan, PartLift) -> Result<W>),
+        labeled: WeightedLabels<'_>,
+        (support, mut stages): (Vec<u64>, Vec<Stage>),
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
+        let mut clock = Clock::start(monitor);
+        let (plan, sums) = BasisPlan::of_workers((kernel, kernel.degree()), bases, samples, monitor)?;
+        let WeightedLabels { labels, weights, sample_weights } = labeled;
+        let (targets, n_rows, total) = (OneVsRest::of(labels), labeled.n_present(), weights.iter().sum());
+        let mut rows_of = |settled: &SettledPolynomials, lift: PartLift| {
+            let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
+            let shape = RowsShape { n_rows, n_penalized, n_free: settled.n_free(), n_problems };
+            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape).weighed(targets.uneven_weight(weights)))
+        };
+        let mut separates = false;
+        if polynomials == Polynomials::Auto {
+            let free = plan.settle(&sums, Polynomials::Free, n_rows, total, false)?;
+            if free.n_free() > 1 {
+                let only = PartLift { n_penalized: 0, cross: None, ..free.lift() };
+                separates = rows_separate(&mut rows_of(&free, only)?, total, self.threads, monitor)?;
+            }
+        }
+        let settled = plan.settle(&sums, polynomials, n_rows, total, separates)?;
+        clock.end("polynomials")?;
+        let mut rows = rows_of(&settled, settled.lift())?;
+        clock.end("features")?;
         let SettledPolynomials { polynomials, why, settled } = settled;
-        let BasisPlan { bases, space, feature_map, .. } = self;
-        let pool = Pool::new(params.threads)?;
-        let started = Instant::now();
-        let fitted = fit_remote(rows, feature_map, settled, (polynomials, why), &params.settings(), (&pool, monitor))?;
-        let mut metadata = metadata;
-        metadata.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let BasisPlan { bases, space, feature_map, .. } = plan;
+        let pool = Pool::new(self.threads)?;
+        let settings = &self.settings();
+        let fitted = fit_remote(&mut rows, feature_map, settled, (polynomials, why), settings, (&pool, monitor))?;
+        clock.end_solved("solve")?;
+        stages.extend(clock.stages);
+        let metadata = ModelMetadata {
+            classes: labeled.classes(),
+            total_weight: targets.total(weights),
+            several: labels.is_multilabel().then_some(targets),
+            evaluated_on: Some((labels, sample_weights)),
+            support,
+            stages,
+        };
         let warnings = space.warnings();
-        params.model((fitted, bases, space), None, metadata, warnings)
+        self.model((fitted, bases, space), None, metadata, warnings)
     }
 }
 
 impl SettledPolynomials {
-    /// S of the penalized polynomials, column-major, as an argument of [`BasisPlan::features`].
-    pub fn penalized(&self) -> &[f64] {
-        self.settled.penalized.values()
+    /// How the features of the samples are made.
+    pub(super) fn lift(&self) -> PartLift {
+        let Settled { penalized, columns, cross, is_free, .. } = &self.settled;
+        PartLift {
+            n_penalized: self.n_penalized(),
+            penalized: penalized.values().to_vec(),
+            columns: columns.values().to_vec(),
+            cross: Some(if *is_free { cross.values().to_vec() } else { Vec::new() }),
+        }
     }
 
     /// Number of penalized features: the bases and the penalized polynomials.
-    pub fn n_penalized(&self) -> usize {
+    pub(super) fn n_penalized(&self) -> usize {
         self.settled.cross.n_rows() + self.settled.penalized.n_cols()
     }
 
-    /// T of the unpenalized features, column-major, as an argument of [`BasisPlan::features`].
-    pub fn columns(&self) -> &[f64] {
-        self.settled.columns.values()
-    }
-
-    /// The multiples of each unpenalized feature that are subtracted from the penalized ones, column-major; may be
-    /// empty.
-    pub fn cross(&self) -> &[f64] {
-        if self.settled.is_free { self.settled.cross.values() } else { &[] }
-    }
-
     /// Number of unpenalized features.
-    pub fn n_free(&self) -> usize {
+    pub(super) fn n_free(&self) -> usize {
         self.settled.columns.n_cols()
     }
 }

@@ -10,7 +10,7 @@ use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers, part_query
 
 /// Rows of features on bases with their classes and weights; a part is the sums over some of them.
 #[derive(Clone, Copy, Debug)]
-pub struct BasisRows;
+pub(crate) struct BasisRows;
 
 type Rows<'p> = <BasisRows as Kind>::Part<'p>;
 
@@ -21,7 +21,7 @@ impl Kind for BasisRows {
 }
 
 /// The answers of workers for rows on bases.
-pub const BASIS_QUERIES: &[Entry<BasisRows>] = &[
+pub(crate) const BASIS_QUERIES: &[Entry<BasisRows>] = &[
     Entry::of::<Origin>(),
     Entry::of::<Look>(),
     Entry::of::<Accept>(),
@@ -87,7 +87,7 @@ part_query! { BasisRows: AbsentRows "absent_rows" {} -> LeaveOneOutSums { READS_
 
 /// Sums over rows that workers hold.
 #[derive(Debug)]
-pub struct RemoteRowSums<W> {
+pub(crate) struct RemoteRowSums<W> {
     rows: Remote<BasisRows, W>,
     shape: RowsShape,
     mean_weight: Option<f64>,

@@ -15,6 +15,9 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::solve::Status;
 
+/// How a problem ended, with the factor of its last step if it converged.
+pub(super) type WithFactor = (Ended, Option<Factor>);
+
 /// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
     pub rows: &'r mut dyn RowSums,
@@ -129,7 +132,7 @@ impl<'r> BatchedNewton<'r> {
         stop: Stop,
         enough: Option<f64>,
         monitor: &Monitor<'_>,
-    ) -> Result<Option<Vec<(Ended, Option<Factor>)>>> {
+    ) -> Result<Option<Vec<WithFactor>>> {
         self.place(starts)?;
         let is_fresh = starts.iter().all(|x| *x == 0.0);
         let ended = newton::minimize(self, (lambdas, is_fresh), stop, enough, monitor)?;

@@ -43,9 +43,8 @@ mod settings;
 mod system;
 
 pub(crate) use basis_fit::feature_map_of;
-pub use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
-pub use basis_sums::{FirstSums, rows_separate};
-pub(crate) use basis_sums::{Settled, first_sums, fit_remote};
+pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
+pub(crate) use basis_sums::{FirstSums, Settled, first_sums, fit_remote, rows_separate};
 pub(crate) use block_fit::{BlockStorage, RawRows, fit_blocks};
 pub(crate) use block_sums::RowData;
 pub(crate) use exact_fit::fit_exact;
@@ -54,9 +53,10 @@ pub(crate) use feature_matrix::{Comparison, FeatureFit, PathOptions, fit_feature
 pub(crate) use leave_one_out_ridge::{fit_squared, leave_one_out_ridge, numbers_of_squared};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
-pub use part_rows::{PartRows, RowsState};
+pub(crate) use part_rows::PartRows;
+pub use part_rows::RowsState;
 pub use path::PathPoint;
 pub(crate) use path::{Problems, Solved};
 pub use polynomials::Polynomials;
-pub use row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
+pub(crate) use row_sums::{LeaveOneOutSums, RowSums, RowsShape};
 pub(crate) use settings::{FitSettings, Fitted, WhyNotFree};

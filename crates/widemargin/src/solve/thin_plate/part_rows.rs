@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::block_sums::{Block, RowData, State};
 use super::feature_map::{FeatureMap, Lift};
 use super::local::{Blocks, Local};
-use super::row_sums::{RowSums, RowsShape};
+use super::row_sums::RowSums;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
@@ -114,16 +114,28 @@ impl PartRows<'_> {
         let State { scores, ahead, counted, absent } = local.state();
         Ok((sums, RowsState { scores, ahead, counted, absent }))
     }
+}
 
-    /// The dimensions of these rows.
-    pub fn shape(&self) -> RowsShape {
-        let n = self.roots.len();
-        let width = self.features.len().checked_div(n).unwrap_or(self.n_penalized);
-        RowsShape {
-            n_rows: n,
-            n_penalized: self.n_penalized,
-            n_free: width - self.n_penalized,
-            n_problems: self.targets.n_problems(),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejects_rows_and_states_that_do_not_fit() {
+        let codes = [0, 1];
+        let rows = PartRows {
+            features: &[1.0; 7],
+            n_penalized: 1,
+            targets: OneVsRest::new(&codes, 2),
+            roots: &[1.0; 2],
+            units: &[1.0; 2],
+            threads: 1,
+        };
+        let error = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
+        assert!(error.to_string().contains("2 rows of features"), "{error}");
+        let rows = PartRows { features: &[1.0; 6], ..rows };
+        let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
+        assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());
+        assert!(rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).is_ok());
     }
 }

@@ -118,7 +118,7 @@ pub type Hessians = [Vec<f64>];
 
 /// Sums over all rows. Vectors for all problems are concatenated, including those of problems that are not `live`,
 /// which are ignored.
-pub trait RowSums {
+pub(crate) trait RowSums {
     /// The dimensions.
     fn shape(&self) -> RowsShape;
 

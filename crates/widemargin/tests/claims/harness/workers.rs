@@ -10,20 +10,18 @@ use super::method::{Method, Model};
 use super::places::Place;
 use super::training::{Answers, Training};
 use widemargin::data::{AnyRows, AnySamples, DenseMatrix, DenseView, Labels, Samples, Targets, Vectors};
-use widemargin::expansion::{BasisExpansion, FeaturePart, FeatureRows, Normalization};
+use widemargin::expansion::{BasisExpansion, Normalization};
 use widemargin::model::{
-    AnyModel, Assembled, BasisExpansionOneClass, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionSvc,
-    BasisPlan, CChoice, ColumnSums, Loss, ModelMetadata, OneClass, OneClassMetadata, PartData, PartFeatures, PartState,
+    AnyModel, BasisExpansionOneClass, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionSvc, BasisPlan,
+    CChoice, ClassifierMetadata, Loss, OneClass, OneClassMetadata, PartData, PartFeatures, PartLift, PartState,
     PartTargets, PartedTargets, Polynomials, RegressorMetadata, SplineMetadata, ThinPlateBasis, ThinPlateParams,
-    ThinPlateRegressor, ThinPlateSvc, choose_bases, draw_rows, merge_answers,
+    ThinPlateRegressor, ThinPlateSvc, TrainingSettings, WeightedLabels, choose_bases, draw_rows, merge_answers,
 };
 use widemargin::monitor::Monitor;
-use widemargin::partition::{EncodedQuery, InMemory, Remote, Workers};
-use widemargin::problem::{BlockObjective, ObjectiveState, OneVsRest, RemoteObjective};
+use widemargin::partition::{EncodedQuery, Workers};
+use widemargin::problem::{BlockObjective, ObjectiveState, OneVsRest};
 use widemargin::similarity::AnySimilarity;
-use widemargin::solve::newton::{self, NewtonSettings};
-use widemargin::solve::ridge::RidgeRows;
-use widemargin::solve::thin_plate::{FirstSums, PartRows, RemoteRowSums, RowsShape, RowsState, rows_separate};
+use widemargin::solve::newton::NewtonSettings;
 use widemargin::{Error, Result};
 
 thread_local! {
@@ -96,26 +94,6 @@ fn part_targets(labels: &Labels, codes: Vec<u32>) -> PartTargets {
     PartTargets { codes, n_classes: labels.classes().len(), sets }
 }
 
-/// Vectors of a part, and their weights.
-type Part<'a> = (DenseView<'a, f64>, &'a [f64]);
-
-fn views<'a>(values: &'a [Vec<f64>], weights: &'a [Vec<f64>], d: usize) -> Vec<Part<'a>> {
-    let view = |(values, weights): (&'a Vec<f64>, &'a Vec<f64>)| {
-        (DenseView::new(values, weights.len(), d).unwrap(), &weights[..])
-    };
-    values.iter().zip(weights).map(view).collect()
-}
-
-/// The plan of a fit on bases for the columns of all parts, as workers read it, and their first sums.
-fn sent(parts: &[Part<'_>], plan: impl FnOnce(ColumnSums) -> Result<BasisPlan>) -> Result<(BasisPlan, FirstSums)> {
-    let columns = parts.iter().map(|(part, weights)| ColumnSums::of(part, weights).unwrap());
-    let plan = plan(columns.reduce(|a, b| a.merged(&b)).unwrap())?;
-    let plan = BasisPlan::from_bytes(&plan.to_bytes()?)?;
-    let sums = parts.iter().map(|(part, weights)| plan.first_sums(part, weights).unwrap());
-    let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
-    Ok((plan, sums))
-}
-
 pub fn fit(method: &Method, training: &Training, ends: &[usize], monitor: &Monitor<'_>) -> Result<Model> {
     let here = method.fit(training, Place::Memory, monitor)?;
     REQUESTS.with_borrow_mut(HashMap::clear);
@@ -151,13 +129,12 @@ impl Rows<'_> {
         if normalization.is_learned() {
             let plain = expansion.unnormalized();
             let features = plain.transform(self.samples, 1)?;
-            let (values, weights) =
-                (parted(&features.values, features.n_cols, self.ends), parted(self.weights, 1, self.ends));
-            let part = |(values, weights)| Box::new(FeaturePart { values, weights });
-            let mut rows = InMemory::<FeatureRows>(
-                values.iter().map(Vec::as_slice).zip(weights.iter().map(Vec::as_slice)).map(part).collect(),
-            );
-            expansion = plain.normalized(normalization, &mut rows, self.weights.iter().sum(), self.monitor)?;
+            let (width, weights) = (features.n_cols, parted(self.weights, 1, self.ends));
+            let parts = parted(&features.values, width, self.ends).into_iter().zip(weights);
+            let workers = Places::new(parts.map(|(values, weights)| {
+                (Numbers::Single(values, width), PartData::Features { weights, is_normalized: false.into() })
+            }));
+            expansion = plain.normalized(normalization, workers, self.weights.iter().sum(), self.monitor)?;
         }
         let features = expansion.transform(self.samples, 1)?;
         Ok((expansion, parted(&features.values, features.n_cols, self.ends), features.n_cols))
@@ -173,22 +150,20 @@ impl Rows<'_> {
         };
         let places = Places::new(features.into_iter().zip(own).map(place));
         let settings = NewtonSettings { tol: 1e-5, threads: 1, ..NewtonSettings::default() };
-        let mut objective = RemoteObjective::new(places, self.monitor)?;
-        let solution = newton::solve(&mut objective, &settings, None, self.monitor)?;
-        let parts = Assembled {
+        let metadata = ClassifierMetadata {
             basis: here.basis().into(),
             basis_rows: here.basis_rows().to_vec(),
             c: here.c(),
-            path: here.path().to_vec(),
-            loss: here.loss(),
-            intercept: here.intercept(),
-            multilabel: labels.is_multilabel(),
-            classes: here.classes().to_vec(),
-            report: solution.report(Vec::new(), &settings),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
+            training: TrainingSettings::default(),
+            stages: Vec::new(),
         };
-        Ok(Model::of_classes(BasisExpansionSvc::assembled(expansion, parts)?))
+        let labeled = self.labeled(labels);
+        let model = BasisExpansionSvc::of_workers(expansion, places, labeled, None, metadata, &settings, self.monitor)?;
+        Ok(Model::of_classes(model))
+    }
+
+    fn labeled<'a>(&'a self, labels: &'a Labels) -> WeightedLabels<'a> {
+        WeightedLabels { labels, weights: self.weights, sample_weights: self.weights }
     }
 
     /// Parts with targets and weights that end at `ends`.
@@ -197,14 +172,14 @@ impl Rows<'_> {
         kind: impl Fn(usize) -> PartFeatures,
         targets: &PartedTargets,
         ends: &[usize],
-    ) -> Remote<RidgeRows, Places> {
+    ) -> Places {
         let values = parted(targets.values(), targets.n_outputs(), ends);
         let (weights, units) = (parted(targets.weights(), 1, ends), parted(targets.units(), 1, ends));
         let firsts = std::iter::once(0).chain(ends.iter().copied());
         let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units)).zip(firsts);
-        Remote::new(Places::new(known.map(|(((features, targets), (weights, units)), first)| {
+        Places::new(known.map(|(((features, targets), (weights, units)), first)| {
             (features, PartData::Ridge { targets, weights, units, features: kind(first) })
-        })))
+        }))
     }
 
     fn regress(&self, here: &BasisExpansionRegressor<AnySimilarity>, targets: &Targets) -> Result<Model> {
@@ -213,7 +188,7 @@ impl Rows<'_> {
         let targets = PartedTargets::new(targets, Some(self.weights), has_intercept)?;
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
         let kind = |first| PartFeatures::Plain { has_intercept, first };
-        let mut rows = Self::ridge(features, kind, &targets, self.ends);
+        let workers = Self::ridge(features, kind, &targets, self.ends);
         let n_points = here.path().len().max(here.loss_path().len());
         let metadata = RegressorMetadata {
             basis: here.basis().into(),
@@ -223,7 +198,7 @@ impl Rows<'_> {
             seed: 0,
             stages: Vec::new(),
         };
-        let model = BasisExpansionRegressor::of_parts(expansion, &targets, &mut rows, metadata, self.monitor)?;
+        let model = BasisExpansionRegressor::of_workers(expansion, &targets, workers, metadata, self.monitor)?;
         Ok(Model(AnyModel::Regressor(Box::new(model))))
     }
 
@@ -233,7 +208,7 @@ impl Rows<'_> {
         let ones = PartedTargets::new(&ones, Some(self.weights), false)?;
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
         let kind = |first| PartFeatures::Plain { has_intercept: false, first };
-        let mut rows = Self::ridge(features, kind, &ones, self.ends);
+        let workers = Self::ridge(features, kind, &ones, self.ends);
         let metadata = OneClassMetadata {
             basis: here.basis().into(),
             basis_rows: here.basis_rows().to_vec(),
@@ -242,15 +217,19 @@ impl Rows<'_> {
             seed: 0,
             stages: Vec::new(),
         };
-        let model = BasisExpansionOneClass::of_parts(expansion, &ones, &mut rows, metadata, self.monitor)?;
+        let model = BasisExpansionOneClass::of_workers(expansion, &ones, workers, metadata, self.monitor)?;
         Ok(Model(AnyModel::OneClass(Box::new(model))))
     }
 
-    /// The vectors of each part in double precision, and the weights.
-    fn vectors(&self) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, usize) {
+    /// The vectors of each part in double precision with their weights, as its samples.
+    fn vectors(&self) -> (Vec<(Numbers, Vec<f64>)>, Places) {
         let AnySamples::Vectors(Vectors::Dense(matrix)) = self.samples else { panic!("no dense vectors") };
         let values: Vec<f64> = matrix.values.iter().map(|&x| x.into()).collect();
-        (parted(&values, matrix.n_cols, self.ends), parted(self.weights, 1, self.ends), matrix.n_cols)
+        let numbers = || parted(&values, matrix.n_cols, self.ends).into_iter();
+        let numbers =
+            || numbers().map(|part| Numbers::Double(part, matrix.n_cols)).zip(parted(self.weights, 1, self.ends));
+        let samples = Places::new(numbers().map(|(numbers, weights)| (numbers, PartData::Samples { weights })));
+        (numbers().collect(), samples)
     }
 
     fn present(&self) -> Vec<usize> {
@@ -273,77 +252,63 @@ impl Rows<'_> {
         Ok((bases, rows.into_iter().map(|at| present[at] as u64).collect()))
     }
 
+    /// The features that workers make of their samples, by the plan as they read it.
+    fn lifted(parts: &[(Numbers, Vec<f64>)], plan: &BasisPlan, lift: &PartLift) -> Result<Vec<Numbers>> {
+        let plan = BasisPlan::from_bytes(&plan.to_bytes()?)?;
+        let of = |(numbers, weights): &(Numbers, Vec<f64>)| {
+            let n = weights.iter().filter(|weight| **weight > 0.0).count();
+            let features = plan.features(&numbers.rows()?, weights, lift)?;
+            let width = features.len().checked_div(n).unwrap_or(1);
+            Ok(Numbers::Double(features, width))
+        };
+        parts.iter().map(of).collect()
+    }
+
     fn separate(
         &self,
         here: &ThinPlateSvc,
         (params, polynomials): (&ThinPlateParams, Polynomials),
         labels: &Labels,
     ) -> Result<Model> {
-        let (values, weights, d) = self.vectors();
-        let parts = views(&values, &weights, d);
+        let (parts, samples) = self.vectors();
         let (bases, support) = self.first_bases(here.n_bases())?;
-        let (plan, sums) = sent(&parts, |columns| BasisPlan::new(here.kernel(), bases, columns))?;
-
-        let targets = OneVsRest::of(labels);
-        let (present, ends, total) = (self.present(), self.present_ends(), self.weights.iter().sum());
+        let (present, ends) = (self.present(), self.present_ends());
         let of_present =
             |of: &dyn Fn(usize) -> f64| parted(&present.iter().map(|&row| of(row)).collect::<Vec<f64>>(), 1, &ends);
         let codes = parted(&present.iter().map(|&row| labels.codes()[row]).collect::<Vec<u32>>(), 1, &ends);
         let roots = of_present(&|row| self.weights[row].sqrt());
         // Bases are not judged.
         let units = of_present(&|row| if support.contains(&(row as u64)) { 0.0 } else { self.weights[row] });
-        let rows_of = |features: Vec<Vec<f64>>, n_penalized: usize, n_free: usize| {
+        let features = |plan: &BasisPlan, lift: PartLift| {
+            let n_penalized = lift.n_penalized;
             let place = |(at, features): (usize, _)| {
                 let targets = part_targets(labels, codes[at].clone());
                 let (roots, units) = (roots[at].clone(), units[at].clone());
-                let width = n_penalized + n_free;
-                (Numbers::Double(features, width), PartData::Bases { targets, n_penalized, roots, units })
+                (features, PartData::Bases { targets, n_penalized, roots, units })
             };
-            let places = Places::new(features.into_iter().enumerate().map(place));
-            let shape = RowsShape { n_rows: present.len(), n_penalized, n_free, n_problems: targets.n_problems() };
-            RemoteRowSums::new(places, shape).weighed(targets.uneven_weight(self.weights))
+            Ok(Places::new(Self::lifted(&parts, plan, &lift)?.into_iter().enumerate().map(place)))
         };
-        let free = plan.settle(&sums, Polynomials::Free, present.len(), total, false)?;
-        let separates = polynomials == Polynomials::Auto && free.n_free() > 1 && {
-            let of = |(part, weights): &Part<'_>| plan.polynomial_features(part, weights, free.columns()).unwrap();
-            let mut rows = rows_of(parts.iter().map(of).collect(), 0, free.n_free());
-            rows_separate(&mut rows, total, 1, self.monitor)?
-        };
-        let settled = plan.settle(&sums, polynomials, present.len(), total, separates)?;
-        let of = |(part, weights): &Part<'_>| {
-            plan.features(part, weights, settled.penalized(), settled.columns(), settled.cross()).unwrap()
-        };
-        let mut rows = rows_of(parts.iter().map(of).collect(), settled.n_penalized(), settled.n_free());
-        let metadata = ModelMetadata {
-            classes: labels.classes().to_vec(),
-            total_weight: targets.total(self.weights),
-            several: labels.is_multilabel().then_some(targets),
-            evaluated_on: Some((labels, self.weights)),
-            support,
-            stages: Vec::new(),
-        };
-        Ok(Model::of_classes(plan.clone().fit(params, settled.clone(), &mut rows, metadata, self.monitor)?))
+        let kind = (here.kernel(), polynomials);
+        let metadata = (support.clone(), Vec::new());
+        let labeled = self.labeled(labels);
+        let model = params.fit_on_workers(kind, bases, (samples, features), labeled, metadata, self.monitor)?;
+        Ok(Model::of_classes(model))
     }
 
     fn smooth(&self, here: &ThinPlateRegressor, targets: &Targets) -> Result<Model> {
-        let (values, weights, d) = self.vectors();
-        let parts = views(&values, &weights, d);
+        let (parts, samples) = self.vectors();
         let (bases, support) = self.first_bases(here.n_bases())?;
-        let (plan, sums) = sent(&parts, |columns| BasisPlan::for_regression(here.kernel(), bases, columns))?;
         let targets = PartedTargets::new(targets, Some(self.weights), true)?;
-        let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
-        let n_penalized = settled.n_penalized();
-        let of = |(part, weights): &Part<'_>| {
-            let features = plan.features(part, weights, settled.penalized(), settled.columns(), settled.cross());
-            Numbers::Double(features.unwrap(), n_penalized + settled.n_free())
-        };
         // Only samples of weight above 0 have features.
-        let (features, present) = (parts.iter().map(of).collect(), targets.present());
-        let kind = |_| PartFeatures::Lifted { n_penalized };
-        let mut rows = Self::ridge(features, kind, &present, &self.present_ends());
+        let present = targets.present();
+        let features = |plan: &BasisPlan, lift: PartLift| {
+            let kind = |_| PartFeatures::Lifted { n_penalized: lift.n_penalized };
+            Ok(Self::ridge(Self::lifted(&parts, plan, &lift)?, kind, &present, &self.present_ends()))
+        };
         let c = if here.path().len() > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
         let metadata = SplineMetadata { c, basis: "index".into(), support, seed: 0, stages: Vec::new() };
-        let model = plan.clone().fit_spline(settled.clone(), &targets, &mut rows, metadata, self.monitor)?;
+        let rows = (samples, features);
+        let model = ThinPlateRegressor::fit_on_workers(here.kernel(), bases, rows, &targets, metadata, self.monitor)?;
         Ok(Model(AnyModel::Regressor(Box::new(model))))
     }
 }
@@ -360,21 +325,6 @@ fn rejects_parts_that_do_not_fit() {
     assert!(matches!(rows(&costs[1..]), Err(Error::Shape { .. })));
     assert!(matches!(rows(&costs).unwrap().recall(&ObjectiveState::default()), Err(Error::Shape { .. })));
 
-    let rows = PartRows {
-        features: &[1.0; 7],
-        n_penalized: 1,
-        targets: OneVsRest::new(&codes[..2], 2),
-        roots: &[1.0; 2],
-        units: &[1.0; 2],
-        threads: 1,
-    };
-    let error = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
-    assert!(error.to_string().contains("2 rows of features"), "{error}");
-    let rows = PartRows { features: &[1.0; 6], ..rows };
-    let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
-    assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());
-    assert!(rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).is_ok());
-
     let targets = Targets::single(vec![1.0, 2.0, 3.0]).unwrap();
     let error = PartedTargets::new(&targets, Some(&[0.0; 3]), true).unwrap_err().to_string();
     assert!(error.contains("all weights are zero"), "{error}");
@@ -385,7 +335,7 @@ fn rejects_parts_that_do_not_fit() {
         let params = params.normalization(Normalization::None).bases(samples.clone());
         let expansion = params.expand(&samples, None, &Monitor::none()).unwrap().expansion;
         let kind = |first| PartFeatures::Plain { has_intercept: true, first };
-        let mut rows = Rows::ridge(vec![Numbers::Single(features, 2)], kind, &targets, &[3]);
+        let workers = Rows::ridge(vec![Numbers::Single(features, 2)], kind, &targets, &[3]);
         let metadata = RegressorMetadata {
             basis: "explicit".into(),
             basis_rows: Vec::new(),
@@ -394,7 +344,7 @@ fn rejects_parts_that_do_not_fit() {
             seed: 0,
             stages: Vec::new(),
         };
-        let fitted = BasisExpansionRegressor::of_parts(expansion, &targets, &mut rows, metadata, &Monitor::none());
+        let fitted = BasisExpansionRegressor::of_workers(expansion, &targets, workers, metadata, &Monitor::none());
         fitted.map(|_| ()).unwrap_err().to_string()
     };
     assert!(message(vec![1.0; 5], 1.0).contains("5 features"));

@@ -3,16 +3,19 @@
 use std::ops::Range;
 
 use super::ThinPlateRegressor;
+use super::file::degree;
 use super::task::{Solved, columns, select};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
+use crate::model::clock::Clock;
 use crate::model::origin::TrainingSettings;
 use crate::model::thin_plate::remarks::dependent;
-use crate::model::thin_plate::{BasisPlan, SettledPolynomials};
+use crate::model::thin_plate::{BasisPlan, PartLift, SettledPolynomials};
 use crate::model::{CChoice, PartedTargets, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::Executor;
+use crate::partition::{Executor, Remote, Workers};
+use crate::similarity::ConditionalKernel;
 use crate::solve::Stage;
 use crate::solve::ridge::{PartedRidge, ROWS, RidgeRows};
 use crate::solve::thin_plate::{FirstSums, Polynomials};
@@ -33,15 +36,38 @@ pub struct SplineMetadata {
     pub stages: Vec<Stage>,
 }
 
-impl BasisPlan {
-    /// Fits a smoothing spline to features of all partitions with free polynomials (of [`BasisPlan::features`] with the
-    /// [`SettledPolynomials`] of [`Polynomials::Free`](crate::solve::thin_plate::Polynomials::Free)), and to their
-    /// standardized targets. The leave-one-out errors are exact with the bases as they are.
+impl ThinPlateRegressor {
+    /// Trains on bases (row-major) of samples that workers hold, with the standardized targets of all: first sums over
+    /// `samples`, then three over their `features`. The leave-one-out errors are exact with the bases as they are.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C; errors of the rows;
-    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled.
-    pub fn fit_spline(
+    /// [`Error::Parameter`] for a wrong C, or a kernel that cannot be used on these bases; errors of the workers;
+    /// [`Error::Cancelled`] if the monitor cancelled.
+    pub fn fit_on_workers<W: Workers>(
+        kernel: ConditionalKernel,
+        bases: Vec<f64>,
+        (samples, features): (W, impl FnOnce(&BasisPlan, PartLift) -> Result<W>),
+        targets: &PartedTargets,
+        metadata: SplineMetadata,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        metadata.c.check()?;
+        let mut clock = Clock::start(monitor);
+        let (plan, sums) = BasisPlan::of_workers((kernel, degree(kernel)), bases, samples, monitor)?;
+        let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
+        clock.end("polynomials")?;
+        let workers = features(&plan, settled.lift())?;
+        clock.end("features")?;
+        let mut model = plan.fit_spline(settled, targets, &mut Remote::new(workers), metadata, monitor)?;
+        let at = model.report.stages.len() - 1;
+        model.report.stages.splice(at..at, clock.stages);
+        Ok(model)
+    }
+}
+
+impl BasisPlan {
+    /// The same on features that are known.
+    pub(super) fn fit_spline(
         self,
         settled: SettledPolynomials,
         targets: &PartedTargets,
@@ -50,7 +76,6 @@ impl BasisPlan {
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateRegressor> {
         let (kernel, n_features) = (self.kernel, self.n_features);
-        metadata.c.check()?;
         let (started, standard) = (Instant::now(), &targets.standard);
         let solved =
             self.solve_spline(settled, (standard, targets.total()), metadata.c, (rows, MAX_PARTED_FEATURES), monitor)?;

@@ -1,0 +1,105 @@
+//! Linear models of features that workers hold.
+
+use super::assess::assess;
+use super::basis_expansion::stand_ins;
+use crate::data::{DenseView, Label, Labels};
+use crate::error::Result;
+use crate::instant::Instant;
+use crate::monitor::Monitor;
+use crate::partition::Workers;
+use crate::problem::{
+    Block, BlockObjective, HeldOutScores, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape,
+};
+use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
+use crate::solve::{Calibration, EstimateMethod, Report, Stage};
+
+/// The relative duality gap of the fit without the held-out rows.
+const HELD_OUT_TOL: f64 = 1e-2;
+
+/// The labels of all samples, in their order, and their weights.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedLabels<'a> {
+    /// The labels.
+    pub labels: &'a Labels,
+    /// Sample weights times class weights.
+    pub weights: &'a [f64],
+    /// Sample weights alone.
+    pub sample_weights: &'a [f64],
+}
+
+impl WeightedLabels<'_> {
+    /// The classes, in the order of the problems.
+    pub(crate) fn classes(&self) -> Vec<Label> {
+        self.labels.classes().to_vec()
+    }
+
+    /// Samples of weight above 0.
+    pub(crate) fn n_present(&self) -> usize {
+        self.weights.iter().filter(|weight| **weight > 0.0).count()
+    }
+}
+
+/// Features of some rows in this process, and the numbers of these rows: directions come from their Hessian, and the
+/// workers evaluate only values and gradients.
+pub type BroughtRows<'a> = (&'a [usize], DenseView<'a, f32>);
+
+/// A solution, with its account.
+pub(super) struct Solved {
+    pub solution: NewtonSolution,
+    pub shape: Shape,
+    pub report: Report,
+    pub calibration: Calibration,
+}
+
+/// Minimizes over the rows that workers hold, whose costs are `c` times their weights.
+pub(super) fn solve(
+    workers: impl Workers,
+    labeled: WeightedLabels<'_>,
+    brought: Option<BroughtRows<'_>>,
+    (c, settings): (f64, &NewtonSettings),
+    mut stages: Vec<Stage>,
+    monitor: &Monitor<'_>,
+) -> Result<Solved> {
+    let started = Instant::now();
+    let mut rows = RemoteObjective::new(workers, monitor)?;
+    let shape = rows.shape();
+    let (solution, mut held_out) = match brought {
+        None => {
+            let solution = newton::solve(&mut rows, settings, None, monitor)?;
+            (solution, held_out_scores(&mut rows, settings, monitor)?)
+        }
+        Some((picked, features)) => {
+            let costs: Vec<f64> = labeled.weights.iter().map(|weight| c * weight).collect();
+            let (codes, costs) = stand_ins(picked, labeled.labels, &costs);
+            let (block, targets) = (Block::from(features), OneVsRest::of(labeled.labels).with_codes(&codes));
+            let here = || BlockObjective::alone(block, targets, &costs, shape.loss, shape.intercept, settings.threads);
+            let first = newton::solve(&mut here()?, settings, None, monitor)?;
+            let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
+            let mut rows = SampledObjective::new(rows, here()?)?;
+            let solution = newton::solve(&mut rows, settings, Some(start), monitor)?;
+            (solution, held_out_scores(&mut rows, settings, monitor)?)
+        }
+    };
+    stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+    let mut report = solution.report(stages, settings);
+    held_out.weights.iter_mut().for_each(|weight| *weight /= c);
+    let WeightedLabels { labels, sample_weights, .. } = labeled;
+    let calibration = assess(&mut report, &held_out, labels, sample_weights, EstimateMethod::HeldOut);
+    Ok(Solved { solution, shape, report, calibration })
+}
+
+/// Held-out decision values of some rows: a fit without them. It starts at 0: at a small C the gap is small at the
+/// solution of all rows already, whose weights know these.
+fn held_out_scores(
+    rows: &mut impl Objective,
+    settings: &NewtonSettings,
+    monitor: &Monitor<'_>,
+) -> Result<HeldOutScores> {
+    if monitor.ask().is_err() {
+        return Ok(HeldOutScores::default());
+    }
+    rows.hold_out()?;
+    let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };
+    let without = newton::solve(rows, &settings, None, monitor)?;
+    rows.held_out(&without.intercepts)
+}

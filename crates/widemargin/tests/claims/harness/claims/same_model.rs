@@ -25,7 +25,10 @@ fn assert_same(found: &Model, truth: &Model, problem: &Problem, training: &Train
     assert_close(&found.c(), &truth.c(), 10.0 * problem.tolerance, &format!("{what}, C"));
     let (ours, expected) = (found.path(), truth.path());
     let n = ours.len().min(expected.len());
-    assert!(ours.len().max(expected.len()) <= n + 3, "{what}: {} and {} losses", ours.len(), expected.len());
+    // Workers do not choose C of a basis expansion SVM: it is the one of the fit in memory.
+    let is_given = what.contains("workers") && matches!(problem.method, Method::BasisExpansion(_));
+    let n_most = if is_given { 0 } else { ours.len().max(expected.len()) };
+    assert!(n_most <= n + 3, "{what}: {} and {} losses", ours.len(), expected.len());
     let last = |losses: &[f64]| losses[losses.len() - n..].to_vec();
     // The folds of the quantile loss are others where equal samples are merged.
     if n > 0 && !problem.name.contains("Quantile") {

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 from . import _core
-from . import _onnx_graph as kernels
 from ._compares import bases_of
-from ._onnx_graph import Array, Arrays, Graph, Wide, check_size, float32, float64, value
+from ._onnx_expression import Additive, Array, Arrays, Expression, Pair, nan_if_rejected
+from ._onnx_graph import Graph, check_size, value
 from ._onnx_similarities import EXPRESSIONS
 from ._specs import SIMILARITIES, columns_of, default_of, options_of, steps_of
 
@@ -57,8 +58,8 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
     )
 
 
-def expression_of(spec: str) -> Any:
-    """The ONNX expression of a similarity, from its spec without descriptors: an Expression, Additive or Wide."""
+def expression_of(spec: str) -> Expression:
+    """The ONNX expression of a similarity, from its spec without descriptors."""
     name, _, rest = spec.partition(":")
     arguments = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
     parameters = SIMILARITIES[name]["parameters"]
@@ -66,17 +67,6 @@ def expression_of(spec: str) -> Any:
         one["name"]: default_of({**one, "default": arguments.get(one["name"], one["default"])}) for one in parameters
     }
     return EXPRESSIONS[name](**values)
-
-
-def wide_kernel(spec: str) -> Wide:
-    """A similarity as a function of distances in double precision, from its spec without descriptors."""
-    name, _, gamma = spec.partition(":gamma=")
-    # In single precision these two are expressions.
-    exponentials = {"rbf": kernels.gaussian, "laplacian": kernels.laplacian}
-    found = exponentials[name](float(gamma)) if name in exponentials else expression_of(spec)
-    if not isinstance(found, Wide):
-        raise ValueError(f"the similarity '{spec}' has no expression in double precision")
-    return found
 
 
 def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: Arrays) -> str:
@@ -93,15 +83,15 @@ def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: 
         # Weights are in the maps.
         bases, similarity = all_bases[columns_of(spec, len(all_bases))], options_of(last)[0]
         if shape["kind"] == "precise-projection":
-            precise = wide_kernel(similarity).block(graph, float64(graph, samples), bases.astype(np.float64))
+            precise = expression_of(similarity).block(graph, graph.cast(samples, np.float64), bases.astype(np.float64))
             parts.append(graph("MatMul", precise, arrays[f"map.{number}.projection"]))
             continue
-        raw = block(graph, samples, bases, similarity)
+        raw = expression_of(similarity).block(graph, samples, bases)
         parts.append(_normalized(graph, raw, shape["kind"], f"map.{number}.", arrays))
     if len(parts) == 1:
         return parts[0]
     if any(shape["kind"] == "precise-projection" for shape in header["maps"]):
-        parts = [float64(graph, part) for part in parts]
+        parts = [graph.cast(part, np.float64) for part in parts]
     return graph("Concat", *parts, axis=1)
 
 
@@ -124,14 +114,6 @@ class _Described:
         scaled = self._graph("Mul", self._graph("Sub", x, center), factors)
         self._chains[chain] = scaled, (bases - center) * factors
         return self._chains[chain]
-
-
-def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
-    """Similarities [N, B] of samples [N, d] and bases (B, d) in single precision."""
-    found = expression_of(spec)
-    if not isinstance(found, Wide):
-        return str(found.block(graph, x, bases))
-    return float32(graph, found.block(graph, float64(graph, x), bases.astype(np.float64)))
 
 
 def _dense_bases(model: Any, header: dict[str, Any]) -> Array:
@@ -158,8 +140,8 @@ def _projected(graph: Graph, rows: str, matrix: Array) -> str:
     if len(matrix) > _PRECISE_COLUMNS:
         return graph("MatMul", rows, matrix)
     # The file stores the matrix in single precision.
-    wide = float64(graph, graph.constant(matrix))
-    return float32(graph, graph("MatMul", float64(graph, rows), wide))
+    wide = graph.cast(graph.constant(matrix), np.float64)
+    return graph.cast(graph("MatMul", graph.cast(rows, np.float64), wide), np.float32)
 
 
 # The offset of the power mean's polynomial before the logarithm.
@@ -226,7 +208,7 @@ def model_of(
             graph("Identity", result, output="targets")
         else:
             # The targets may be far from 0, and close to each other.
-            products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
+            products = graph("MatMul", graph.cast(result, np.float64), arrays["weights"].T)
             graph("Add", products, arrays["intercepts"], output="targets")
         outputs = [value("targets", np.float64, ["N", header["n_outputs"]])]
     elif "threshold" in header:
@@ -276,7 +258,7 @@ def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int 
 def _one_class(graph: Graph, features: str, threshold: float, weights: Array) -> list[onnx.ValueInfoProto]:
     """The outputs `label`, 1 or -1 for outliers, and `scores`, of features [N, D]."""
     # The score may be close to the threshold.
-    products = graph("MatMul", kernels.float64(graph, features), weights)
+    products = graph("MatMul", graph.cast(features, np.float64), weights)
     graph("Sub", products, np.float64(threshold), output="scores")
     is_outlier = graph("Less", "scores", np.float64(0.0))
     graph("Where", is_outlier, np.int64(-1), np.int64(1), output="label")
@@ -336,26 +318,30 @@ def _power_mean(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) ->
     """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
     if header["approximation"] == "nystroem" and "tabulated" in arrays:
         raise ValueError(f"the kernel {header['kernel']!r} is a table of values, for which ONNX has no operator")
-    wide = kernels.float64(graph, x)
+    wide = graph.cast(x, np.float64)
     if header["scaled"]:
         # The library also rounds after scaling.
-        wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
+        wide = graph.cast(graph.cast(graph("Mul", wide, arrays["factors"]), np.float32), np.float64)
     features = _nystroem if header["approximation"] == "nystroem" else _polynomial
-    numbers = kernels.float32(graph, features(graph, graph("Unsqueeze", wide, np.array([2])), header, arrays))
+    numbers = graph.cast(features(graph, graph("Unsqueeze", wide, np.array([2])), header, arrays), np.float32)
     weights = arrays["weights"]
     size = weights.shape[0] * weights.shape[1]
     flat = graph("Reshape", numbers, np.array([0, size]))
     scores = graph("MatMul", flat, weights.reshape(size, weights.shape[2]))
-    return graph("Add", scores, kernels.nan_if_rejected(graph, x))
+    return graph("Add", scores, nan_if_rejected.of(Pair(graph, x, None, np.dtype(np.float32))))
 
 
 def _nystroem(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
     """L⁻¹ k(c, x)/√c: [N, d, m]."""
-    kernel, nodes = expression_of(header["kernel"]), arrays["nodes"]
+    kernel, nodes = cast(Additive, expression_of(header["kernel"])), arrays["nodes"]
+    double, constant = np.dtype(np.float64), Graph()
+    at_nodes = kernel.term.of(Pair(constant, constant.constant(nodes[:, None]), nodes, double))
+    proto = helper.make_model(constant.proto([], [value(at_nodes, double, [len(nodes)] * 2)]))
+    values: Any = ReferenceEvaluator(proto).run(None, {})
     roots = np.sqrt(nodes)
-    correlations = kernel.value(nodes[:, None], nodes[None, :]) / np.outer(roots, roots)
+    correlations = values[0] / np.outer(roots, roots)
     inverse = np.linalg.inv(np.linalg.cholesky(correlations))
-    return graph("MatMul", kernel.term(graph, x, nodes), (inverse / roots).T)
+    return graph("MatMul", kernel.term.of(Pair(graph, x, nodes, double)), (inverse / roots).T)
 
 
 def _polynomial(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
@@ -379,7 +365,7 @@ def _thin_plate(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) ->
     """Scores [N, K] of x [N, d] in double precision: Σ_j α_j φ(‖x − z_j‖) + Σ_m β_m p_m(x)."""
     if header["standardized"]:
         x = graph("Mul", x, arrays["scale"])
-    block = wide_kernel(header["kernel"]).block(graph, x, arrays["bases"])
+    block = expression_of(header["kernel"]).block(graph, x, arrays["bases"])
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]
     if polynomial.any():

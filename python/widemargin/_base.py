@@ -18,11 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, Regre
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from . import _core
 from ._columns import names_of_features, validated
@@ -674,7 +670,7 @@ def unwrapped(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
 
 def fitted_model(
-    estimator: Any, X: Any = None, kind: type[FittedModel] = FittedModel, what: str = "estimator"
+    estimator: Any, X: Any = None, kind: type = FittedModel, what: str = "estimator", *attributes: str
 ) -> tuple[Any, Any]:
     """As `unwrapped`, for an estimator that predicts; of `AutoSVC` and `AutoRegressor` the best one.
 
@@ -685,7 +681,7 @@ def fitted_model(
     """
     found, X = unwrapped(estimator, X)
     found = getattr(found, "best_estimator_", found)
-    check_has(found, f"a fitted {what} of widemargin, or a pipeline that ends in one", "_model")
+    check_has(found, f"a fitted {what} of widemargin, or a pipeline that ends in one", "_model", *attributes)
     if not isinstance(found, kind):
         raise TypeError(f"estimator is a {type(found).__name__}: it must be a fitted {what} of widemargin")
     return found, X

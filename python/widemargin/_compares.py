@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 from collections.abc import Sequence
@@ -25,14 +24,14 @@ from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_p
 from ._report import Row
 from ._samples import channels_first, count, from_other, from_vectors, pick
 from ._specs import (
-    Named,
+    SIMILARITIES,
     Similarity,
-    _parameters,
     any_kind,
     is_auto,
     is_precomputed,
     layout_of,
     n_polynomials_of,
+    parsed,
     steps_of,
     with_hyphens,
 )
@@ -90,26 +89,25 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
         For a spec of several steps, and one without a corresponding object.
     """
     *before, last = steps_of(with_hyphens(spec))
-    step, _, rest = last.partition(":")
-    known = {one._name: one for one in vars(similarity).values() if _is_named(one)}
+    step, texts = parsed(last)
     key = f"{name}__{next(iter(requested))}"
     hint = f"{key!r} cannot be set: {name} is the spec {spec!r}; pass an object of widemargin.similarity, such as "
     if before:
         raise ValueError(f"{hint}HOG() >> RBF(), whose parameters are those of its two parts, {name}__then__gamma")
-    if step not in known:
+    if step not in SIMILARITIES:
         raise ValueError(f"{hint}RBF()")
-    pairs = [pair.partition("=") for pair in rest.split(",")] if rest else []
-    values = {key.replace("-", "_"): _value(text) for key, _, text in pairs}
-    required = [key for key, default in _parameters(known[step]) if default is inspect.Parameter.empty]
-    missing = {key: requested[key] for key in required if key not in values and key in requested}
+    row = SIMILARITIES[step]
+    required = {
+        one["name"]: requested[one["name"]]
+        for one in row["parameters"]
+        if one["name"] in requested and one["is_required"]
+    }
+    values = required | {key.replace("-", "_"): _value(text) for key, text in texts.items()}
     try:
-        return known[step](**values, **missing)
+        made: Similarity = getattr(similarity, row["class"])(**values)
+        return made
     except TypeError:  # an unknown parameter, or a missing one
-        raise ValueError(f"{hint}{known[step].__name__}()") from None
-
-
-def _is_named(one: Any) -> bool:
-    return isinstance(one, type) and issubclass(one, Named) and issubclass(one, Similarity)
+        raise ValueError(f"{hint}{row['class']}()") from None
 
 
 def _value(text: str) -> Any:

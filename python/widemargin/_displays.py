@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import is_regressor
 
 from . import _core
-from ._base import check_has, specs_of, unwrapped
+from ._base import check_has, fitted_model, specs_of, unwrapped
 from ._parameters import Samples, SimilarityLike, threads_of
 from ._report import Results
 from .similarity import resolve
@@ -262,9 +262,7 @@ class SpectrumDisplay:
         """
         check_matplotlib(cls, "from_estimator")
         fitted: Any
-        fitted, X = unwrapped(estimator, X)
-        fitted = getattr(fitted, "best_estimator_", fitted)
-        check_has(fitted, "a fitted BasisExpansionSVC or BasisExpansion", "_resolved")
+        fitted, X = fitted_model(estimator, X, object, "BasisExpansionSVC or BasisExpansion", "_resolved")
         resolved = fitted._resolved
         if resolved.is_precomputed and X is None:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")

@@ -16,7 +16,7 @@ from ._compares import bases_of
 from ._onnx_expression import Additive, Array, Arrays, Expression, Pair, nan_if_rejected
 from ._onnx_graph import Graph, check_size, value
 from ._onnx_similarities import EXPRESSIONS
-from ._specs import SIMILARITIES, columns_of, default_of, options_of, steps_of
+from ._specs import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
 
 _SCALINGS = ("mean-norm", "z-score")
 _NO_OPERATOR = "ONNX has no operator for it"
@@ -60,13 +60,9 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
 
 def expression_of(spec: str) -> Expression:
     """The ONNX expression of a similarity, from its spec without descriptors."""
-    name, _, rest = spec.partition(":")
-    arguments = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
-    parameters = SIMILARITIES[name]["parameters"]
-    values = {
-        one["name"]: default_of({**one, "default": arguments.get(one["name"], one["default"])}) for one in parameters
-    }
-    return EXPRESSIONS[name](**values)
+    name, texts = parsed(spec)
+    parameters = [one | {"default": texts.get(one["name"], one["default"])} for one in SIMILARITIES[name]["parameters"]]
+    return EXPRESSIONS[name](**{one["name"]: default_of(one) for one in parameters})
 
 
 def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: Arrays) -> str:

@@ -13,16 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OutlierMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import (
-    AT_LEAST_1,
-    AUTO,
-    POSITIVE,
-    FittedRegressor,
-    MarginClassifier,
-    fitting,
-    watched,
-    with_parameters,
-)
+from ._base import AT_LEAST_1, AUTO, POSITIVE, FittedRegressor, MarginClassifier, fitting, watched, with_parameters
 from ._compares import Compares, ComparesSamples
 from ._parameters import (
     ClassWeight,

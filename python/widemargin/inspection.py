@@ -15,21 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._base import (
-    FittedRegressor,
-    MarginClassifier,
-    fitted_model,
-    names_of_columns,
-    some,
-    unwrapped,
-)
+from ._base import FittedRegressor, MarginClassifier, fitted_model, names_of_columns, some, unwrapped
 from ._basis_display import BasisDisplay
-from ._displays import (
-    PathDisplay,
-    Spectrum,
-    SpectrumDisplay,
-    spectrum,
-)
+from ._displays import PathDisplay, Spectrum, SpectrumDisplay, spectrum
 from ._parameters import Labels, Path, Samples, Targets, Weights
 from ._samples import count, pick
 

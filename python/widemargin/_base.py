@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, Regre
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
 from ._columns import names_of_features, validated
@@ -131,15 +131,13 @@ class FittedModel(LimitedMixin):
     _table_columns: str | None = None
     # The function of the extension module that trains the model.
     _core_fit: ClassVar[Any]
-    # How scikit-learn checks the targets.
-    _target_checks: ClassVar[dict[str, Any]] = {}
     # Whether samples may be in files, larger than memory.
     _reads_files: ClassVar[bool] = False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._require(y)
         parameters = self._parameters()
-        samples, n_samples, y = self._training(X, y, sample_weight, parameters)
+        samples, n_samples = self._training(X, y, sample_weight, parameters)
         target = self._target(y, sample_weight, n_samples)
         with self._watched(X=X, y=y) as progress:
             model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
@@ -155,8 +153,8 @@ class FittedModel(LimitedMixin):
         """The checked parameters, as arguments of the training function."""
         raise NotImplementedError
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        """The samples in the form of the extension module, their number, and y; completes the parameters."""
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
+        """The samples in the form of the extension module, and their number; completes the parameters."""
         raise NotImplementedError
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
@@ -535,7 +533,6 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression model with one or several outputs."""
 
-    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
     # Whether the targets had one dimension.
     _is_flat: bool
 
@@ -605,20 +602,13 @@ class VectorModel(FittedModel):
         tags.input_tags.sparse = True
         return tags
 
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        """X as validated by scikit-learn, with y if it is passed."""
-        checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-        if reset:
-            checks |= self._target_checks
-        if not self._target_checks and is_multilabel(y):
-            X = validated(self, X, reset=reset, **checks)
-            check_consistent_length(X, y)
-            return X, y
-        return validated(self, X, y, reset=reset, **checks)
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """X as validated by scikit-learn."""
+        return validated(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        X, y = self._validated(X, y, reset=True)
-        return from_vectors(X), X.shape[0], y
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
+        X = self._validated(X, reset=True)
+        return from_vectors(X), X.shape[0]
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(X, reset=False)), None

@@ -20,7 +20,16 @@ from ._calls import Checked
 from ._columns import by_name, validated
 from ._files import Stored
 from ._kinds import KINDS, kind_for, kind_of, plain
-from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
+from ._parameters import (
+    BASES,
+    Basis,
+    SimilarityLike,
+    basis_of,
+    check_same_length,
+    normalization_parameters,
+    one_of,
+    warn,
+)
 from ._report import Row
 from ._samples import channels_first, count, from_other, from_vectors, pick
 from ._specs import (
@@ -35,7 +44,7 @@ from ._specs import (
     steps_of,
     with_hyphens,
 )
-from ._targets import codes_of, is_multilabel
+from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
 
@@ -97,12 +106,9 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
     if step not in SIMILARITIES:
         raise ValueError(f"{hint}RBF()")
     row = SIMILARITIES[step]
-    required = {
-        one["name"]: requested[one["name"]]
-        for one in row["parameters"]
-        if one["name"] in requested and one["is_required"]
-    }
-    values = required | {key.replace("-", "_"): _value(text) for key, text in texts.items()}
+    required = [one["name"] for one in row["parameters"] if one["is_required"] and one["name"] in requested]
+    values = {key: requested[key] for key in required}
+    values |= {key.replace("-", "_"): _value(text) for key, text in texts.items()}
     try:
         made: Similarity = getattr(similarity, row["class"])(**values)
         return made
@@ -120,6 +126,10 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+# How scikit-learn validates tables.
+_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
 
 
 class NoEstimator(BaseEstimator):
@@ -158,7 +168,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     elif (kind := _kind(X, accepted)) == "table":
         # Frames and arrays are validated as they are, for their names and types.
         rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
-        rows = validated(estimator, rows, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        rows = validated(estimator, rows, reset=reset, **_ROWS)
         samples, n = from_vectors(rows), rows.shape[0]
     else:
         n = _remember(estimator, X, kind, reset)
@@ -223,6 +233,8 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
 
 # The default number of bases, as in the library.
 DEFAULT_BASES = 1000
+# Selections of bases for which the search also compares numbers of bases.
+_COUNTED = ("index", "every", "random", "auto")
 
 
 def bases_of(model: _core.Model, layout: str = "auto") -> Any:
@@ -278,11 +290,9 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     _selections: ClassVar[tuple[str, ...]] = BASES
     # Reads a model from its bytes.
     _read: ClassVar[Any]
-    # How scikit-learn checks the targets.
-    _target_checks: ClassVar[dict[str, Any]] = {}
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any, dict[str, Any]]:
-        """The samples of a fit, y, and the arguments of training functions for the similarity and the bases."""
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, dict[str, Any]]:
+        """The samples of a fit, and the arguments of training functions for the similarity and the bases."""
         basis, rows = basis_of(self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         self._resolved = (
@@ -291,8 +301,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         # The selected columns of a square matrix; None if all are used.
         self._columns: npt.NDArray[np.int64] | None = None
         if self._resolved.is_precomputed:
-            n_polynomials = n_polynomials_of(self._resolved.specs[0])
-            collected, y = self._precomputed(X, y, sample_weight, n_polynomials)
+            collected = self._precomputed(X, y, sample_weight, n_polynomials_of(self._resolved.specs[0]))
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
@@ -303,7 +312,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             "basis": basis,
             "basis_rows": rows,
         }
-        return collected, y, parameters
+        return collected, parameters
 
     def _fitted_on(self, X: Any) -> None:
         """Stores the data of the training samples that predictions need."""
@@ -325,7 +334,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         """The number of bases for `n_samples` samples of weight above 0."""
         return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> Collected:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
 
         Columns of polynomials follow those of the bases.
@@ -335,11 +344,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         UserWarning
             If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
         """
-        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
-        if y is None or (is_classifier(self) and is_multilabel(y)):
-            X = validate_data(self, X, **how)
-        else:
-            X, y = validate_data(self, X, y, **self._target_checks, **how)
+        X = validate_data(self, X, **_ROWS)
         n = X.shape[0]
         tell_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
@@ -349,12 +354,13 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             X = X[:, self._columns]
         else:
             self._check_bases(n, X.shape[1] - n_polynomials)
-        return Collected((from_vectors(X), None), n), y
+        return Collected((from_vectors(X), None), n)
 
     def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.int64]:
         """The rows of a square matrix that become bases."""
         n = X.shape[0]
         codes = np.zeros(n, dtype=np.uint32) if y is None else self._strata(y)
+        check_same_length(n, len(codes))
         present = np.arange(n)
         if sample_weight is not None:
             present = np.flatnonzero(self._weights(sample_weight, n) > 0)
@@ -431,10 +437,10 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
             X = by_name(X, None if names is None else names[columns])
             # The similarities to the bases are enough.
-            X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+            X = validate_data(NoEstimator(), X, **_ROWS)
         else:
             X = by_name(X, names)
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+            X = validate_data(self, X, reset=False, **_ROWS)
             X = X if columns is None else X[:, columns]
         return Collected((from_vectors(X), None), X.shape[0])
 
@@ -489,16 +495,19 @@ class Compares(FittedModel, ComparesSamples):
         self._fitted_on(X)
         return self
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        collected, y, found = self._prepared(X, y, sample_weight)
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
+        collected, found = self._prepared(X, y, sample_weight)
         parameters |= found
-        return collected.samples, collected.n, y
+        if "search" in parameters:
+            self._search(parameters)
+        return collected.samples, collected.n
 
-    def _search(self, parameters: dict[str, Any], *counts: bool) -> None:
-        """Sets which of the similarity, the normalization and (with `counts`) the number of bases are compared."""
+    def _search(self, parameters: dict[str, Any]) -> None:
+        """Sets which of the similarity, the normalization and, by classifiers, the number of bases are compared."""
+        counts = [isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED] if is_classifier(self) else []
         searches, is_auto_normalization = is_auto(self.similarity), parameters["normalization"] == "auto"
         normalization = None if is_auto_normalization else parameters["normalization"]
-        parameters |= {"normalization": normalization or "mean-norm", "search": None}
+        parameters["normalization"] = normalization or "mean-norm"
         is_ours = not (self._resolved.calls or self._resolved.is_precomputed)
         if searches or (is_ours and (is_auto_normalization or any(counts))):
             parameters["search"] = [] if searches else self._resolved.specs, normalization, *counts

@@ -75,10 +75,10 @@ class Auto(FittedModel):
             return self.scoring
         return one_of("scoring", self.scoring, get_scorer_names(), estimator=self).replace("-", "_")
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         self._resolved = any_kind(X, self.layout, self.kind)
         collected = collect(self, X, self._resolved, reset=True)
-        return collected.samples, collected.n, y
+        return collected.samples, collected.n
 
     def _collected(self, X: Any) -> _core._Collected:
         return collect(self, X, self._resolved, reset=False).samples
@@ -86,7 +86,7 @@ class Auto(FittedModel):
     def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         """Compares the methods by fits, and fits the best one."""
         self._require(y)
-        _, n_samples, y = self._training(X, y, sample_weight, {})
+        _, n_samples = self._training(X, y, sample_weight, {})
         self._target(y, sample_weight, n_samples)
         weights = self._weights(sample_weight, n_samples)
         began, models, candidates = time.perf_counter(), {}, []

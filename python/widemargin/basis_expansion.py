@@ -29,8 +29,6 @@ from ._report import Row
 from ._sklearn import Interval, StrOptions
 from ._targets import codes_of
 
-# Selections of bases for which the search also compares numbers of bases.
-_COUNTED = ("index", "every", "random", "auto")
 # The number of bases of a one-class model with n_basis="auto", and the number of samples below which all are bases, as
 # in the library.
 _ONE_CLASS_BASES, _FEW_SAMPLES = 500, 20
@@ -232,17 +230,13 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             "C": self._fixed_C(),
             "intercept": "free" if self.fit_intercept else "none",
             "max_basis": None if self.max_basis is None else int(self.max_basis),
+            "search": None,
         }
 
     def _max_iter(self) -> int:
         if self.loss == "hinge":
             return 20_000
         return 2_000 if self.penalty == "l1" else super()._max_iter()
-
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        found = super()._training(X, y, sample_weight, parameters)
-        self._search(parameters, isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED)
-        return found
 
 
 @with_parameters
@@ -408,12 +402,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
             "epsilon": epsilon,
             "quantile": quantile,
             "has_intercept": bool(self.fit_intercept),
+            "search": None,
         }
-
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        found = super()._training(X, y, sample_weight, parameters)
-        self._search(parameters)
-        return found
 
     def _loss(self) -> tuple[str, float | None, float | None]:
         """The loss in the library's notation, and its parameters."""
@@ -678,7 +668,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
         ndarray of float32 of shape (n_samples, n_features)
         """
         normalization = normalization_of(self)
-        collected, y, parameters = self._prepared(X, y, None)
+        collected, parameters = self._prepared(X, y, None)
         codes = None
         if y is not None:
             codes = codes_of(y)

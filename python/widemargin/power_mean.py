@@ -211,12 +211,11 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
             raise ValueError(f"The 'kernel' parameter of PowerMeanSVC {wanted}. Got 'power_mean' instead.")
         return one_of("kernel", kernel, ("auto", *_KERNELS), estimator=self)
 
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        validated = super()._validated(X, y, reset=reset)
-        rows = validated[0] if isinstance(validated, tuple) else validated
-        if not isinstance(rows, Stored):
-            check_non_negative(rows, type(self).__name__)
-        return validated
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        X = super()._validated(X, reset=reset)
+        if not isinstance(X, Stored):
+            check_non_negative(X, type(self).__name__)
+        return X
 
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:

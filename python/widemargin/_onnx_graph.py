@@ -33,13 +33,20 @@ class Graph:
         self._constants: list[onnx.TensorProto] = []
         self._shared: dict[tuple[str, float], str] = {}
         self.n_bytes = 0
+        self.outputs: list[onnx.ValueInfoProto] = []
 
-    def __call__(self, operator: str, *operands: Operand, output: str | None = None, **attributes: Any) -> str:
+    def __call__(self, operator: str, *operands: Operand, **attributes: Any) -> str:
         """Adds a node with one output, and returns the output's name."""
-        output = output or self._name(operator)
+        output = self._name(operator)
         inputs = [one if isinstance(one, str) else self.constant(one) for one in operands]
         self._nodes.append(helper.make_node(operator, inputs, [output], **attributes))
         return output
+
+    def output(self, declared: onnx.ValueInfoProto, operator: str, *operands: Operand, **attributes: Any) -> None:
+        """Adds a node whose output is one of the model."""
+        self(operator, *operands, **attributes)
+        self._nodes[-1].output[0] = declared.name
+        self.outputs.append(declared)
 
     def constant(self, value: npt.NDArray[Any] | np.generic) -> str:
         """Adds a constant of the array's dtype; identical scalars are shared."""

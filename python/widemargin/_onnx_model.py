@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 from typing import Any, cast
 
@@ -71,45 +73,36 @@ def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: 
     In double precision if any part is, else in single precision.
     """
     bases = _dense_bases(model, header)
-    described = _Described(graph, x, bases, arrays)
+    # Chains are numbered in the file in order of first use.
+    numbers = itertools.count()
+
+    @functools.cache
+    def described(*steps: str) -> tuple[str, Array]:
+        """Samples and bases after some scalings."""
+        if not steps:
+            return x, bases
+        before = described(*steps[:-1])
+        name = f"descriptor.{next(numbers)}."
+        center, factors = arrays[name + "center"], arrays[name + "factors"]
+        return graph("Mul", graph("Sub", before[0], center), factors), (before[1] - center) * factors
+
     parts = []
     for number, (spec, shape) in enumerate(zip(header["similarity"], header["maps"], strict=True)):
         *before, last = steps_of(spec)
-        samples, all_bases = described.after(before)
+        samples, described_bases = described(*before)
         # Weights are in the maps.
-        bases, similarity = all_bases[columns_of(spec, len(all_bases))], options_of(last)[0]
+        own, similarity = described_bases[columns_of(spec, len(bases))], options_of(last)[0]
         if shape["kind"] == "precise-projection":
-            precise = expression_of(similarity).block(graph, graph.cast(samples, np.float64), bases.astype(np.float64))
+            precise = expression_of(similarity).block(graph, graph.cast(samples, np.float64), own.astype(np.float64))
             parts.append(graph("MatMul", precise, arrays[f"map.{number}.projection"]))
             continue
-        raw = expression_of(similarity).block(graph, samples, bases)
+        raw = expression_of(similarity).block(graph, samples, own)
         parts.append(_normalized(graph, raw, shape["kind"], f"map.{number}.", arrays))
     if len(parts) == 1:
         return parts[0]
     if any(shape["kind"] == "precise-projection" for shape in header["maps"]):
         parts = [graph.cast(part, np.float64) for part in parts]
     return graph("Concat", *parts, axis=1)
-
-
-class _Described:
-    """Samples and bases after chains of scalings, each chain computed once."""
-
-    def __init__(self, graph: Graph, x: str, bases: Array, arrays: Arrays) -> None:
-        self._graph = graph
-        self._arrays = arrays
-        self._chains: dict[tuple[str, ...], tuple[str, Array]] = {(): (x, bases)}
-
-    def after(self, steps: list[str]) -> tuple[str, Array]:
-        """Samples and bases after some scalings. Chains are numbered in the file in order of first use."""
-        chain = tuple(steps)
-        if chain in self._chains:
-            return self._chains[chain]
-        x, bases = self.after(steps[:-1])
-        name = f"descriptor.{len(self._chains) - 1}."
-        center, factors = self._arrays[name + "center"], self._arrays[name + "factors"]
-        scaled = self._graph("Mul", self._graph("Sub", x, center), factors)
-        self._chains[chain] = scaled, (bases - center) * factors
-        return self._chains[chain]
 
 
 def _dense_bases(model: Any, header: dict[str, Any]) -> Array:
@@ -187,32 +180,27 @@ def model_of(
     if "classes" in header:
         if header["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
-        is_multilabel = header.get("multilabel", False)
-        decided = _multilabel_decided if is_multilabel else _decided
         labels = header["classes"]
         if classes is not None:
             labels = [name if isinstance(name, str) else label for name, label in zip(classes, labels, strict=True)]
-        outputs = decided(graph, result, dtype, labels)
-        if is_multilabel and "calibration" in header:
-            slopes = np.array(header["calibration"]["slopes"], dtype)
-            graph("Sigmoid", graph("Mul", "scores", slopes), output="probabilities")
-            outputs.append(value("probabilities", dtype, ["N", len(slopes)]))
-        elif "calibration" in header:
-            outputs.append(_probabilities(graph, header["calibration"]["slopes"], dtype, len(header["classes"])))
+        slopes = header.get("calibration", {}).get("slopes")
+        classified = _multilabel_outputs if header.get("multilabel", False) else _class_outputs
+        classified(graph, result, dtype, labels, None if slopes is None else np.array(slopes, dtype))
     elif "n_outputs" in header:
+        targets = value("targets", np.float64, ["N", header["n_outputs"]])
         if header["method"] in _SCORES:
-            graph("Identity", result, output="targets")
+            graph.output(targets, "Identity", result)
         else:
             # The targets may be far from 0, and close to each other.
             products = graph("MatMul", graph.cast(result, np.float64), arrays["weights"].T)
-            graph("Add", products, arrays["intercepts"], output="targets")
-        outputs = [value("targets", np.float64, ["N", header["n_outputs"]])]
+            graph.output(targets, "Add", products, arrays["intercepts"])
     elif "threshold" in header:
-        outputs = _one_class(graph, result, header["threshold"], arrays["weights"])
+        _one_class_outputs(graph, result, header["threshold"], arrays["weights"])
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in header["maps"])
-        graph("Cast", result, output="features", to=helper.np_dtype_to_tensor_dtype(dtype))
-        outputs = [value("features", dtype, ["N", width])]
+        graph.output(value("features", dtype, ["N", width]), "Cast", result, to=helper.np_dtype_to_tensor_dtype(dtype))
+    # In the order in which skl2onnx's own converters read them: label, probabilities, scores.
+    outputs = sorted(graph.outputs, key=lambda output: output.name)
     opsets = [helper.make_opsetid("", opset)]
     proto = helper.make_model(
         graph.proto([value("X", dtype, ["N", n_features])], outputs),
@@ -235,60 +223,55 @@ def _metadata(header: dict[str, Any], name: str) -> dict[str, str]:
     return metadata | {key: str(header[key]) for key in optional if key in header}
 
 
-def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]) -> list[onnx.ValueInfoProto]:
-    """The outputs `label` and `scores`, of scores [N, K]."""
+def _class_outputs(
+    graph: Graph, scores: str, dtype: np.dtype[Any], classes: list[int | str], slopes: Array | None
+) -> None:
+    """The outputs `label`, `scores` and, with slopes, `probabilities`, of scores [N, K]."""
     if len(classes) == 2:
-        graph("Squeeze", scores, np.array([1]), output="scores")
-        selected = graph.cast(graph("Greater", "scores", np.zeros((), dtype)), np.int64)
-        shape: list[str | int] = ["N"]
+        graph.output(value("scores", dtype, ["N"]), "Squeeze", scores, np.array([1]))
+        selected = graph.cast(graph("Greater", "scores", dtype.type(0)), np.int64)
     else:
-        graph("Identity", scores, output="scores")
+        graph.output(value("scores", dtype, ["N", len(classes)]), "Identity", scores)
         selected = graph("ArgMax", scores, axis=1, keepdims=0)
-        shape = ["N", len(classes)]
     are_integers = all(isinstance(label, int) for label in classes)
     labels = np.array(classes, dtype=np.int64) if are_integers else graph.texts([str(label) for label in classes])
-    graph("Gather", labels, selected, axis=0, output="label")
-    return [value("label", np.int64 if are_integers else np.str_, ["N"]), value("scores", dtype, shape)]
+    graph.output(value("label", np.int64 if are_integers else np.str_, ["N"]), "Gather", labels, selected, axis=0)
+    if slopes is None:
+        return
+    probabilities = value("probabilities", dtype, ["N", len(classes)])
+    if len(classes) == 2:
+        odds = graph("Unsqueeze", graph("Mul", "scores", slopes[0]), np.array([1]))
+        # Each separately: 1 − P would cancel.
+        graph.output(probabilities, "Sigmoid", graph("Concat", graph("Neg", odds), odds, axis=1))
+        return
+    zero, one = dtype.type(0), dtype.type(1)
+    below = graph("Min", graph("Add", "scores", one), zero)
+    within = graph("Max", graph("Min", "scores", one), -one)
+    above = graph("Max", graph("Sub", "scores", one), zero)
+    parts = [graph("Mul", part, slope) for part, slope in zip((below, within, above), slopes, strict=True)]
+    odds = graph("Add", graph("Add", parts[0], parts[1]), parts[2])
+    graph.output(probabilities, "Softmax", odds, axis=1)
 
 
-def _one_class(graph: Graph, features: str, threshold: float, weights: Array) -> list[onnx.ValueInfoProto]:
+def _multilabel_outputs(
+    graph: Graph, scores: str, dtype: np.dtype[Any], classes: list[int | str], slopes: Array | None
+) -> None:
+    """The outputs `label`, 1 for each label that a sample has, `scores` and, with slopes, `probabilities`."""
+    shape: list[str | int] = ["N", len(classes)]
+    graph.output(value("scores", dtype, shape), "Identity", scores)
+    is_positive = graph("Greater", "scores", dtype.type(0))
+    graph.output(value("label", np.int64, shape), "Cast", is_positive, to=onnx.TensorProto.INT64)
+    if slopes is not None:
+        graph.output(value("probabilities", dtype, shape), "Sigmoid", graph("Mul", "scores", slopes))
+
+
+def _one_class_outputs(graph: Graph, features: str, threshold: float, weights: Array) -> None:
     """The outputs `label`, 1 or -1 for outliers, and `scores`, of features [N, D]."""
     # The score may be close to the threshold.
     products = graph("MatMul", graph.cast(features, np.float64), weights)
-    graph("Sub", products, np.float64(threshold), output="scores")
+    graph.output(value("scores", np.float64, ["N"]), "Sub", products, np.float64(threshold))
     is_outlier = graph("Less", "scores", np.float64(0.0))
-    graph("Where", is_outlier, np.int64(-1), np.int64(1), output="label")
-    return [value("label", np.int64, ["N"]), value("scores", np.float64, ["N"])]
-
-
-def _multilabel_decided(
-    graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]
-) -> list[onnx.ValueInfoProto]:
-    """The outputs `label`, 1 for each label that a sample has, and `scores`, of scores [N, K]."""
-    graph("Identity", scores, output="scores")
-    graph("Cast", graph("Greater", "scores", np.zeros((), dtype)), to=onnx.TensorProto.INT64, output="label")
-    shape: list[str | int] = ["N", len(classes)]
-    return [value("label", np.int64, shape), value("scores", dtype, shape)]
-
-
-def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_classes: int) -> onnx.ValueInfoProto:
-    """The output `probabilities` [N, K], of the output `scores`."""
-    constant = dtype.type
-    if n_classes == 2:
-        odds = graph("Unsqueeze", graph("Mul", "scores", constant(slopes[0])), np.array([1]))
-        # Each separately: 1 − P would cancel.
-        graph("Sigmoid", graph("Concat", graph("Neg", odds), odds, axis=1), output="probabilities")
-    else:
-        one = constant(1.0)
-        below = graph("Min", graph("Add", "scores", one), constant(0.0))
-        within = graph("Max", graph("Min", "scores", one), constant(-1.0))
-        above = graph("Max", graph("Sub", "scores", one), constant(0.0))
-        parts = [
-            graph("Mul", part, constant(slope)) for part, slope in zip((below, within, above), slopes, strict=True)
-        ]
-        odds = graph("Add", graph("Add", parts[0], parts[1]), parts[2])
-        graph("Softmax", odds, axis=1, output="probabilities")
-    return value("probabilities", dtype, ["N", n_classes])
+    graph.output(value("label", np.int64, ["N"]), "Where", is_outlier, np.int64(-1), np.int64(1))
 
 
 def _expanded(

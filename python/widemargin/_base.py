@@ -55,6 +55,46 @@ def with_parameters(cls: type[_Class]) -> type[_Class]:
     return made
 
 
+class ExactSeed(int):
+    """The seed of a loaded model, passed to the library unchanged.
+
+    A fit draws its seed from any other `random_state`. This one is the seed itself, so that fitting a clone of a loaded
+    model repeats its fit.
+    """
+
+    def __repr__(self) -> str:
+        return str(int(self))
+
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+AT_LEAST_0, AT_LEAST_1 = Interval(Real, 0, None, closed="left"), Interval(Integral, 1, None, closed="left")
+AUTO = StrOptions({"auto"})
+_BETWEEN_0_AND_1 = Interval(Real, 0, 1, closed="neither")
+
+# The constraints of the parameters of all estimators; some estimators override one.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [POSITIVE, AUTO],
+    "cv": ["cv_object"],
+    "epsilon": [AT_LEAST_0, AUTO],
+    "fit_intercept": ["boolean"],
+    "kind": [str],
+    "layout": [str],
+    "max_basis": [None, AT_LEAST_1],
+    "max_iter": [AT_LEAST_1],
+    "n_basis": [AT_LEAST_1, AUTO],
+    "n_jobs": [None, Integral],
+    "quantile": [_BETWEEN_0_AND_1],
+    "random_state": ["random_state", ExactSeed],
+    "scale": ["boolean"],
+    "scoring": [str, callable, None],
+    "shrinkage": [POSITIVE],
+    "standardize": ["boolean", AUTO],
+    "time_limit": [None, AT_LEAST_0],
+    "tol": [_BETWEEN_0_AND_1],
+    "verbose": ["verbose"],
+}
+
+
 @with_parameters
 class WatchedMixin(CallbackSupportMixin):
     """Parameters of all estimators, and progress reporting on the screen and to scikit-learn's callbacks."""
@@ -62,6 +102,7 @@ class WatchedMixin(CallbackSupportMixin):
     n_jobs: int | None = None
     random_state: RandomState = None
     verbose: int = 0
+    _parameter_constraints = CONSTRAINTS
 
     @contextmanager
     def _watched(self, **tasks: Any) -> Iterator[Progress]:
@@ -85,28 +126,6 @@ class WatchedMixin(CallbackSupportMixin):
             return 0
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-
-class ExactSeed(int):
-    """The seed of a loaded model, passed to the library unchanged.
-
-    A fit draws its seed from any other `random_state`. This one is the seed itself, so that fitting a clone of a loaded
-    model repeats its fit.
-    """
-
-    def __repr__(self) -> str:
-        return str(int(self))
-
-
-# Constraints of parameters that all estimators have.
-SHARED: dict[str, list[Any]] = {
-    "n_jobs": [None, Integral],
-    "random_state": ["random_state", ExactSeed],
-    "verbose": ["verbose"],
-    "time_limit": [None, Interval(Real, 0, None, closed="left")],
-}
-POSITIVE = Interval(Real, 0, None, closed="neither")
-AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
-AUTO = StrOptions({"auto"})
 
 # Parameters with the name that they have in the header of a model file.
 _STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")

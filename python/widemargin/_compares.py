@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core, similarity
-from ._base import AT_LEAST_1, AUTO, SHARED, FittedModel, WatchedMixin, specs_of, with_parameters
+from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
 from ._columns import by_name, validated
 from ._files import Stored
@@ -280,12 +280,6 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     negative_eigenvalues: str = "clip"
     kind: str = "auto"
     layout: str = "auto"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_basis": [AT_LEAST_1, AUTO],
-        "kind": [str],
-        "layout": [str],
-        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
-    }
     # The selections of bases that the estimator supports.
     _selections: ClassVar[tuple[str, ...]] = BASES
     # Reads a model from its bytes.
@@ -488,7 +482,6 @@ class Compares(FittedModel, ComparesSamples):
     """An estimator whose model compares samples with bases."""
 
     _read = _core.Model.from_bytes
-    _parameter_constraints = ComparesSamples._parameter_constraints | SHARED
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         super()._fit(X, y, sample_weight)

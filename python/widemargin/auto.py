@@ -14,7 +14,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold, check_cv
 
 from . import _core
-from ._base import SHARED, FittedModel, FittedRegressor, MarginClassifier, fitting, with_parameters
+from ._base import FittedModel, FittedRegressor, MarginClassifier, fitting, with_parameters
 from ._compares import collect
 from ._parameters import ClassWeight, Samples, Targets, Weights, one_of
 from ._samples import pick
@@ -51,13 +51,6 @@ class Auto(FittedModel):
     kind: str = "auto"
     layout: str = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED,
-        "scoring": [str, callable, None],
-        "cv": ["cv_object"],
-        "kind": [str],
-        "layout": [str],
-    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
 from . import _core
-from ._base import AT_LEAST_1, AUTO, POSITIVE, SHARED, MarginClassifier, VectorModel, fitting, with_parameters
+from ._base import MarginClassifier, VectorModel, fitting, with_parameters
 from ._calls import name_of
 from ._files import Stored
 from ._parameters import ClassWeight, Targets, Weights, one_of
-from ._sklearn import Interval
 from ._specs import kernels_of
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
@@ -128,13 +127,6 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "hinge")
     _approximations: ClassVar[tuple[str, ...]] = ("nystroem", "polynomial")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [POSITIVE, AUTO],
-        "scale": ["boolean"],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [AT_LEAST_1],
-        **SHARED,
-    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -22,7 +22,7 @@ from .. import _core
 from .. import basis_expansion as _expansions
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
-from .._base import AUTO, POSITIVE, ExactSeed, fitting, specs_of
+from .._base import CONSTRAINTS, ExactSeed, fitting, specs_of
 from .._compares import DEFAULT_BASES
 from .._parameters import basis_of, normalization_parameters, normalization_text
 from .._report import Row
@@ -694,10 +694,7 @@ class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
     plain = _thin_plate.ThinPlateSVC
     _core_fit_remote = staticmethod(_core.fit_thin_plate_remote)
     _method = "on_bases"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_thin_plate.ThinPlateSVC._parameter_constraints,
-        "C": [POSITIVE, AUTO],
-    }
+    _parameter_constraints = _thin_plate.ThinPlateSVC._parameter_constraints | {"C": CONSTRAINTS["C"]}
 
     def _units(self, piece: Piece, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
         return piece.units_of_others(bases, n)

@@ -158,14 +158,11 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
     accepted = _accepted_kinds(estimator, resolved, reset)
     samples: Any = None
-    if isinstance(X, Stored):
-        if resolved.calls or "table" not in accepted:
-            raise TypeError("samples in files are vectors, and the similarity is not one of vectors")
-        validated(estimator, X, reset=reset)
-        kind, samples, n = "table", X.store, X.shape[0]
-    elif resolved.calls and not resolved.specs:
+    if isinstance(X, Stored) and (resolved.calls or "table" not in accepted):
+        raise TypeError("samples in files are vectors, and the similarity is not one of vectors")
+    if resolved.calls and not resolved.specs:
         kind, n = "objects", _remember(estimator, X, "objects", reset)
-    elif (kind := _kind(X, accepted)) == "table":
+    elif (kind := "table" if isinstance(X, Stored) else _kind(X, accepted)) == "table":
         # Frames and arrays are validated as they are, for their names and types.
         rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
         rows = validated(estimator, rows, reset=reset, **_ROWS)

@@ -136,6 +136,8 @@ def _model(estimator: Any, opset: int) -> onnx.ModelProto:
     )
 
 
+# The outputs of our models in the order in which skl2onnx's own converters read them.
+_OUTPUTS = ("label", "probabilities", "scores", "targets", "features")
 _ML_OPSET = 3
 # For converters of classifiers whose outputs skl2onnx adds.
 _OPTIONS = {"zipmap": [True, False, "columns"]}
@@ -208,17 +210,20 @@ def _register(kind: type, export: _Export) -> None:
         )
         return of_labels.get(tensor.elem_type, number)([one.dim_value or None for one in tensor.shape.dim])
 
+    def outputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
+        return sorted(graph.output, key=lambda value: _OUTPUTS.index(value.name))
+
     def parse(scope: Any, estimator: Any, inputs: Any, custom_parsers: Any = None) -> Any:
         operator = scope.declare_local_operator(alias, estimator)
         operator.inputs = inputs
-        for value in export(estimator, _opset_of(scope)).graph.output:
+        for value in outputs(export(estimator, _opset_of(scope)).graph):
             operator.outputs.append(scope.declare_local_variable(value.name, type_of(value, inputs)))
         return operator.outputs
 
     def set_types(operator: Any) -> None:
-        made = export(operator.raw_operator, _opset_of(operator)).graph
+        made = outputs(export(operator.raw_operator, _opset_of(operator)).graph)
         # An ensemble uses only the first ones.
-        for value, variable in zip(made.output, operator.outputs, strict=False):
+        for value, variable in zip(made, operator.outputs, strict=False):
             variable.type = type_of(value, operator.inputs)
 
     def convert(scope: Any, operator: Any, container: Any) -> None:
@@ -232,7 +237,7 @@ def _register(kind: type, export: _Export) -> None:
         container.add_node("Concat", columns, graph.input[0].name, axis=1, op_version=opset)
         container.initializers.extend(graph.initializer)
         container.nodes.extend(graph.node)
-        for value, variable in zip(made.graph.output, operator.outputs, strict=False):
+        for value, variable in zip(outputs(made.graph), operator.outputs, strict=False):
             kind = data_types.guess_proto_type(variable.type)
             container.add_node("Cast", prefix + value.name, variable.full_name, to=kind, op_version=opset)
 

@@ -199,8 +199,8 @@ def model_of(
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in header["maps"])
         graph.output(value("features", dtype, ["N", width]), "Cast", result, to=helper.np_dtype_to_tensor_dtype(dtype))
-    # In the order in which skl2onnx's own converters read them: label, probabilities, scores.
-    outputs = sorted(graph.outputs, key=lambda output: output.name)
+    # Labels come first.
+    outputs = sorted(graph.outputs, key=lambda output: output.name != "label")
     opsets = [helper.make_opsetid("", opset)]
     proto = helper.make_model(
         graph.proto([value("X", dtype, ["N", n_features])], outputs),

@@ -18,11 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, Regre
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
 from ._columns import names_of_features, validated
@@ -59,6 +55,46 @@ def with_parameters(cls: type[_Class]) -> type[_Class]:
     return made
 
 
+class ExactSeed(int):
+    """The seed of a loaded model, passed to the library unchanged.
+
+    A fit draws its seed from any other `random_state`. This one is the seed itself, so that fitting a clone of a loaded
+    model repeats its fit.
+    """
+
+    def __repr__(self) -> str:
+        return str(int(self))
+
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+AT_LEAST_0, AT_LEAST_1 = Interval(Real, 0, None, closed="left"), Interval(Integral, 1, None, closed="left")
+AUTO = StrOptions({"auto"})
+_BETWEEN_0_AND_1 = Interval(Real, 0, 1, closed="neither")
+
+# The constraints of the parameters of all estimators; some estimators override one.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [POSITIVE, AUTO],
+    "cv": ["cv_object"],
+    "epsilon": [AT_LEAST_0, AUTO],
+    "fit_intercept": ["boolean"],
+    "kind": [str],
+    "layout": [str],
+    "max_basis": [None, AT_LEAST_1],
+    "max_iter": [AT_LEAST_1],
+    "n_basis": [AT_LEAST_1, AUTO],
+    "n_jobs": [None, Integral],
+    "quantile": [_BETWEEN_0_AND_1],
+    "random_state": ["random_state", ExactSeed],
+    "scale": ["boolean"],
+    "scoring": [str, callable, None],
+    "shrinkage": [POSITIVE],
+    "standardize": ["boolean", AUTO],
+    "time_limit": [None, AT_LEAST_0],
+    "tol": [_BETWEEN_0_AND_1],
+    "verbose": ["verbose"],
+}
+
+
 @with_parameters
 class WatchedMixin(CallbackSupportMixin):
     """Parameters of all estimators, and progress reporting on the screen and to scikit-learn's callbacks."""
@@ -66,6 +102,7 @@ class WatchedMixin(CallbackSupportMixin):
     n_jobs: int | None = None
     random_state: RandomState = None
     verbose: int = 0
+    _parameter_constraints = CONSTRAINTS
 
     @contextmanager
     def _watched(self, **tasks: Any) -> Iterator[Progress]:
@@ -90,28 +127,6 @@ class WatchedMixin(CallbackSupportMixin):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
 
-class ExactSeed(int):
-    """The seed of a loaded model, passed to the library unchanged.
-
-    A fit draws its seed from any other `random_state`. This one is the seed itself, so that fitting a clone of a loaded
-    model repeats its fit.
-    """
-
-    def __repr__(self) -> str:
-        return str(int(self))
-
-
-# Constraints of parameters that all estimators have.
-SHARED: dict[str, list[Any]] = {
-    "n_jobs": [None, Integral],
-    "random_state": ["random_state", ExactSeed],
-    "verbose": ["verbose"],
-    "time_limit": [None, Interval(Real, 0, None, closed="left")],
-}
-POSITIVE = Interval(Real, 0, None, closed="neither")
-AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
-AUTO = StrOptions({"auto"})
-
 # Parameters with the name that they have in the header of a model file.
 _STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
@@ -135,15 +150,13 @@ class FittedModel(LimitedMixin):
     _table_columns: str | None = None
     # The function of the extension module that trains the model.
     _core_fit: ClassVar[Any]
-    # How scikit-learn checks the targets.
-    _target_checks: ClassVar[dict[str, Any]] = {}
     # Whether samples may be in files, larger than memory.
     _reads_files: ClassVar[bool] = False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._require(y)
         parameters = self._parameters()
-        samples, n_samples, y = self._training(X, y, sample_weight, parameters)
+        samples, n_samples = self._training(X, y, sample_weight, parameters)
         target = self._target(y, sample_weight, n_samples)
         with self._watched(X=X, y=y) as progress:
             model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
@@ -159,8 +172,8 @@ class FittedModel(LimitedMixin):
         """The checked parameters, as arguments of the training function."""
         raise NotImplementedError
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        """The samples in the form of the extension module, their number, and y; completes the parameters."""
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
+        """The samples in the form of the extension module, and their number; completes the parameters."""
         raise NotImplementedError
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
@@ -539,7 +552,6 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression model with one or several outputs."""
 
-    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
     # Whether the targets had one dimension.
     _is_flat: bool
 
@@ -609,20 +621,13 @@ class VectorModel(FittedModel):
         tags.input_tags.sparse = True
         return tags
 
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        """X as validated by scikit-learn, with y if it is passed."""
-        checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-        if reset:
-            checks |= self._target_checks
-        if not self._target_checks and is_multilabel(y):
-            X = validated(self, X, reset=reset, **checks)
-            check_consistent_length(X, y)
-            return X, y
-        return validated(self, X, y, reset=reset, **checks)
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """X as validated by scikit-learn."""
+        return validated(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        X, y = self._validated(X, y, reset=True)
-        return from_vectors(X), X.shape[0], y
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
+        X = self._validated(X, reset=True)
+        return from_vectors(X), X.shape[0]
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(X, reset=False)), None
@@ -674,7 +679,7 @@ def unwrapped(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
 
 def fitted_model(
-    estimator: Any, X: Any = None, kind: type[FittedModel] = FittedModel, what: str = "estimator"
+    estimator: Any, X: Any = None, kind: type = FittedModel, what: str = "estimator", *attributes: str
 ) -> tuple[Any, Any]:
     """As `unwrapped`, for an estimator that predicts; of `AutoSVC` and `AutoRegressor` the best one.
 
@@ -685,7 +690,7 @@ def fitted_model(
     """
     found, X = unwrapped(estimator, X)
     found = getattr(found, "best_estimator_", found)
-    check_has(found, f"a fitted {what} of widemargin, or a pipeline that ends in one", "_model")
+    check_has(found, f"a fitted {what} of widemargin, or a pipeline that ends in one", "_model", *attributes)
     if not isinstance(found, kind):
         raise TypeError(f"estimator is a {type(found).__name__}: it must be a fitted {what} of widemargin")
     return found, X

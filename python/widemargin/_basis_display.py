@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ._base import check_has, specs_of, unwrapped
+from ._base import fitted_model, specs_of
 from ._columns import names_of_features
 from ._displays import HUES, INK, NEGATIVE, SOFT, axes_for, check_matplotlib, grid_in, short, wrapped
 from ._samples import channels_first, count, items, pick
@@ -108,10 +108,8 @@ class BasisDisplay:
             For a normalization that mixes bases.
         """
         check_matplotlib(cls, "from_estimator")
-        estimator, _ = unwrapped(estimator)
-        estimator = getattr(estimator, "best_estimator_", estimator)
-        what = "a fitted BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass"
-        check_has(estimator, what, "_resolved", "report_")
+        what = "BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass"
+        estimator, _ = fitted_model(estimator, None, object, what, "_resolved", "report_")
         if not isinstance(n_basis, Integral) or n_basis < 1:
             raise ValueError(f"n_basis is {n_basis!r}: it must be an integer of at least 1")
         weights, similarities = _weights_of_bases(estimator), specs_of(estimator)

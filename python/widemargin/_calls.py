@@ -93,11 +93,7 @@ class Pairs:
         # inside.
         if name and getattr(module, name, None) is self:
             function.__qualname__ = f"{name}.__wrapped__"
-        return _pairs_of, (function, self.n_jobs, self.symmetric)
-
-
-def _pairs_of(function: Callable[[Any, Any], float], n_jobs: int | None, symmetric: bool) -> Pairs:
-    return Pairs(function, n_jobs=n_jobs, symmetric=symmetric)
+        return functools.partial(Pairs, n_jobs=self.n_jobs, symmetric=self.symmetric), (function,)
 
 
 def _same_objects(a: list[Any], b: list[Any]) -> bool:

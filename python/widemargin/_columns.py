@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils import check_array, check_X_y
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from . import _core
@@ -59,8 +59,8 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
     return np.array(json.loads(estimator._model.header())["feature_names"], dtype=object)
 
 
-def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **checks: Any) -> Any:
-    """Rows of numbers, and y if it is passed, as scikit-learn validates them.
+def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
+    """Rows of numbers, as scikit-learn validates them.
 
     A data frame with a column that is not numeric is encoded. A fit learns the encoder and stores it on the estimator
     as ``_table_columns``; a later X then needs the same columns.
@@ -80,7 +80,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
         estimator.__dict__.pop("_table_columns", None)
     if isinstance(X, Stored):
         X.remember(estimator)
-        return X if isinstance(y, str) and y == "no_validation" else (X, y)
+        return X
     if not reset:
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
     columns: str | None = getattr(estimator, "_table_columns", None)
@@ -88,7 +88,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     if reset:
         is_encoded = getattr(estimator, "_encodes", True) and _needs_encoding(X)
     if not is_encoded:
-        return validate_data(estimator, X, y, reset=reset, **checks)
+        return validate_data(estimator, X, reset=reset, **checks)
     X = X if hasattr(X, "columns") else check_array(X, dtype=None, ensure_all_finite=False)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     cells = _cells(X, getattr(estimator, "feature_names_in_", None))
@@ -98,7 +98,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
         features, remarks = _core.encode_columns(columns, cells)
         for remark in remarks:
             warn(remark)
-    return features if isinstance(y, str) and y == "no_validation" else check_X_y(features, y, **checks)
+    return features
 
 
 def _needs_encoding(X: Any) -> bool:

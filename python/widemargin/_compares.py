@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 from collections.abc import Sequence
@@ -16,27 +15,36 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core, similarity
-from ._base import AT_LEAST_1, AUTO, SHARED, FittedModel, WatchedMixin, specs_of, with_parameters
+from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
 from ._columns import by_name, validated
 from ._files import Stored
 from ._kinds import KINDS, kind_for, kind_of, plain
-from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
+from ._parameters import (
+    BASES,
+    Basis,
+    SimilarityLike,
+    basis_of,
+    check_same_length,
+    normalization_parameters,
+    one_of,
+    warn,
+)
 from ._report import Row
 from ._samples import channels_first, count, from_other, from_vectors, pick
 from ._specs import (
-    Named,
+    SIMILARITIES,
     Similarity,
-    _parameters,
     any_kind,
     is_auto,
     is_precomputed,
     layout_of,
     n_polynomials_of,
+    parsed,
     steps_of,
     with_hyphens,
 )
-from ._targets import codes_of, is_multilabel
+from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
 
@@ -90,26 +98,22 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
         For a spec of several steps, and one without a corresponding object.
     """
     *before, last = steps_of(with_hyphens(spec))
-    step, _, rest = last.partition(":")
-    known = {one._name: one for one in vars(similarity).values() if _is_named(one)}
+    step, texts = parsed(last)
     key = f"{name}__{next(iter(requested))}"
     hint = f"{key!r} cannot be set: {name} is the spec {spec!r}; pass an object of widemargin.similarity, such as "
     if before:
         raise ValueError(f"{hint}HOG() >> RBF(), whose parameters are those of its two parts, {name}__then__gamma")
-    if step not in known:
+    if step not in SIMILARITIES:
         raise ValueError(f"{hint}RBF()")
-    pairs = [pair.partition("=") for pair in rest.split(",")] if rest else []
-    values = {key.replace("-", "_"): _value(text) for key, _, text in pairs}
-    required = [key for key, default in _parameters(known[step]) if default is inspect.Parameter.empty]
-    missing = {key: requested[key] for key in required if key not in values and key in requested}
+    row = SIMILARITIES[step]
+    required = [one["name"] for one in row["parameters"] if one["is_required"] and one["name"] in requested]
+    values = {key: requested[key] for key in required}
+    values |= {key.replace("-", "_"): _value(text) for key, text in texts.items()}
     try:
-        return known[step](**values, **missing)
+        made: Similarity = getattr(similarity, row["class"])(**values)
+        return made
     except TypeError:  # an unknown parameter, or a missing one
-        raise ValueError(f"{hint}{known[step].__name__}()") from None
-
-
-def _is_named(one: Any) -> bool:
-    return isinstance(one, type) and issubclass(one, Named) and issubclass(one, Similarity)
+        raise ValueError(f"{hint}{row['class']}()") from None
 
 
 def _value(text: str) -> Any:
@@ -122,6 +126,10 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+# How scikit-learn validates tables.
+_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
 
 
 class NoEstimator(BaseEstimator):
@@ -150,17 +158,14 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
     accepted = _accepted_kinds(estimator, resolved, reset)
     samples: Any = None
-    if isinstance(X, Stored):
-        if resolved.calls or "table" not in accepted:
-            raise TypeError("samples in files are vectors, and the similarity is not one of vectors")
-        validated(estimator, X, reset=reset)
-        kind, samples, n = "table", X.store, X.shape[0]
-    elif resolved.calls and not resolved.specs:
+    if isinstance(X, Stored) and (resolved.calls or "table" not in accepted):
+        raise TypeError("samples in files are vectors, and the similarity is not one of vectors")
+    if resolved.calls and not resolved.specs:
         kind, n = "objects", _remember(estimator, X, "objects", reset)
-    elif (kind := _kind(X, accepted)) == "table":
+    elif (kind := "table" if isinstance(X, Stored) else _kind(X, accepted)) == "table":
         # Frames and arrays are validated as they are, for their names and types.
         rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
-        rows = validated(estimator, rows, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        rows = validated(estimator, rows, reset=reset, **_ROWS)
         samples, n = from_vectors(rows), rows.shape[0]
     else:
         n = _remember(estimator, X, kind, reset)
@@ -225,6 +230,8 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
 
 # The default number of bases, as in the library.
 DEFAULT_BASES = 1000
+# Selections of bases for which the search also compares numbers of bases.
+_COUNTED = ("index", "every", "random", "auto")
 
 
 def bases_of(model: _core.Model, layout: str = "auto") -> Any:
@@ -270,21 +277,13 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     negative_eigenvalues: str = "clip"
     kind: str = "auto"
     layout: str = "auto"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_basis": [AT_LEAST_1, AUTO],
-        "kind": [str],
-        "layout": [str],
-        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose")},
-    }
     # The selections of bases that the estimator supports.
     _selections: ClassVar[tuple[str, ...]] = BASES
     # Reads a model from its bytes.
     _read: ClassVar[Any]
-    # How scikit-learn checks the targets.
-    _target_checks: ClassVar[dict[str, Any]] = {}
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any, dict[str, Any]]:
-        """The samples of a fit, y, and the arguments of training functions for the similarity and the bases."""
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, dict[str, Any]]:
+        """The samples of a fit, and the arguments of training functions for the similarity and the bases."""
         basis, rows = basis_of(self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         self._resolved = (
@@ -293,8 +292,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         # The selected columns of a square matrix; None if all are used.
         self._columns: npt.NDArray[np.int64] | None = None
         if self._resolved.is_precomputed:
-            n_polynomials = n_polynomials_of(self._resolved.specs[0])
-            collected, y = self._precomputed(X, y, sample_weight, n_polynomials)
+            collected = self._precomputed(X, y, sample_weight, n_polynomials_of(self._resolved.specs[0]))
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
@@ -305,7 +303,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             "basis": basis,
             "basis_rows": rows,
         }
-        return collected, y, parameters
+        return collected, parameters
 
     def _fitted_on(self, X: Any) -> None:
         """Stores the data of the training samples that predictions need."""
@@ -327,7 +325,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         """The number of bases for `n_samples` samples of weight above 0."""
         return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> Collected:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
 
         Columns of polynomials follow those of the bases.
@@ -337,11 +335,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         UserWarning
             If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
         """
-        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
-        if y is None or (is_classifier(self) and is_multilabel(y)):
-            X = validate_data(self, X, **how)
-        else:
-            X, y = validate_data(self, X, y, **self._target_checks, **how)
+        X = validate_data(self, X, **_ROWS)
         n = X.shape[0]
         tell_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
@@ -351,12 +345,13 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             X = X[:, self._columns]
         else:
             self._check_bases(n, X.shape[1] - n_polynomials)
-        return Collected((from_vectors(X), None), n), y
+        return Collected((from_vectors(X), None), n)
 
     def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.int64]:
         """The rows of a square matrix that become bases."""
         n = X.shape[0]
         codes = np.zeros(n, dtype=np.uint32) if y is None else self._strata(y)
+        check_same_length(n, len(codes))
         present = np.arange(n)
         if sample_weight is not None:
             present = np.flatnonzero(self._weights(sample_weight, n) > 0)
@@ -433,10 +428,10 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
             X = by_name(X, None if names is None else names[columns])
             # The similarities to the bases are enough.
-            X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+            X = validate_data(NoEstimator(), X, **_ROWS)
         else:
             X = by_name(X, names)
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+            X = validate_data(self, X, reset=False, **_ROWS)
             X = X if columns is None else X[:, columns]
         return Collected((from_vectors(X), None), X.shape[0])
 
@@ -484,23 +479,25 @@ class Compares(FittedModel, ComparesSamples):
     """An estimator whose model compares samples with bases."""
 
     _read = _core.Model.from_bytes
-    _parameter_constraints = ComparesSamples._parameter_constraints | SHARED
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         super()._fit(X, y, sample_weight)
         self._fitted_on(X)
         return self
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        collected, y, found = self._prepared(X, y, sample_weight)
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
+        collected, found = self._prepared(X, y, sample_weight)
         parameters |= found
-        return collected.samples, collected.n, y
+        if "search" in parameters:
+            self._search(parameters)
+        return collected.samples, collected.n
 
-    def _search(self, parameters: dict[str, Any], *counts: bool) -> None:
-        """Sets which of the similarity, the normalization and (with `counts`) the number of bases are compared."""
+    def _search(self, parameters: dict[str, Any]) -> None:
+        """Sets which of the similarity, the normalization and, by classifiers, the number of bases are compared."""
+        counts = [isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED] if is_classifier(self) else []
         searches, is_auto_normalization = is_auto(self.similarity), parameters["normalization"] == "auto"
         normalization = None if is_auto_normalization else parameters["normalization"]
-        parameters |= {"normalization": normalization or "mean-norm", "search": None}
+        parameters["normalization"] = normalization or "mean-norm"
         is_ours = not (self._resolved.calls or self._resolved.is_precomputed)
         if searches or (is_ours and (is_auto_normalization or any(counts))):
             parameters["search"] = [] if searches else self._resolved.specs, normalization, *counts

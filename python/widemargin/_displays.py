@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import is_regressor
 
 from . import _core
-from ._base import check_has, specs_of, unwrapped
+from ._base import check_has, fitted_model, specs_of, unwrapped
 from ._parameters import Samples, SimilarityLike, threads_of
 from ._report import Results
 from .similarity import resolve
@@ -29,7 +29,7 @@ def short(spec: str) -> str:
 
 
 def wrapped(text: str, width: float) -> str:
-    """A title wrapped at spaces, or at the commas and slashes of long specs.
+    """A title wrapped at spaces, and at the commas and slashes of specs.
 
     Parameters
     ----------
@@ -42,19 +42,13 @@ def wrapped(text: str, width: float) -> str:
 
     font = FontProperties(size="medium")
 
-    def fits(line: str) -> bool:
-        return (
-            bool(TextPath((0, 0), line.rstrip(), prop=font).get_extents().width <= 72 * width) if line.strip() else True
-        )
-
     lines = []
     for line in text.split("\n"):
         lines.append("")
-        for word in re.findall(r"\S+\s*", line):
-            for piece in [word] if fits(word) else re.findall(r"[^,/]+[,/]?", word):
-                if not fits(lines[-1] + piece):
-                    lines.append("")
-                lines[-1] += piece
+        for piece in re.findall(r"[^\s,/]+[,/]?\s*", line):
+            if TextPath((0, 0), (lines[-1] + piece).rstrip(), prop=font).get_extents().width > 72 * width:
+                lines.append("")
+            lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
@@ -262,9 +256,7 @@ class SpectrumDisplay:
         """
         check_matplotlib(cls, "from_estimator")
         fitted: Any
-        fitted, X = unwrapped(estimator, X)
-        fitted = getattr(fitted, "best_estimator_", fitted)
-        check_has(fitted, "a fitted BasisExpansionSVC or BasisExpansion", "_resolved")
+        fitted, X = fitted_model(estimator, X, object, "BasisExpansionSVC or BasisExpansion", "_resolved")
         resolved = fitted._resolved
         if resolved.is_precomputed and X is None:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
@@ -552,15 +544,12 @@ def _is_of_path(params: Mapping[str, Any]) -> bool:
 def _measures(estimator: Any) -> tuple[str, str]:
     """What is drawn of a path."""
     if not is_regressor(estimator):
-        return ("leave-one-out error, to first order (%)", _OF_CLASSES[1]) if _has_lambda(estimator) else _OF_CLASSES
+        is_first_order = "lambda" in estimator.cv_results_
+        return ("leave-one-out error, to first order (%)", _OF_CLASSES[1]) if is_first_order else _OF_CLASSES
     if "mean_test_neg_loss" not in estimator.cv_results_:
         return "leave-one-out R²", "leave-one-out RMSE"
     way = "five-fold" if estimator.loss_ == "quantile" else "leave-one-out"
     return f"{way} D²", f"{way} loss"
-
-
-def _has_lambda(estimator: Any) -> bool:
-    return "lambda" in estimator.cv_results_
 
 
 def _names(params: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -26,11 +26,9 @@ class Files:
     """The result of `files`, for ``fit``."""
 
     data: Any
-    label: str | int | None
-    format: str | None
-    memory_limit: int | None
     scratch: str | os.PathLike[str] | None
-    checkpoint: str | os.PathLike[str] | None
+    # Arguments of `_core.Store`.
+    options: dict[str, Any]
 
 
 def files(
@@ -79,7 +77,9 @@ def files(
     >>> ThinPlateSVC(n_basis=30).fit(files(chunks, memory_limit=2**30)).score(X, y) > 0.9
     True
     """
-    return Files(data, label, format, memory_limit, scratch, checkpoint)
+    column = None if label is None else str(label)
+    options = {"label": column, "format": format, "memory_limit": memory_limit, "checkpoint": checkpoint}
+    return Files(data, scratch, options)
 
 
 class Stored:
@@ -118,21 +118,14 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
             if y is not None:
                 raise ValueError("y must be None if X is an iterator: its chunks are pairs (X, y)")
             y, n_features = _write(found.data, Path(folder))
-            found = replace(found, data=folder, label=None, format="npy" if n_features is None else "libsvm")
+            written = {"label": None, "format": "npy" if n_features is None else "libsvm"}
+            found = replace(found, data=folder, options=found.options | written)
         yield _open(estimator, found, y, folder, n_features)
 
 
 def _open(estimator: Any, found: Files, y: Any, folder: str, n_features: int | None) -> tuple[Stored, Any]:
-    store = _core.Store(
-        found.data,
-        label=None if found.label is None else str(found.label),
-        format=found.format,
-        n_features=n_features,
-        scratch=folder,
-        memory_limit=found.memory_limit,
-        checkpoint=found.checkpoint,
-        threads=estimator._threads(),
-    )
+    threads = estimator._threads()
+    store = _core.Store(found.data, **found.options, n_features=n_features, scratch=folder, threads=threads)
     if y is None:
         classes, codes = store.labels()
         y = codes if codes.ndim == 2 else np.array(classes)[codes]

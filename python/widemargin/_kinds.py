@@ -186,7 +186,7 @@ def is_nested(X: Any) -> bool:
         return False
     if isinstance(X, np.ndarray):
         return X.dtype.kind == "O" and _is_series(X[0, 0])
-    return hasattr(X, "columns") and hasattr(X, "to_numpy") and _is_series(_first(column_at(X, 0)))
+    return hasattr(X, "columns") and hasattr(X, "to_numpy") and _is_series(next(iter(column_at(X, 0))))
 
 
 def channels_of(X: Any) -> list[npt.NDArray[Any]]:
@@ -292,10 +292,6 @@ def _are_like(kind: str, X: list[Any]) -> bool:
 
 def _column(X: Any) -> list[Any]:
     return list(X.to_list() if hasattr(X, "to_list") else X)
-
-
-def _first(column: Any) -> Any:
-    return column.iloc[0] if hasattr(column, "iloc") else column[0]
 
 
 def _is_series(cell: Any) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn import compose, impute, pipeline, preprocessing
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -57,17 +56,14 @@ _INSTEAD = {
     "MultiOutputRegressor": "save the estimator of each output",
     "TfidfVectorizer": 'pass the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
     "CountVectorizer": 'pass the strings themselves to BasisExpansionSVC, with the similarity "tfidf"',
-    "GridSearchCV": "use its best_estimator_",
-    "RandomizedSearchCV": "use its best_estimator_",
-    "HalvingGridSearchCV": "use its best_estimator_",
-    "HalvingRandomSearchCV": "use its best_estimator_",
 }
 
 
 def instead_of(estimator: Any) -> str:
     """What to do instead of saving or exporting an unsupported object, or an empty string."""
     name = type(estimator).__name__
-    return f"; of {name}: {_INSTEAD[name]}" if name in _INSTEAD else ""
+    instead = "use its best_estimator_" if name.endswith("SearchCV") else _INSTEAD.get(name)
+    return f"; of {name}: {instead}" if instead else ""
 
 
 def pipeline_bytes(fitted: pipeline.Pipeline) -> bytes:
@@ -124,14 +120,10 @@ class _Writer:
         self.models: list[bytes] = []
 
     def value(self, value: Any, where: str) -> Any:
-        if value is None or isinstance(value, (bool, str)):
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._array(np.asarray(value), where)
+        if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        if isinstance(value, (int, float)) and not isinstance(value, np.generic):
-            return value if isinstance(value, int) or np.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, np.generic):
-            return self._array(np.asarray(value), where) | {"is_scalar": True}
-        if isinstance(value, np.ndarray):
-            return self._array(value, where)
         if isinstance(value, (list, tuple)):
             kind = "list" if isinstance(value, list) else "tuple"
             return {kind: [self.value(one, where) for one in value]}
@@ -166,7 +158,7 @@ class _Writer:
             raise TypeError(f"{where} has {value!r}, which cannot be saved{instead_of(value)}; steps may be {known}")
         if isinstance(value, preprocessing.FunctionTransformer) and (value.func or value.inverse_func):
             raise TypeError(f"{where} has a FunctionTransformer with a Python function, which cannot be saved")
-        state = value.__getstate__() if isinstance(value, BaseEstimator) else vars(value)
+        state: Any = value.__getstate__()
         attributes = {key: self.value(one, f"{name}.{key}") for key, one in state.items()}
         return {"estimator": name, "state": attributes}
 
@@ -181,12 +173,8 @@ class _Reader:
         if not isinstance(encoded, dict):
             return encoded
         match encoded:
-            case {"float": text}:
-                return float(text)
-            case {"array": name, "is_scalar": True}:
-                return self._arrays[name][()]
             case {"array": name}:
-                return self._arrays[name]
+                return self._arrays[name][()]  # an array without axes is a number
             case {"objects": items, "shape": shape}:
                 array = np.empty(len(items), dtype=object)
                 array[:] = [self.value(one) for one in items]
@@ -206,18 +194,13 @@ class _Reader:
             case {"model": at}:
                 return _model_of(self._members[f"model-{at}"])
             case {"estimator": name, "state": state}:
-                return self._estimator(_STEPS[name], {key: self.value(one) for key, one in state.items()})
+                estimator: Any = object.__new__(_STEPS[name])
+                # That of scikit-learn's estimators warns about another version, as in unpickling.
+                set_state = getattr(estimator, "__setstate__", vars(estimator).update)
+                set_state({key: self.value(one) for key, one in state.items()})
+                return estimator
             case _:
                 raise KeyError(f"a value of an unknown kind, {sorted(encoded)}")
-
-    def _estimator(self, kind: type, state: dict[str, Any]) -> Any:
-        estimator: Any = object.__new__(kind)
-        if isinstance(estimator, BaseEstimator):
-            # Warns about another version of scikit-learn, as unpickling does.
-            estimator.__setstate__(state)
-        else:
-            vars(estimator).update(state)
-        return estimator
 
 
 CLASSES: dict[str, Any] = {

@@ -13,25 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import MarginClassifier
-from ._model_files import instead_of
+from ._model_files import CLASSES, instead_of
 from ._parameters import Samples
 from .auto import AutoRegressor, AutoSVC
-from .basis_expansion import BasisExpansion, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
-from .power_mean import PowerMeanSVC
-from .thin_plate import ThinPlateRegressor, ThinPlateSVC
+from .basis_expansion import BasisExpansion
 
 if TYPE_CHECKING:
     import onnx
 
-_KINDS = (
-    PowerMeanSVC,
-    ThinPlateSVC,
-    BasisExpansionSVC,
-    BasisExpansionRegressor,
-    ThinPlateRegressor,
-    BasisExpansionOneClass,
-    BasisExpansion,
-)
+_KINDS = (*CLASSES.values(), BasisExpansion)
 # Their model is that of one of these.
 _AUTO = (AutoSVC, AutoRegressor)
 # Estimators of scikit-learn that may contain them, with converters of skl2onnx.

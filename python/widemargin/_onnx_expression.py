@@ -1,33 +1,61 @@
-"""The names in ONNX expressions of the library's rows, such as ``exp(-gamma * squared_distance)``.
+"""Similarities as ONNX expressions, such as ``exp(-gamma * squared_distance)``.
 
-`scripts/generate.py` writes these expressions to `_onnx_similarities.py`. Their names are the similarity's parameters,
-``product``, ``squared_distance``, ``cosine`` and ``tanimoto`` of the sample and the basis, and ``x``, the sample.
-``sum(…)`` is over the features: within it ``x`` and ``y`` are the values of one feature of the sample and the basis.
-``abs(…)`` is the absolute value, and ``ratio(a, b)`` is a / b, and 0 where b is 0. ``power_mean(p)``,
-``jensen_shannon``, ``radial(exponent)``, ``cityblock``, ``logarithm(gamma, exponent)``, ``multiquadric(gamma)`` and
-``inverse_multiquadric(gamma)`` are whole expressions.
+`scripts/generate.py` writes the expressions of the library's rows to `_onnx_similarities.py`. Their names are the
+similarity's parameters, ``product``, ``squared_distance``, ``cosine`` and ``tanimoto`` of the sample and the basis, and
+``x``, the sample. ``sum(…)`` is over the features: within it ``x`` and ``y`` are the values of one feature of the
+sample and the basis. ``abs(…)`` is the absolute value, and ``ratio(a, b)`` is a / b, and 0 where b is 0.
+``power_mean(p)``, ``jensen_shannon``, ``radial(exponent)``, ``cityblock``, ``logarithm(gamma, exponent)``,
+``multiquadric(gamma)`` and ``inverse_multiquadric(gamma)`` are whole expressions.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import inf as inf
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from . import _onnx_graph as kernels
-from ._onnx_graph import Additive, Graph, Radial
+from ._onnx_graph import Graph, Operand
 
-# Adds a value to a graph: of samples [N, d] and bases (B, d), or of the values [N, 1] and [B] of a feature.
-_Write = Callable[[Graph, str, Any], str]
+Array = npt.NDArray[Any]
+Arrays = dict[str, Array]
+
+# The fraction of the norms below which a squared distance from products is recomputed, by item size: that of the
+# library for 4 bytes, and one that preserves 13 digits for 8.
+_CANCELLED = {4: 2.0**-3, 8: 2.0**-10}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Samples [N, d] and bases (B, d) in a graph, or the values [N, 1] and [B] of one feature."""
+
+    graph: Graph
+    x: str
+    y: Any
+    dtype: np.dtype[Any]
+    # The values that are in the graph.
+    written: dict[Expression, Operand] = field(default_factory=dict)
 
 
 class Expression:
-    """A value [N, B] that is added to a graph by `block`."""
+    """A value [N, B], or one that is broadcast to this shape, in the type of the samples and bases."""
 
-    def __init__(self, write: _Write) -> None:
-        self.block = write
+    def __init__(self, write: Callable[[Pair], Operand]) -> None:
+        self._write = write
+
+    def of(self, pair: Pair) -> Any:
+        """Adds the value to the graph of a pair, if it is not there."""
+        if self not in pair.written:
+            pair.written[self] = self._write(pair)
+        return pair.written[self]
+
+    def block(self, graph: Graph, x: str, bases: Array) -> str:
+        """The value for samples x and bases of the same type."""
+        return str(self.of(Pair(graph, x, bases, bases.dtype)))
 
     def __neg__(self) -> Expression:
         return _applied("Neg", self)
@@ -44,54 +72,188 @@ class Expression:
     def __truediv__(self, other: Expression | float) -> Expression:
         return _applied("Div", self, other)
 
-    def __pow__(self, other: Expression | float) -> Expression:
-        return _applied("Pow", self, other)
+    def __pow__(self, power: float) -> Expression:
+        if power == 1:
+            return self
+        return sqrt(self) if power == 0.5 else _applied("Pow", self, power)
 
-    def __radd__(self, other: float) -> Expression:
-        return self + other
-
-    def __rsub__(self, other: float) -> Expression:
-        return -self + other
-
-    def __rmul__(self, other: float) -> Expression:
-        return self * other
+    __rmul__ = __mul__
 
 
 def _applied(operator: str, *operands: Expression | float) -> Expression:
-    def write(graph: Graph, x: str, y: Any) -> str:
-        written = [one.block(graph, x, y) if isinstance(one, Expression) else np.float32(one) for one in operands]
-        return graph(operator, *written)
+    def write(pair: Pair) -> str:
+        found = [one.of(pair) if isinstance(one, Expression) else pair.dtype.type(one) for one in operands]
+        return pair.graph(operator, *found)
 
     return Expression(write)
 
 
-def _function(operator: str) -> Callable[[Expression], Expression]:
-    return lambda operand: _applied(operator, operand)
+def _function(operator: str) -> Callable[..., Expression]:
+    return lambda *operands: _applied(operator, *operands)
 
 
-def ratio(numerator: Expression, denominator: Expression) -> Expression:
-    """numerator / denominator, and 0 where the denominator is 0."""
+exp, log, sqrt, tanh, absolute = (_function(operator) for operator in ("Exp", "Log", "Sqrt", "Tanh", "Abs"))
+minimum, maximum, where = _function("Min"), _function("Max"), _function("Where")
 
-    def write(graph: Graph, x: str, y: Any) -> str:
-        a, b = numerator.block(graph, x, y), denominator.block(graph, x, y)
-        is_zero = graph("Equal", b, np.float32(0))
-        return graph("Where", is_zero, np.float32(0), graph("Div", a, graph("Where", is_zero, np.float32(1), b)))
+
+def double(value: Expression) -> Expression:
+    """The value, computed in double precision."""
+
+    def write(pair: Pair) -> str:
+        if pair.dtype == np.float64:
+            return str(value.of(pair))
+        graph, y = pair.graph, pair.y
+        y = graph.cast(y, np.float64) if isinstance(y, str) else y.astype(np.float64)
+        wide = Pair(graph, graph.cast(pair.x, np.float64), y, np.dtype(np.float64))
+        return graph.cast(value.of(wide), pair.dtype)
 
     return Expression(write)
 
 
 def total(term: Expression) -> Expression:
     """The sum over the features of a term in which `x` and `y` are the values of one feature."""
-    return Expression(lambda graph, x, bases: graph.scan(x, bases.T, term.block))
+
+    def write(pair: Pair) -> str:
+        def step(inner: Graph, x: str, y: str) -> str:
+            return str(term.of(Pair(inner, x, y, pair.dtype)))
+
+        return pair.graph.scan(pair.x, pair.y.T, step)
+
+    return Expression(write)
 
 
-x = Expression(lambda graph, x, y: x)
-y = Expression(lambda graph, x, y: y)
-product = Expression(kernels.products)
-squared_distance = Expression(kernels.squared_distances)
-cosine = Expression(kernels.cosine)
-tanimoto = Expression(kernels.tanimoto)
-exp, tanh, absolute = _function("Exp"), _function("Tanh"), _function("Abs")
-power_mean, jensen_shannon, radial = Additive, Additive(None), Radial
-cityblock, logarithm = kernels.CITYBLOCK, kernels.logarithm
-multiquadric, inverse_multiquadric = kernels.multiquadric, kernels.inverse_multiquadric
+def _squared_distance(pair: Pair) -> str:
+    """‖x − y‖² = ‖x‖² + ‖y‖² − 2 x·y, summed in double precision.
+
+    Centered on the bases' mean, so that norms are small. Distances much smaller than the norms would suffer from
+    cancellation and are recomputed from differences.
+    """
+    graph, x, bases = pair.graph, pair.x, pair.y
+    mean = bases.mean(axis=0, dtype=np.float64).astype(bases.dtype)
+    centered, about_mean = graph("Sub", x, mean), bases - mean
+    crossed = graph("MatMul", centered, -2 * about_mean.T)
+    if bases.dtype != np.float64:
+        centered, crossed = graph.cast(centered, np.float64), graph.cast(crossed, np.float64)
+    norms = np.square(about_mean, dtype=np.float64).sum(axis=1)
+    size = graph("Add", graph.total(graph("Mul", centered, centered), 1), norms)
+    summed = graph("Add", size, crossed)
+    # Not `Less`, so that NaN is recomputed, too.
+    is_accurate = graph("GreaterOrEqual", summed, graph("Mul", size, np.float64(_CANCELLED[bases.dtype.itemsize])))
+    pairs = graph("NonZero", graph("Not", is_accurate))
+
+    def step(inner: Graph, x: str, y: str) -> str:
+        difference = inner.cast(inner("Sub", x, y), np.float64)
+        return inner("Mul", difference, difference)
+
+    recomputed = graph.scan(x, bases.T, step, pairs=pairs)
+    corrected = graph("ScatterND", summed, graph("Transpose", pairs, perm=[1, 0]), recomputed)
+    return corrected if bases.dtype == np.float64 else graph.cast(corrected, bases.dtype)
+
+
+x = Expression(lambda pair: pair.x)
+y = Expression(lambda pair: pair.y)
+product = Expression(lambda pair: pair.graph("MatMul", pair.x, pair.y.T))
+squared_distance = Expression(_squared_distance)
+# From differences, one feature at a time: 0 if x is a basis, and much slower than products.
+_exact_squared_distance = total((x - y) * (x - y))
+# x·x and y·y.
+_of_x = Expression(lambda pair: pair.graph.total(pair.graph("Mul", pair.x, pair.x), 1))
+_of_y = Expression(lambda pair: np.square(pair.y).sum(axis=1))
+
+
+def _is_zero(value: Expression) -> Expression:
+    """Whether a value that is not negative is 0; false for NaN."""
+    return _applied("LessOrEqual", value, 0.0)
+
+
+def ratio(numerator: Expression, denominator: Expression, otherwise: Expression | float = 0.0) -> Expression:
+    """numerator / denominator, or another value where the denominator is 0."""
+    is_zero = _is_zero(denominator)
+    return where(is_zero, otherwise, numerator / where(is_zero, 1.0, denominator))
+
+
+def _log1p(u: Expression) -> Expression:
+    """ln(1 + u) to the last digit: the logarithm of the rounded 1 + u, plus a correction for the rounding."""
+    near = u + 1.0
+    return log(near) - ((near - 1.0) - u) / near
+
+
+# Products of counts are exact in double precision.
+cosine = double(ratio(product, sqrt(_of_x * _of_y), where(_applied("Equal", _of_x, _of_y), 1.0, 0.0)))
+tanimoto = double(ratio(product, _of_x + _of_y - product, 1.0))
+cityblock = double(-total(absolute(x - y)))
+
+
+def radial(exponent: float) -> Expression:
+    """± r^exponent with r = ‖x − y‖, times log r where the power itself is a polynomial."""
+    is_logarithmic = exponent % 2 == 0
+    # The sign that makes the kernel definite.
+    is_negative = exponent / 2 % 2 == 0 if is_logarithmic else math.ceil(exponent / 2) % 2 == 1
+    # A root magnifies the rounding error of a distance of 0; higher powers do not.
+    squared = squared_distance if exponent >= 2 else _exact_squared_distance
+    power = squared ** (exponent / 2)
+    if is_logarithmic:
+        # r^2k log r = ½ (r²)^k log r², whose limit at 0 is 0.
+        power = power * (log(where(_is_zero(squared), 1.0, squared)) * 0.5)
+    return double(-power if is_negative else power)
+
+
+def logarithm(gamma: float, exponent: float) -> Expression:
+    """−log(1 + gamma ‖x − y‖^exponent)."""
+    return double(-_log1p(gamma * _exact_squared_distance ** (exponent / 2)))
+
+
+def multiquadric(gamma: float) -> Expression:
+    """−√(1 + gamma ‖x − y‖²)."""
+    return double(-sqrt(gamma * squared_distance + 1.0))
+
+
+def inverse_multiquadric(gamma: float) -> Expression:
+    """1 / √(1 + gamma ‖x − y‖²)."""
+    return double(_applied("Reciprocal", sqrt(gamma * squared_distance + 1.0)))
+
+
+# 0, or NaN if a value of x is negative or not finite: samples that the library rejects have no score.
+nan_if_rejected = Expression(lambda pair: pair.graph.total((sqrt(x) - sqrt(x)).of(pair), 1))
+
+
+class Additive(Expression):
+    """Σ_j k(x_j, y_j) on histograms, and NaN for a sample that is not one; `term` is k."""
+
+    def __init__(self, term: Expression, summed: Expression) -> None:
+        super().__init__((summed + nan_if_rejected).of)
+        self.term = term
+
+
+def power_mean(p: float) -> Additive:
+    """The mean of power p; only χ², Hellinger and intersection are computed in single precision."""
+    if p == 0:
+        of_roots = Expression(lambda pair: pair.graph("MatMul", sqrt(x).of(pair), np.sqrt(pair.y.T)))
+        return Additive(sqrt(x) * sqrt(y), of_roots)
+    small, large = minimum(x, y), maximum(x, y)
+    if p in (-1, -math.inf, math.inf):
+        # 0 / 0 if both are 0, where the kernel is 0.
+        chi2 = (x + x) * y / maximum(x + y, float(np.finfo(np.float32).tiny))
+        term = {-1: chi2, -math.inf: small, math.inf: large}[p]
+        return Additive(term, total(term))
+    # Relative to the one that is 0 only if the mean is, so that no power overflows.
+    one, other = (small, large) if p < 0 else (large, small)
+    is_zero = _is_zero(one)
+    one, other = where(is_zero, 1.0, one), where(is_zero, 1.0, other)
+    t = p * log(other / one)
+    # (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
+    gain = tanh(t * 0.5) * ((exp(t) + 1.0) * 0.5)
+    term = where(is_zero, 0.0, one * exp(_log1p(gain) / p))
+    return Additive(term, total(double(term)))
+
+
+def _jensen_shannon() -> Additive:
+    small, large = minimum(x, y), maximum(x, y)
+    is_zero = _is_zero(small)
+    small, large = where(is_zero, 1.0, small), where(is_zero, 1.0, large)
+    nats = small * log(large / small + 1.0) + large * _log1p(small / large)
+    term = where(is_zero, 0.0, nats * (0.5 * math.log2(math.e)))
+    return Additive(term, total(double(term)))
+
+
+jensen_shannon = _jensen_shannon()

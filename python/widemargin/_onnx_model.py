@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 from . import _core
-from . import _onnx_graph as kernels
 from ._compares import bases_of
-from ._onnx_graph import Array, Arrays, Graph, Wide, check_size, float32, float64, value
+from ._onnx_expression import Additive, Array, Arrays, Expression, Pair, nan_if_rejected
+from ._onnx_graph import Graph, check_size, value
 from ._onnx_similarities import EXPRESSIONS
-from ._specs import SIMILARITIES, columns_of, default_of, options_of, steps_of
+from ._specs import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
 
 _SCALINGS = ("mean-norm", "z-score")
 _NO_OPERATOR = "ONNX has no operator for it"
@@ -57,26 +60,11 @@ def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
     )
 
 
-def expression_of(spec: str) -> Any:
-    """The ONNX expression of a similarity, from its spec without descriptors: an Expression, Additive or Wide."""
-    name, _, rest = spec.partition(":")
-    arguments = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
-    parameters = SIMILARITIES[name]["parameters"]
-    values = {
-        one["name"]: default_of({**one, "default": arguments.get(one["name"], one["default"])}) for one in parameters
-    }
-    return EXPRESSIONS[name](**values)
-
-
-def wide_kernel(spec: str) -> Wide:
-    """A similarity as a function of distances in double precision, from its spec without descriptors."""
-    name, _, gamma = spec.partition(":gamma=")
-    # In single precision these two are expressions.
-    exponentials = {"rbf": kernels.gaussian, "laplacian": kernels.laplacian}
-    found = exponentials[name](float(gamma)) if name in exponentials else expression_of(spec)
-    if not isinstance(found, Wide):
-        raise ValueError(f"the similarity '{spec}' has no expression in double precision")
-    return found
+def expression_of(spec: str) -> Expression:
+    """The ONNX expression of a similarity, from its spec without descriptors."""
+    name, texts = parsed(spec)
+    parameters = [one | {"default": texts.get(one["name"], one["default"])} for one in SIMILARITIES[name]["parameters"]]
+    return EXPRESSIONS[name](**{one["name"]: default_of(one) for one in parameters})
 
 
 def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: Arrays) -> str:
@@ -85,53 +73,36 @@ def expansion(graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: 
     In double precision if any part is, else in single precision.
     """
     bases = _dense_bases(model, header)
-    described = _Described(graph, x, bases, arrays)
+    # Chains are numbered in the file in order of first use.
+    numbers = itertools.count()
+
+    @functools.cache
+    def described(*steps: str) -> tuple[str, Array]:
+        """Samples and bases after some scalings."""
+        if not steps:
+            return x, bases
+        before = described(*steps[:-1])
+        name = f"descriptor.{next(numbers)}."
+        center, factors = arrays[name + "center"], arrays[name + "factors"]
+        return graph("Mul", graph("Sub", before[0], center), factors), (before[1] - center) * factors
+
     parts = []
     for number, (spec, shape) in enumerate(zip(header["similarity"], header["maps"], strict=True)):
         *before, last = steps_of(spec)
-        samples, all_bases = described.after(before)
+        samples, described_bases = described(*before)
         # Weights are in the maps.
-        bases, similarity = all_bases[columns_of(spec, len(all_bases))], options_of(last)[0]
+        own, similarity = described_bases[columns_of(spec, len(bases))], options_of(last)[0]
         if shape["kind"] == "precise-projection":
-            precise = wide_kernel(similarity).block(graph, float64(graph, samples), bases.astype(np.float64))
+            precise = expression_of(similarity).block(graph, graph.cast(samples, np.float64), own.astype(np.float64))
             parts.append(graph("MatMul", precise, arrays[f"map.{number}.projection"]))
             continue
-        raw = block(graph, samples, bases, similarity)
+        raw = expression_of(similarity).block(graph, samples, own)
         parts.append(_normalized(graph, raw, shape["kind"], f"map.{number}.", arrays))
     if len(parts) == 1:
         return parts[0]
     if any(shape["kind"] == "precise-projection" for shape in header["maps"]):
-        parts = [float64(graph, part) for part in parts]
+        parts = [graph.cast(part, np.float64) for part in parts]
     return graph("Concat", *parts, axis=1)
-
-
-class _Described:
-    """Samples and bases after chains of scalings, each chain computed once."""
-
-    def __init__(self, graph: Graph, x: str, bases: Array, arrays: Arrays) -> None:
-        self._graph = graph
-        self._arrays = arrays
-        self._chains: dict[tuple[str, ...], tuple[str, Array]] = {(): (x, bases)}
-
-    def after(self, steps: list[str]) -> tuple[str, Array]:
-        """Samples and bases after some scalings. Chains are numbered in the file in order of first use."""
-        chain = tuple(steps)
-        if chain in self._chains:
-            return self._chains[chain]
-        x, bases = self.after(steps[:-1])
-        name = f"descriptor.{len(self._chains) - 1}."
-        center, factors = self._arrays[name + "center"], self._arrays[name + "factors"]
-        scaled = self._graph("Mul", self._graph("Sub", x, center), factors)
-        self._chains[chain] = scaled, (bases - center) * factors
-        return self._chains[chain]
-
-
-def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
-    """Similarities [N, B] of samples [N, d] and bases (B, d) in single precision."""
-    found = expression_of(spec)
-    if not isinstance(found, Wide):
-        return str(found.block(graph, x, bases))
-    return float32(graph, found.block(graph, float64(graph, x), bases.astype(np.float64)))
 
 
 def _dense_bases(model: Any, header: dict[str, Any]) -> Array:
@@ -158,8 +129,8 @@ def _projected(graph: Graph, rows: str, matrix: Array) -> str:
     if len(matrix) > _PRECISE_COLUMNS:
         return graph("MatMul", rows, matrix)
     # The file stores the matrix in single precision.
-    wide = float64(graph, graph.constant(matrix))
-    return float32(graph, graph("MatMul", float64(graph, rows), wide))
+    wide = graph.cast(graph.constant(matrix), np.float64)
+    return graph.cast(graph("MatMul", graph.cast(rows, np.float64), wide), np.float32)
 
 
 # The offset of the power mean's polynomial before the logarithm.
@@ -209,32 +180,27 @@ def model_of(
     if "classes" in header:
         if header["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
-        is_multilabel = header.get("multilabel", False)
-        decided = _multilabel_decided if is_multilabel else _decided
         labels = header["classes"]
         if classes is not None:
             labels = [name if isinstance(name, str) else label for name, label in zip(classes, labels, strict=True)]
-        outputs = decided(graph, result, dtype, labels)
-        if is_multilabel and "calibration" in header:
-            slopes = np.array(header["calibration"]["slopes"], dtype)
-            graph("Sigmoid", graph("Mul", "scores", slopes), output="probabilities")
-            outputs.append(value("probabilities", dtype, ["N", len(slopes)]))
-        elif "calibration" in header:
-            outputs.append(_probabilities(graph, header["calibration"]["slopes"], dtype, len(header["classes"])))
+        slopes = header.get("calibration", {}).get("slopes")
+        classified = _multilabel_outputs if header.get("multilabel", False) else _class_outputs
+        classified(graph, result, dtype, labels, None if slopes is None else np.array(slopes, dtype))
     elif "n_outputs" in header:
+        targets = value("targets", np.float64, ["N", header["n_outputs"]])
         if header["method"] in _SCORES:
-            graph("Identity", result, output="targets")
+            graph.output(targets, "Identity", result)
         else:
             # The targets may be far from 0, and close to each other.
-            products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
-            graph("Add", products, arrays["intercepts"], output="targets")
-        outputs = [value("targets", np.float64, ["N", header["n_outputs"]])]
+            products = graph("MatMul", graph.cast(result, np.float64), arrays["weights"].T)
+            graph.output(targets, "Add", products, arrays["intercepts"])
     elif "threshold" in header:
-        outputs = _one_class(graph, result, header["threshold"], arrays["weights"])
+        _one_class_outputs(graph, result, header["threshold"], arrays["weights"])
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in header["maps"])
-        graph("Cast", result, output="features", to=helper.np_dtype_to_tensor_dtype(dtype))
-        outputs = [value("features", dtype, ["N", width])]
+        graph.output(value("features", dtype, ["N", width]), "Cast", result, to=helper.np_dtype_to_tensor_dtype(dtype))
+    # Labels come first.
+    outputs = sorted(graph.outputs, key=lambda output: output.name != "label")
     opsets = [helper.make_opsetid("", opset)]
     proto = helper.make_model(
         graph.proto([value("X", dtype, ["N", n_features])], outputs),
@@ -257,60 +223,55 @@ def _metadata(header: dict[str, Any], name: str) -> dict[str, str]:
     return metadata | {key: str(header[key]) for key in optional if key in header}
 
 
-def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]) -> list[onnx.ValueInfoProto]:
-    """The outputs `label` and `scores`, of scores [N, K]."""
+def _class_outputs(
+    graph: Graph, scores: str, dtype: np.dtype[Any], classes: list[int | str], slopes: Array | None
+) -> None:
+    """The outputs `label`, `scores` and, with slopes, `probabilities`, of scores [N, K]."""
     if len(classes) == 2:
-        graph("Squeeze", scores, np.array([1]), output="scores")
-        selected = graph.cast(graph("Greater", "scores", np.zeros((), dtype)), np.int64)
-        shape: list[str | int] = ["N"]
+        graph.output(value("scores", dtype, ["N"]), "Squeeze", scores, np.array([1]))
+        selected = graph.cast(graph("Greater", "scores", dtype.type(0)), np.int64)
     else:
-        graph("Identity", scores, output="scores")
+        graph.output(value("scores", dtype, ["N", len(classes)]), "Identity", scores)
         selected = graph("ArgMax", scores, axis=1, keepdims=0)
-        shape = ["N", len(classes)]
     are_integers = all(isinstance(label, int) for label in classes)
     labels = np.array(classes, dtype=np.int64) if are_integers else graph.texts([str(label) for label in classes])
-    graph("Gather", labels, selected, axis=0, output="label")
-    return [value("label", np.int64 if are_integers else np.str_, ["N"]), value("scores", dtype, shape)]
+    graph.output(value("label", np.int64 if are_integers else np.str_, ["N"]), "Gather", labels, selected, axis=0)
+    if slopes is None:
+        return
+    probabilities = value("probabilities", dtype, ["N", len(classes)])
+    if len(classes) == 2:
+        odds = graph("Unsqueeze", graph("Mul", "scores", slopes[0]), np.array([1]))
+        # Each separately: 1 − P would cancel.
+        graph.output(probabilities, "Sigmoid", graph("Concat", graph("Neg", odds), odds, axis=1))
+        return
+    zero, one = dtype.type(0), dtype.type(1)
+    below = graph("Min", graph("Add", "scores", one), zero)
+    within = graph("Max", graph("Min", "scores", one), -one)
+    above = graph("Max", graph("Sub", "scores", one), zero)
+    parts = [graph("Mul", part, slope) for part, slope in zip((below, within, above), slopes, strict=True)]
+    odds = graph("Add", graph("Add", parts[0], parts[1]), parts[2])
+    graph.output(probabilities, "Softmax", odds, axis=1)
 
 
-def _one_class(graph: Graph, features: str, threshold: float, weights: Array) -> list[onnx.ValueInfoProto]:
+def _multilabel_outputs(
+    graph: Graph, scores: str, dtype: np.dtype[Any], classes: list[int | str], slopes: Array | None
+) -> None:
+    """The outputs `label`, 1 for each label that a sample has, `scores` and, with slopes, `probabilities`."""
+    shape: list[str | int] = ["N", len(classes)]
+    graph.output(value("scores", dtype, shape), "Identity", scores)
+    is_positive = graph("Greater", "scores", dtype.type(0))
+    graph.output(value("label", np.int64, shape), "Cast", is_positive, to=onnx.TensorProto.INT64)
+    if slopes is not None:
+        graph.output(value("probabilities", dtype, shape), "Sigmoid", graph("Mul", "scores", slopes))
+
+
+def _one_class_outputs(graph: Graph, features: str, threshold: float, weights: Array) -> None:
     """The outputs `label`, 1 or -1 for outliers, and `scores`, of features [N, D]."""
     # The score may be close to the threshold.
-    products = graph("MatMul", kernels.float64(graph, features), weights)
-    graph("Sub", products, np.float64(threshold), output="scores")
+    products = graph("MatMul", graph.cast(features, np.float64), weights)
+    graph.output(value("scores", np.float64, ["N"]), "Sub", products, np.float64(threshold))
     is_outlier = graph("Less", "scores", np.float64(0.0))
-    graph("Where", is_outlier, np.int64(-1), np.int64(1), output="label")
-    return [value("label", np.int64, ["N"]), value("scores", np.float64, ["N"])]
-
-
-def _multilabel_decided(
-    graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]
-) -> list[onnx.ValueInfoProto]:
-    """The outputs `label`, 1 for each label that a sample has, and `scores`, of scores [N, K]."""
-    graph("Identity", scores, output="scores")
-    graph("Cast", graph("Greater", "scores", np.zeros((), dtype)), to=onnx.TensorProto.INT64, output="label")
-    shape: list[str | int] = ["N", len(classes)]
-    return [value("label", np.int64, shape), value("scores", dtype, shape)]
-
-
-def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_classes: int) -> onnx.ValueInfoProto:
-    """The output `probabilities` [N, K], of the output `scores`."""
-    constant = dtype.type
-    if n_classes == 2:
-        odds = graph("Unsqueeze", graph("Mul", "scores", constant(slopes[0])), np.array([1]))
-        # Each separately: 1 − P would cancel.
-        graph("Sigmoid", graph("Concat", graph("Neg", odds), odds, axis=1), output="probabilities")
-    else:
-        one = constant(1.0)
-        below = graph("Min", graph("Add", "scores", one), constant(0.0))
-        within = graph("Max", graph("Min", "scores", one), constant(-1.0))
-        above = graph("Max", graph("Sub", "scores", one), constant(0.0))
-        parts = [
-            graph("Mul", part, constant(slope)) for part, slope in zip((below, within, above), slopes, strict=True)
-        ]
-        odds = graph("Add", graph("Add", parts[0], parts[1]), parts[2])
-        graph("Softmax", odds, axis=1, output="probabilities")
-    return value("probabilities", dtype, ["N", n_classes])
+    graph.output(value("label", np.int64, ["N"]), "Where", is_outlier, np.int64(-1), np.int64(1))
 
 
 def _expanded(
@@ -336,26 +297,30 @@ def _power_mean(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) ->
     """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
     if header["approximation"] == "nystroem" and "tabulated" in arrays:
         raise ValueError(f"the kernel {header['kernel']!r} is a table of values, for which ONNX has no operator")
-    wide = kernels.float64(graph, x)
+    wide = graph.cast(x, np.float64)
     if header["scaled"]:
         # The library also rounds after scaling.
-        wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
+        wide = graph.cast(graph.cast(graph("Mul", wide, arrays["factors"]), np.float32), np.float64)
     features = _nystroem if header["approximation"] == "nystroem" else _polynomial
-    numbers = kernels.float32(graph, features(graph, graph("Unsqueeze", wide, np.array([2])), header, arrays))
+    numbers = graph.cast(features(graph, graph("Unsqueeze", wide, np.array([2])), header, arrays), np.float32)
     weights = arrays["weights"]
     size = weights.shape[0] * weights.shape[1]
     flat = graph("Reshape", numbers, np.array([0, size]))
     scores = graph("MatMul", flat, weights.reshape(size, weights.shape[2]))
-    return graph("Add", scores, kernels.nan_if_rejected(graph, x))
+    return graph("Add", scores, nan_if_rejected.of(Pair(graph, x, None, np.dtype(np.float32))))
 
 
 def _nystroem(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
     """L⁻¹ k(c, x)/√c: [N, d, m]."""
-    kernel, nodes = expression_of(header["kernel"]), arrays["nodes"]
+    kernel, nodes = cast(Additive, expression_of(header["kernel"])), arrays["nodes"]
+    double, constant = np.dtype(np.float64), Graph()
+    at_nodes = kernel.term.of(Pair(constant, constant.constant(nodes[:, None]), nodes, double))
+    proto = helper.make_model(constant.proto([], [value(at_nodes, double, [len(nodes)] * 2)]))
+    values: Any = ReferenceEvaluator(proto).run(None, {})
     roots = np.sqrt(nodes)
-    correlations = kernel.value(nodes[:, None], nodes[None, :]) / np.outer(roots, roots)
+    correlations = values[0] / np.outer(roots, roots)
     inverse = np.linalg.inv(np.linalg.cholesky(correlations))
-    return graph("MatMul", kernel.term(graph, x, nodes), (inverse / roots).T)
+    return graph("MatMul", kernel.term.of(Pair(graph, x, nodes, double)), (inverse / roots).T)
 
 
 def _polynomial(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:
@@ -379,7 +344,7 @@ def _thin_plate(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) ->
     """Scores [N, K] of x [N, d] in double precision: Σ_j α_j φ(‖x − z_j‖) + Σ_m β_m p_m(x)."""
     if header["standardized"]:
         x = graph("Mul", x, arrays["scale"])
-    block = wide_kernel(header["kernel"]).block(graph, x, arrays["bases"])
+    block = expression_of(header["kernel"]).block(graph, x, arrays["bases"])
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]
     if polynomial.any():

@@ -171,24 +171,18 @@ def pick(X: Any, rows: npt.NDArray[np.integer]) -> Any:
     X : any sequence, array, sparse matrix or frame
     rows : ndarray of int of shape (n_rows,)
     """
-    if isinstance(X, np.ndarray):
-        return X[rows]
-    if isinstance(X, (list, tuple)):
-        return [X[row] for row in rows.tolist()]
-    if sparse.issparse(X):
-        return X.tocsr()[rows]
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if _is_polars(X) or hasattr(X, "shape"):
-        return X[rows]
-    return [X[row] for row in rows.tolist()]
+    if sparse.issparse(X):
+        X = X.tocsr()
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows.tolist()]
 
 
 def items(X: Any) -> list[Any]:
     """The samples as a list: rows of arrays and frames (as tuples), elements of sequences."""
     if hasattr(X, "itertuples"):
         return list(X.itertuples(index=False, name=None))
-    if _is_polars(X) and hasattr(X, "iter_rows"):
+    if hasattr(X, "iter_rows"):
         return list(X.iter_rows())
     if sparse.issparse(X):
         X = X.tocsr()
@@ -221,10 +215,6 @@ def _are_bits(form: Any, X: Any) -> bool:
 
 def _is_vectors(form: Any) -> bool:
     return isinstance(form, np.ndarray) or (isinstance(form, tuple) and form[0] == "csr")
-
-
-def _is_polars(X: Any) -> bool:
-    return type(X).__module__.partition(".")[0] == "polars"
 
 
 def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:

@@ -6,7 +6,7 @@ import difflib
 import functools
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar, overload
@@ -241,7 +241,7 @@ class Named(_HasSpec):
             if value is not None and (default is None or name in self._shown or value != default):
                 write = _list if name in self._lists else _value
                 values.append(f"{name}={write(name, value)}")
-        return self._name + (":" if values else "") + ",".join(values)
+        return _step(self._name, values)
 
 
 @functools.cache
@@ -281,14 +281,23 @@ def with_hyphens(spec: str) -> str:
     return spec if hyphenated == spec else hyphenated
 
 
+def parsed(step: str) -> tuple[str, dict[str, str]]:
+    """The name of a step, and its parameters as texts."""
+    name, _, rest = step.partition(":")
+    pairs = (pair.partition("=") for pair in rest.split(",") if pair)
+    return name, {key: value for key, _, value in pairs}
+
+
+def _step(name: str, parameters: Iterable[str]) -> str:
+    """A step with its parameters, ``key=value`` each."""
+    return ":".join(filter(None, (name, ",".join(parameters))))
+
+
 def options_of(step: str) -> tuple[str, float, int | None]:
     """A similarity's step without the options of an expansion, its weight, and the number of its bases."""
-    name, _, rest = step.partition(":")
-    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
-    options = {key: value for key, _, value in pairs if key in ("weight", "bases")}
-    others = ",".join(f"{key}={value}" for key, _, value in pairs if key not in options)
-    weight, bases = options.get("weight", "1"), options.get("bases")
-    step = f"{name}:{others}" if others else name
+    name, parameters = parsed(step)
+    weight, bases = parameters.pop("weight", "1"), parameters.pop("bases", None)
+    step = _step(name, (f"{key}={value}" for key, value in parameters.items()))
     return step, math.nan if weight == "auto" else float(weight), None if bases is None else int(bases)
 
 
@@ -445,13 +454,12 @@ def any_kind(X: Any, layout: str, kind: str) -> Resolved:
 def is_precomputed(similarity: Any) -> bool:
     """Whether samples are rows of a square matrix."""
     spec = getattr(similarity, "spec", similarity)
-    return isinstance(spec, str) and spec.partition(":")[0] == "precomputed"
+    return isinstance(spec, str) and parsed(spec)[0] == "precomputed"
 
 
 def n_polynomials_of(spec: str) -> int:
     """The columns of polynomials of a precomputed similarity."""
-    pairs = dict(pair.partition("=")[::2] for pair in spec.partition(":")[2].split(","))
-    return int(pairs.get("polynomials", 0))
+    return int(parsed(spec)[1].get("polynomials", 0))
 
 
 def layout_of(layout: object) -> str:
@@ -512,7 +520,7 @@ def pairwise(
 
 
 def _names(spec: str) -> list[str]:
-    return [step.partition(":")[0] for step in steps_of(spec)]
+    return [parsed(step)[0] for step in steps_of(spec)]
 
 
 def _known(spec: str, where: str) -> str:

@@ -12,10 +12,9 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold, check_cv
-from sklearn.utils import _safe_indexing
 
 from . import _core
-from ._base import SHARED, FittedModel, FittedRegressor, MarginClassifier, fitting, with_parameters
+from ._base import FittedModel, FittedRegressor, MarginClassifier, fitting, with_parameters
 from ._compares import collect
 from ._parameters import ClassWeight, Samples, Targets, Weights, one_of
 from ._samples import pick
@@ -52,13 +51,6 @@ class Auto(FittedModel):
     kind: str = "auto"
     layout: str = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED,
-        "scoring": [str, callable, None],
-        "cv": ["cv_object"],
-        "kind": [str],
-        "layout": [str],
-    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,10 +68,10 @@ class Auto(FittedModel):
             return self.scoring
         return one_of("scoring", self.scoring, get_scorer_names(), estimator=self).replace("-", "_")
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
+    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         self._resolved = any_kind(X, self.layout, self.kind)
         collected = collect(self, X, self._resolved, reset=True)
-        return collected.samples, collected.n, y
+        return collected.samples, collected.n
 
     def _collected(self, X: Any) -> _core._Collected:
         return collect(self, X, self._resolved, reset=False).samples
@@ -87,7 +79,7 @@ class Auto(FittedModel):
     def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         """Compares the methods by fits, and fits the best one."""
         self._require(y)
-        _, n_samples, y = self._training(X, y, sample_weight, {})
+        _, n_samples = self._training(X, y, sample_weight, {})
         self._target(y, sample_weight, n_samples)
         weights = self._weights(sample_weight, n_samples)
         began, models, candidates = time.perf_counter(), {}, []
@@ -122,11 +114,10 @@ class Auto(FittedModel):
         shared = {*self._get_param_names()} & {*cls._get_param_names()} - {"time_limit"}
         return cls(**{name: getattr(self, name) for name in shared})
 
-    def _splits(self, y: Any, n_samples: int, groups: Any) -> list[Any]:
-        """Rows to fit and rows to score; without folds a subset to fit, and no rows to score."""
+    def _splits(self, y: Any, n_samples: int, groups: Any) -> list[Any] | None:
+        """Rows to fit and rows to score; None without folds."""
         if self.cv is None and self.scoring is None and groups is None:
-            rows = np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED]
-            return [(np.sort(rows), [])]
+            return None
         if self.cv is None and groups is not None:
             folds = StratifiedGroupKFold() if is_classifier(self) and np.ndim(y) == 1 else GroupKFold()
         else:
@@ -134,25 +125,27 @@ class Auto(FittedModel):
         return list(folds.split(np.empty(n_samples), y, groups))
 
     def _compared(
-        self, method: str, data: tuple[Any, Any, Any], n_samples: int, splits: list[Any]
+        self, method: str, data: tuple[Any, Any, Any], n_samples: int, splits: list[Any] | None
     ) -> tuple[dict[str, Any], Any]:
         """The mean score of a method on the folds; without folds that of leave-one-out, and the fit if it is on all
         samples."""
         if self.kind_ != "table" and "kind" not in self._classes[method]._get_param_names():
             raise ValueError(f"{self._classes[method].__name__} takes tables, not {self.kind_}")
-        X, y, weights = data
+
+        def some(rows: Any) -> tuple[Any, ...]:
+            return tuple(None if one is None else pick(one, np.asarray(rows)) for one in data)
+
+        if splits is None:
+            rows = np.sort(np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED])
+            is_all = len(rows) == n_samples
+            fitted = self._made(method).fit(*(data if is_all else some(rows)))
+            measured = {"score": fitted.estimated_score_, "std": fitted.estimated_score_std_}
+            return measured | {"n_samples": len(rows)}, fitted if is_all else None
         scores = []
         for train, test in splits:
-            weight = None if weights is None else weights[train]
-            if len(train) == n_samples:
-                fitted = self._made(method).fit(X, y, weights)
-            else:
-                fitted = self._made(method).fit(pick(X, np.asarray(train)), _safe_indexing(y, train), weight)
-            if len(test) == 0:
-                measured = {"score": fitted.estimated_score_, "std": fitted.estimated_score_std_}
-                return measured | {"n_samples": len(train)}, fitted if len(train) == n_samples else None
+            fitted = self._made(method).fit(*some(train))
             scorer = check_scoring(fitted, self._scoring())
-            scores.append(float(scorer(fitted, pick(X, np.asarray(test)), _safe_indexing(y, test))))
+            scores.append(float(scorer(fitted, *some(test)[:2])))
         return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None
 
     @property

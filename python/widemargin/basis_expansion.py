@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import field
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,16 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OutlierMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import (
-    AT_LEAST_1,
-    AUTO,
-    POSITIVE,
-    FittedRegressor,
-    MarginClassifier,
-    fitting,
-    watched,
-    with_parameters,
-)
+from ._base import AT_LEAST_1, CONSTRAINTS, FittedRegressor, MarginClassifier, fitting, watched, with_parameters
 from ._compares import Compares, ComparesSamples
 from ._parameters import (
     ClassWeight,
@@ -35,11 +25,8 @@ from ._parameters import (
     one_of,
 )
 from ._report import Row
-from ._sklearn import Interval, StrOptions
 from ._targets import codes_of
 
-# Selections of bases for which the search also compares numbers of bases.
-_COUNTED = ("index", "every", "random", "auto")
 # The number of bases of a one-class model with n_basis="auto", and the number of samples below which all are bases, as
 # in the library.
 _ONE_CLASS_BASES, _FEW_SAMPLES = 500, 20
@@ -201,13 +188,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [POSITIVE, AUTO],
-        "fit_intercept": ["boolean"],
-        "max_basis": [None, AT_LEAST_1],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        **Compares._parameter_constraints,
-    }
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -241,17 +221,13 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             "C": self._fixed_C(),
             "intercept": "free" if self.fit_intercept else "none",
             "max_basis": None if self.max_basis is None else int(self.max_basis),
+            "search": None,
         }
 
     def _max_iter(self) -> int:
         if self.loss == "hinge":
             return 20_000
         return 2_000 if self.penalty == "l1" else super()._max_iter()
-
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        found = super()._training(X, y, sample_weight, parameters)
-        self._search(parameters, isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED)
-        return found
 
 
 @with_parameters
@@ -380,13 +356,6 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_regressor)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [POSITIVE, AUTO],
-        "epsilon": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "quantile": [Interval(Real, 0, 1, closed="neither")],
-        "fit_intercept": ["boolean"],
-        **Compares._parameter_constraints,
-    }
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -417,12 +386,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
             "epsilon": epsilon,
             "quantile": quantile,
             "has_intercept": bool(self.fit_intercept),
+            "search": None,
         }
-
-    def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int, Any]:
-        found = super()._training(X, y, sample_weight, parameters)
-        self._search(parameters)
-        return found
 
     def _loss(self) -> tuple[str, float | None, float | None]:
         """The loss in the library's notation, and its parameters."""
@@ -515,11 +480,6 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     quantile: float = 0.05
     shrinkage: float = 0.01
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_one_class)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "quantile": [Interval(Real, 0, 1, closed="neither")],
-        "shrinkage": [POSITIVE],
-        **Compares._parameter_constraints,
-    }
 
     @fitting
     def fit(self, X: Samples, y: Targets | None = None, sample_weight: Weights = None) -> Self:
@@ -646,10 +606,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
     _read = _core.Model.expansion_from_bytes
     # Where the features of a Nyström map end: "rounding" for regression.
     _nystroem_cut = "millionth"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ComparesSamples._parameter_constraints,
-        "n_basis": [AT_LEAST_1],
-    }
+    _parameter_constraints = CONSTRAINTS | {"n_basis": [AT_LEAST_1]}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -687,7 +644,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
         ndarray of float32 of shape (n_samples, n_features)
         """
         normalization = normalization_of(self)
-        collected, y, parameters = self._prepared(X, y, None)
+        collected, parameters = self._prepared(X, y, None)
         codes = None
         if y is not None:
             codes = codes_of(y)

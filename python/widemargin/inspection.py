@@ -15,21 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._base import (
-    FittedRegressor,
-    MarginClassifier,
-    fitted_model,
-    names_of_columns,
-    some,
-    unwrapped,
-)
+from ._base import FittedRegressor, MarginClassifier, fitted_model, names_of_columns, some, unwrapped
 from ._basis_display import BasisDisplay
-from ._displays import (
-    PathDisplay,
-    Spectrum,
-    SpectrumDisplay,
-    spectrum,
-)
+from ._displays import PathDisplay, Spectrum, SpectrumDisplay, spectrum
 from ._parameters import Labels, Path, Samples, Targets, Weights
 from ._samples import count, pick
 
@@ -195,13 +183,10 @@ class Explanation:
         return [self.terms[at] for at in order]
 
     def _direction(self, label: Any) -> npt.NDArray[np.float64]:
-        at = self._position(self.explained if label is None else label)
+        at = _position(self.explained if label is None else label, self.classes)
         if len(self.decision_values) < len(self.classes):  # two classes
             return np.array([1.0 if at == 1 else -1.0])
         return np.eye(len(self.classes))[at]
-
-    def _position(self, label: Any) -> int:
-        return _position(label, self.classes)
 
     def _repr_html_(self) -> str:
         return self._page
@@ -211,7 +196,7 @@ class Explanation:
         if self.multilabel or (len(self.classes) > 1 and np.any(self.explained != self.predicted)):
             explained = f", explained={self.explained!r}"
         if self.probabilities is not None:
-            explained += f", probability {self.probabilities[self._position(self.explained)]:.3g}"
+            explained += f", probability {self.probabilities[_position(self.explained, self.classes)]:.3g}"
         return f"Explanation(predicted={self.predicted!r}{explained}, {len(self.terms)} terms)"
 
 

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
 from . import _core
-from ._base import AT_LEAST_1, AUTO, POSITIVE, SHARED, MarginClassifier, VectorModel, fitting, with_parameters
+from ._base import MarginClassifier, VectorModel, fitting, with_parameters
 from ._calls import name_of
 from ._files import Stored
 from ._parameters import ClassWeight, Targets, Weights, one_of
-from ._sklearn import Interval
 from ._specs import kernels_of
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
@@ -128,13 +127,6 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "hinge")
     _approximations: ClassVar[tuple[str, ...]] = ("nystroem", "polynomial")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [POSITIVE, AUTO],
-        "scale": ["boolean"],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [AT_LEAST_1],
-        **SHARED,
-    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -211,12 +203,11 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
             raise ValueError(f"The 'kernel' parameter of PowerMeanSVC {wanted}. Got 'power_mean' instead.")
         return one_of("kernel", kernel, ("auto", *_KERNELS), estimator=self)
 
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        validated = super()._validated(X, y, reset=reset)
-        rows = validated[0] if isinstance(validated, tuple) else validated
-        if not isinstance(rows, Stored):
-            check_non_negative(rows, type(self).__name__)
-        return validated
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        X = super()._validated(X, reset=reset)
+        if not isinstance(X, Stored):
+            check_non_negative(X, type(self).__name__)
+        return X
 
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:

@@ -13,8 +13,8 @@ from . import _core
 from ._base import (
     AT_LEAST_1,
     AUTO,
+    CONSTRAINTS,
     POSITIVE,
-    SHARED,
     FittedRegressor,
     MarginClassifier,
     VectorModel,
@@ -42,12 +42,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
     basis: str = "kmeans"
     standardize: bool | str = "auto"
     _spec_parameters = ("kernel",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [POSITIVE, AUTO],
-        "n_basis": [None, AT_LEAST_1, AUTO],
-        "standardize": ["boolean", AUTO],
-        **SHARED,
-    }
+    _parameter_constraints = CONSTRAINTS | {"n_basis": [None, AT_LEAST_1, AUTO]}
     # What to use for a similarity that is no such kernel.
     _instead: ClassVar[str]
 
@@ -206,8 +201,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
         "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
     )
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ThinPlate._parameter_constraints,
+    _parameter_constraints = ThinPlate._parameter_constraints | {
         "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
     }

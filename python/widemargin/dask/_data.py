@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from scipy import sparse
 from .. import _core
 from .._samples import pick
 from . import _tasks
+from ._rows import Rows
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,19 @@ class FitData:
         """Parts of vectors, of the partitions that are present."""
         parts = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
         return list(self.client.compute(parts))
+
+    def shared(self, value: Any) -> Future:
+        """A value that tasks use, sent to each worker at most once."""
+        return self.client.submit(_tasks.same, value, pure=False)
+
+    def called(self, parts: list[Future], method: str, arguments: Iterable[tuple[Any, ...]]) -> list[Future]:
+        """Results of a method of parts, with the arguments of each part."""
+        both = zip(parts, arguments, strict=True)
+        return [self.client.submit(_tasks.called, part, method, *own, pure=False) for part, own in both]
+
+    def rows(self, parts: list[Future]) -> Rows:
+        """The rows of a solver."""
+        return Rows(self.client, grouped(self.client, parts))
 
     def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
         """Data of the samples with these indices among all, in their order: `take(at, rows)` returns that of some rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from .. import _core
 from .. import basis_expansion as _expansions
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
-from .._base import AUTO, POSITIVE, ExactSeed, fitting, specs_of
+from .._base import CONSTRAINTS, ExactSeed, fitting, specs_of
 from .._compares import DEFAULT_BASES
 from .._parameters import basis_of, normalization_parameters, normalization_text
 from .._report import Row
@@ -36,7 +37,6 @@ from ._data import (
     Piece,
     check_columns,
     check_versions,
-    grouped,
     in_order,
     partitions,
     pieces,
@@ -213,16 +213,16 @@ class DaskEstimator:
         """The results of a method of the ordinary estimator, lazily for a collection."""
         if not is_dask_collection(X):
             return getattr(super(), method)(X)
-        kind, columns = self._output(method)
-        dtype, shape = np.dtype(kind), () if columns is None else (len(columns),)
-        estimator = delayed(self.estimator_)
-        if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
-            meta = _framed(np.empty((0, *shape), dtype), X._meta.index[:0], columns)
-            return X.map_partitions(_apply_to_frame, estimator, method, shape, dtype, columns, meta=meta)
+        dtype, columns = self._output(method)
+        shape = () if columns is None else (len(columns),)
+        is_frame = hasattr(X, "map_partitions") and hasattr(X, "divisions")
+        estimator, apply = delayed(self.estimator_), partial(_apply, method, shape, dtype, columns, is_frame)
+        if is_frame:
+            return X.map_partitions(apply, estimator, meta=apply(X._meta, None))
         parts = pieces(X, "X")
         sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
         found = [
-            da.from_delayed(delayed(_apply)(part, estimator, method, shape, dtype), (rows, *shape), dtype=dtype)
+            da.from_delayed(delayed(apply)(part, estimator), (rows, *shape), dtype=dtype)
             for part, rows in zip(parts, sizes, strict=True)
         ]
         return da.concatenate(found, allow_unknown_chunksizes=True)
@@ -426,7 +426,7 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
         if sampled_rows is not None:
             found = data.picked(sampled_rows, lambda at, own: client.submit(_tasks.called, linear[at], "pick", own))
             brought = sampled_rows, as_contiguous(found, np.float32)
-        rows = Rows(client, grouped(client, linear))
+        rows = data.rows(linear)
         model = _core.fit_basis_expansion_remote(
             features.expansion, rows, labels, brought, C=C, **bases, **self._finish(data)
         )
@@ -515,7 +515,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         data.end("choose")
         features, bases = self._features(data, parameters)
         arguments = [(one.targets, one.units, bool(self.fit_intercept), one.first) for one in data.pieces]
-        rows = Rows(data.client, grouped(data.client, features.called("ridge", arguments)))
+        rows = data.rows(features.called("ridge", arguments))
         loss = {name: parameters[name] for name in ("C", "loss", "epsilon", "quantile")}
         model = _core.fit_basis_expansion_regressor_remote(
             features.expansion, rows, data.weighted, **loss, **bases, **self._finish(data)
@@ -694,10 +694,7 @@ class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
     plain = _thin_plate.ThinPlateSVC
     _core_fit_remote = staticmethod(_core.fit_thin_plate_remote)
     _method = "on_bases"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_thin_plate.ThinPlateSVC._parameter_constraints,
-        "C": [POSITIVE, AUTO],
-    }
+    _parameter_constraints = _thin_plate.ThinPlateSVC._parameter_constraints | {"C": CONSTRAINTS["C"]}
 
     def _units(self, piece: Piece, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
         return piece.units_of_others(bases, n)
@@ -792,8 +789,8 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
     def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
         kernel, C, n_nodes, nodes = (parameters[name] for name in ("kernel", "C", "n_nodes", "nodes"))
         self._name_columns(data)
-        client, samples = data.client, data.samples()
-        rows, choice = Rows(client, grouped(client, samples)), None
+        samples = data.samples()
+        rows, choice = data.rows(samples), None
         if C is None or n_nodes is None or kernel == "auto":
             factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, parameters["scale"])
             some = data.weighted.rows_to_choose_on(self._seed())
@@ -813,12 +810,10 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
         factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, parameters["scale"])
         data.end("nodes")
 
-        shared = [client.submit(_tasks.same, one, pure=False) for one in (reduced, factors)]
-        linear = [
-            client.submit(_tasks.called, part, "power_mean", piece.targets, C, parameters["loss"], *shared, pure=False)
-            for part, piece in zip(samples, data.present, strict=True)
-        ]
-        rows = Rows(client, grouped(client, linear))
+        shared = data.shared(reduced), data.shared(factors)
+        arguments = [(one.targets, C, parameters["loss"], *shared) for one in data.present]
+        linear = data.called(samples, "power_mean", arguments)
+        rows = data.rows(linear)
         # Workers drop results without references.
         del samples, linear
         data.end("features")
@@ -839,21 +834,17 @@ class BasisFeatures:
     """Features on bases, computed by a method of the parts of samples with the arguments of each part."""
 
     def __init__(self, data: FitData, method: str, arguments: list[tuple[Any, ...]]) -> None:
-        self._client, self._method, self._arguments = data.client, method, arguments
+        self._data, self._method, self._arguments = data, method, arguments
         self._samples = data.samples()
         self._plan: Future | None = None
         # The samples, and their latest features.
-        self.samples = self.rows = Rows(data.client, grouped(data.client, self._samples))
+        self.samples = self.rows = data.rows(self._samples)
 
     def __call__(self, plan: _core.BasisPlan, lift: _core._Lift) -> Rows:
-        submit = self._client.submit
-        self._plan = self._plan or submit(_tasks.same, plan, pure=False)
-        shared_lift = submit(_tasks.same, lift, pure=False)
-        parts = [
-            submit(_tasks.called, part, self._method, *own, self._plan, shared_lift, pure=False)
-            for part, own in zip(self._samples, self._arguments, strict=True)
-        ]
-        self.rows = Rows(self._client, grouped(self._client, parts))
+        self._plan = self._plan or self._data.shared(plan)
+        shared = self._plan, self._data.shared(lift)
+        arguments = ((*own, *shared) for own in self._arguments)
+        self.rows = self._data.rows(self._data.called(self._samples, self._method, arguments))
         if lift[-1] is not None:
             # These are the last features: workers drop results without references.
             self._samples.clear()
@@ -868,7 +859,7 @@ class Features:
     """
 
     def __init__(self, estimator: Any, data: FitData, parameters: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
-        self._client, name = data.client, parameters["normalization"]
+        self._data, name = data, parameters["normalization"]
         normalization: dict[str, Any] = normalization_parameters("none" if name in LEARNED else name)
         raw = _expansions.BasisExpansion(
             parameters["similarity"],
@@ -886,13 +877,13 @@ class Features:
         if name in LEARNED:
             raw._model = _core.unnormalized(raw._model)
         data.end("bases")
-        shared = self._client.submit(_tasks.same, raw, pure=False)
+        shared = data.shared(raw)
         parts = [delayed(_tasks.feature_part)(one.number, shared, one.samples, one.weights) for one in data.pieces]
-        self._parts: list[Future] = list(self._client.compute(parts))
+        self._parts: list[Future] = list(data.client.compute(parts))
         self.expansion, self.width = raw._model, raw._n_features_out
         if name in LEARNED:
-            similarities = Rows(self._client, grouped(self._client, self._parts))
-            self.expansion = _core.normalized(self.expansion, name, similarities, float(data.weighted.weights.sum()))
+            total = float(data.weighted.weights.sum())
+            self.expansion = _core.normalized(self.expansion, name, data.rows(self._parts), total)
         data.end("similarity")
         estimator._resolved, estimator._columns = raw._resolved, None
         for attribute in ("n_features_in_", "feature_names_in_", "_n_channels", "kind_"):
@@ -902,11 +893,8 @@ class Features:
 
     def called(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Future]:
         """Results of a method of the parts, with the expansion and the arguments of each part; releases the parts."""
-        shared = self._client.submit(_tasks.same, self.expansion, pure=False)
-        found = [
-            self._client.submit(_tasks.called, part, method, shared, *own, pure=False)
-            for part, own in zip(self._parts, arguments, strict=True)
-        ]
+        shared = self._data.shared(self.expansion)
+        found = self._data.called(self._parts, method, ((shared, *own) for own in arguments))
         self._parts = []
         return found
 
@@ -921,26 +909,21 @@ def _predicted(number: int, estimator: Any, summary: Callable[..., _tasks.Summar
     return found.classes[found.codes], predicted, weights
 
 
-def _apply(samples: Any, estimator: Any, method: str, columns: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """The result for a partition, empty for an empty one."""
-    return getattr(estimator, method)(samples) if count(samples) else np.empty((0, *columns), dtype)
-
-
-def _apply_to_frame(
-    samples: Any,
-    estimator: Any,
+def _apply(
     method: str,
     shape: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtype: npt.DTypeLike,
     columns: Sequence[Any] | None,
+    is_frame: bool,
+    samples: Any,
+    estimator: Any,
 ) -> Any:
-    return _framed(_apply(samples, estimator, method, shape, dtype), samples.index, columns)
-
-
-def _framed(values: npt.NDArray[Any], index: Any, columns: Sequence[Any] | None) -> Any:
-    """Results with the index of their samples."""
+    """The result of a method for a partition, empty for an empty one; of a frame with its index."""
+    values = getattr(estimator, method)(samples) if count(samples) else np.empty((0, *shape), dtype)
+    if not is_frame:
+        return values
     import pandas
 
-    if columns is not None:
-        return pandas.DataFrame(values, index=index, columns=list(columns))
-    return pandas.Series(values, index=index)
+    if columns is None:
+        return pandas.Series(values, index=samples.index)
+    return pandas.DataFrame(values, index=samples.index, columns=list(columns))

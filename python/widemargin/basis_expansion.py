@@ -186,7 +186,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     penalty: str = "l2"
     max_basis: int | None = None
     _reads_files = True
-    _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic", "modified_huber")
+    _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion)
 
     @fitting

@@ -21,10 +21,6 @@ pub enum Loss {
     SquaredHinge,
     /// ln(1 + e^−m).
     Logistic,
-    /// The squared hinge up to m = −1, beyond it the tangent −4m: outliers have a bounded influence (the modified Huber
-    /// loss of Zhang, *Statistical behavior and consistency of classification methods based on convex risk
-    /// minimization*, 2004).
-    ModifiedHuber,
     /// r², of classes and of targets. Of classes it is (1 − m)², of a least squares support vector machine (Suykens &
     /// Vandewalle 1999): samples beyond the margin also have a cost, so that one matrix serves all problems.
     SquaredError,
@@ -66,12 +62,11 @@ pub struct LossAt {
 
 impl Loss {
     /// The losses of classes, by name.
-    pub const OF_CLASSES: [(&'static str, Loss); 5] = [
+    pub const OF_CLASSES: [(&'static str, Loss); 4] = [
         ("hinge", Loss::Hinge),
         ("squared-hinge", Loss::SquaredHinge),
         ("squared-error", Loss::SquaredError),
         ("logistic", Loss::Logistic),
-        ("modified-huber", Loss::ModifiedHuber),
     ];
 
     /// The names of the losses of targets.
@@ -106,7 +101,6 @@ impl Loss {
             Loss::Hinge => "hinge",
             Loss::SquaredHinge => "squared-hinge",
             Loss::Logistic => "logistic",
-            Loss::ModifiedHuber => "modified-huber",
             Loss::SquaredError => "squared-error",
             Loss::Huber { .. } => "huber",
             Loss::SquaredEpsilonInsensitive { .. } => "squared-epsilon-insensitive",
@@ -167,7 +161,7 @@ impl Loss {
     /// [`Error::Parameter`] for a loss of classes, or a parameter that is out of range.
     pub(crate) fn check_of_targets(self) -> Result<()> {
         match self {
-            Loss::Hinge | Loss::SquaredHinge | Loss::Logistic | Loss::ModifiedHuber => {
+            Loss::Hinge | Loss::SquaredHinge | Loss::Logistic => {
                 let expected = format!("a loss of regression: {}", Self::OF_TARGETS.join(", "));
                 Err(Error::parameter("loss", self.name(), expected))
             }
@@ -200,8 +194,6 @@ impl Loss {
                 let slack = (1.0 - y * f).max(0.0);
                 LossAt { value: slack * slack, dual: 2.0 * y * slack, curvature: if slack > 0.0 { 2.0 } else { 0.0 } }
             }
-            Loss::ModifiedHuber if y * f < -1.0 => LossAt { value: -4.0 * y * f, dual: 4.0 * y, curvature: 0.0 },
-            Loss::ModifiedHuber => Loss::SquaredHinge.at(y, f),
             Loss::Logistic => {
                 // e^−|m| cannot overflow; both branches are the same function.
                 let margin = y * f;
@@ -294,8 +286,7 @@ mod tests {
     use super::*;
 
     /// Every loss, with targets where it is smooth around the decision values below.
-    const ALL: [Loss; 8] = [
-        Loss::ModifiedHuber,
+    const ALL: [Loss; 7] = [
         Loss::Hinge,
         Loss::SquaredHinge,
         Loss::Logistic,
@@ -320,7 +311,7 @@ mod tests {
 
     #[test]
     fn losses_of_targets_are_the_maximum_over_their_derivatives() {
-        for loss in &ALL[4..] {
+        for loss in &ALL[3..] {
             for residual in [-2.0, -0.5, -0.1, 0.0, 0.2, 0.6, 3.0] {
                 let dual = loss.at(residual, 0.0).dual;
                 let (in_proportion, of_square) = loss.conjugate(dual);

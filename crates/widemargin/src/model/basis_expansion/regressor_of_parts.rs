@@ -20,7 +20,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     /// merged.
     ///
     /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine.
-    /// Other losses are minimized by Newton's method: two queries a step and four more at each C, hundreds in all if C
+    /// Other losses are minimized by Newton's method: two queries a step (three for the quantile loss) and four more at each C, hundreds in all if C
     /// and ε are selected, each with a number for each row in the query or the answer. Their estimates of the error are
     /// those of one machine, except that the folds of the quantile loss are drawn among all samples, not among those
     /// that differ, which may choose another C.

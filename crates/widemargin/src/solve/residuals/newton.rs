@@ -14,7 +14,7 @@
 use super::active_gram::ActiveGram;
 use super::factor::Factor;
 use super::loss::Rounded;
-use super::residual_rows::ResidualRows;
+use super::residual_rows::{Change, Products, ResidualRows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::{Monitor, Progress, Stopped};
@@ -235,10 +235,15 @@ impl Task<'_> {
             duals.iter_mut().for_each(|dual| *dual *= if *dual > 0.0 { up } else { down });
         }
         let alphas: Vec<f64> = duals.iter().zip(self.weights).map(|(dual, weight)| c * weight * dual).collect();
-        // The next step or leave-one-out needs the products, which cost no pass of their own here.
-        let along = gram.set(is_active.clone(), self.weights, |change| {
-            self.rows.transposed_times_and_products(&alphas, change, self.monitor)
-        })?;
+        let sum_with = |change: Change<'_>| self.rows.transposed_times_and_products(&alphas, change, self.monitor);
+        let along = if rounded.loss.is_smooth() {
+            // The next step or leave-one-out needs the products, which cost no pass of their own here.
+            gram.set(is_active.clone(), self.weights, sum_with)?
+        } else {
+            // Rounded problems follow each other without a step between, each with other active rows: it adds them.
+            let (sums, weights) = (&mut Products::of(0), self.weights);
+            sum_with(Change { sums, added: &[], removed: &[], weights })?
+        };
         let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {
             let (in_proportion, of_square) = rounded.loss.conjugate(duals[row]);

@@ -1,54 +1,57 @@
-//! Which rows are held out of a second fit: their decision values calibrate probabilities and estimate the accuracy.
+//! Which samples are held out of a second fit: their decision values calibrate probabilities and estimate the accuracy.
 //!
-//! The rows are in random order, so that any range of them is a random sample. One range is enough of many rows; of
-//! few, several are held out one after the other.
+//! One set is enough of many samples; of few, several are held out one after the other.
 
-use std::ops::Range;
-
-use crate::problem::{HeldOutScores, OneVsRest};
+use crate::data::Labels;
+use crate::problem::{HeldOutRows, HeldOutScores, OneVsRest, count, n_independent};
 use crate::solve::dual::DualSolution;
 
-/// Rows wanted for a sigmoid of one problem, and for the slopes that many classes share, since each row has a decision
-/// value for each class; and the largest number of fits for them.
+/// Samples wanted for a sigmoid of one problem, and for the slopes that many classes share, since each sample has a
+/// decision value for each class; and the largest number of fits for them.
 const WANTED: usize = 500;
 const WANTED_IF_SHARED: usize = 250;
 const MAX_FITS: usize = 5;
 
-/// Rows held out at a time, at most: a tenth of many rows, a fifth of few.
-const MAX_ROWS: usize = 2000;
+/// Samples held out at a time, at most: a tenth of many, a fifth of few.
+const MAX_SAMPLES: usize = 2000;
 
-/// Decision values of one range, at most: with many classes fewer rows are as informative, and a fit takes
+/// Decision values of one set, at most: with many classes fewer samples are as informative, and a fit takes
 /// milliseconds.
 const MAX_VALUES: usize = 10_000;
 
-/// The ranges of rows to hold out.
-pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Range<usize>> {
-    let is_shared = targets.n_problems() > 1 && !targets.is_multilabel();
-    ranges(n_rows, targets.n_problems(), if is_shared { WANTED_IF_SHARED } else { WANTED })
+/// The sets of samples to hold out; `units` are the weights of single samples.
+pub(super) fn held_out_sets(labels: &Labels, weights: &[f64], units: &[f64], seed: u64) -> Vec<HeldOutRows> {
+    let n_problems = OneVsRest::of(labels).n_problems();
+    let is_shared = n_problems > 1 && !labels.is_multilabel();
+    let sizes = sizes(n_independent(weights, units), n_problems, if is_shared { WANTED_IF_SHARED } else { WANTED });
+    HeldOutRows::sets(labels, (weights, units), |_| false, sizes, seed)
 }
 
-fn ranges(n_rows: usize, n_problems: usize, wanted: usize) -> Vec<Range<usize>> {
-    let most = MAX_ROWS.min((MAX_VALUES / n_problems).max(wanted));
-    let size = (n_rows / 10).max(wanted).min(n_rows / MAX_FITS).min(most);
-    if size == 0 {
-        return Vec::new();
-    }
-    (0..wanted.div_ceil(size).min(MAX_FITS)).map(|at| at * size..(at + 1) * size).collect()
+/// The size of a set, and the number of sets.
+fn sizes(n_samples: usize, n_problems: usize, wanted: usize) -> (usize, usize) {
+    let most = MAX_SAMPLES.min((MAX_VALUES / n_problems).max(wanted));
+    let size = (n_samples / 10).max(wanted).min(n_samples / MAX_FITS).min(most);
+    if size == 0 { (0, 0) } else { (size, wanted.div_ceil(size).min(MAX_FITS)) }
 }
 
-/// The decision values that a solver has found for these ranges, with the classes and weights of the rows.
+/// The decision values that a solver has found for these sets, with the classes and weights of the samples.
 pub(super) fn held_out_scores(
     solution: &DualSolution,
-    ranges: &[Range<usize>],
+    sets: &[HeldOutRows],
     codes: &[u32],
-    weights: &[f64],
+    (weights, units): (&[f64], &[f64]),
 ) -> HeldOutScores {
-    let rows = || ranges.iter().cloned().flatten();
-    let of_problem = |values: &Vec<f32>| values.iter().map(|&value| f64::from(value)).collect();
-    let values: Vec<Vec<f64>> = solution.held_out.iter().map(of_problem).collect();
-    let codes: Vec<u32> = rows().map(|row| codes[row]).collect();
-    let weights: Vec<f64> = rows().map(|row| weights[row]).collect();
-    HeldOutScores::of_problems(&values, &codes, &weights, &weights)
+    let mut found = HeldOutScores::default();
+    let n: usize = sets.iter().map(HeldOutRows::len).sum();
+    // None if time was up.
+    if solution.held_out.is_empty() || solution.held_out.iter().any(|values| values.len() != n) {
+        return found;
+    }
+    for (at, (row, share)) in sets.iter().flat_map(HeldOutRows::shares).enumerate() {
+        let values = solution.held_out.iter().map(|values| f64::from(values[at]));
+        found.push(values, codes[row], share * weights[row], (share * count(weights[row], units[row])).max(1.0));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -56,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_rows_are_held_out_in_turn_and_many_in_part() {
-        assert_eq!(ranges(11, 1, WANTED), [0..2, 2..4, 4..6, 6..8, 8..10]);
-        assert_eq!(ranges(900, 1, WANTED), [0..180, 180..360, 360..540]);
-        assert_eq!(ranges(900, 10, WANTED_IF_SHARED), [0..180, 180..360]);
+    fn few_samples_are_held_out_in_turn_and_many_in_part() {
+        assert_eq!(sizes(11, 1, WANTED), (2, 5));
+        assert_eq!(sizes(900, 1, WANTED), (180, 3));
+        assert_eq!(sizes(900, 10, WANTED_IF_SHARED), (180, 2));
         for (n_problems, size) in [(1, 2000), (10, 1000), (1000, 250)] {
-            assert_eq!(ranges(50_000, n_problems, WANTED_IF_SHARED), std::iter::once(0..size).collect::<Vec<_>>());
+            assert_eq!(sizes(50_000, n_problems, WANTED_IF_SHARED), (size, 1));
         }
-        assert!(ranges(4, 1, WANTED).is_empty() && ranges(0, 1, WANTED).is_empty());
+        assert!(sizes(4, 1, WANTED).1 == 0 && sizes(0, 1, WANTED).1 == 0);
     }
 }

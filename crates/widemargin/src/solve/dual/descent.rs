@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::{Certificate, StopRule};
 use super::coordinate::{Lanes, Real};
+use super::loss_terms::LossTerms;
 use super::order::Order;
 use super::pack::Pack;
 use super::rows::{DualRows, Pass};
 use super::settings::DualSettings;
 use super::weights::Frame;
 use crate::monitor::{Monitor, Progress, Stopped};
+use crate::problem::HeldOutRows;
 use crate::solve::Status;
 
 /// Splits the problems into shards of at most `most`, at least one per thread if there are enough.
@@ -201,7 +203,7 @@ const EPOCHS_PER_EXACT_PASS: u32 = 64;
 
 /// The estimated relative gap of solutions without some rows. On five sets of counts of 2 to 50 classes the estimates
 /// at .01 differed from those at .03 by less than their standard errors.
-const HELD_OUT_TOL: f64 = 0.03;
+pub(super) const HELD_OUT_TOL: f64 = 0.03;
 
 /// A shard of problems on rows in memory.
 pub(super) struct Descent<'a, R, T> {
@@ -278,25 +280,25 @@ impl<R, T: Real> Descent<'_, R, T> {
         }
     }
 
-    /// The decision values of rows from weights learned without them, range by range: a descent over the other rows
+    /// The decision values of rows from weights learned without them, set by set: a descent over the other rows
     /// from 0 to [`HELD_OUT_TOL`], of at most as many epochs as the solution took. From the solution it would begin
     /// near that gap, with dual variables that still depend on the rows held out. With a time limit that has passed
     /// there are none.
-    pub fn hold_out<const L: usize>(&mut self, ranges: &[Range<usize>]) -> Result<(), Stopped>
+    pub fn hold_out<const L: usize>(&mut self, sets: &[HeldOutRows]) -> Result<(), Stopped>
     where
         R: DualRows<T, L>,
     {
         let mut values = vec![Vec::new(); self.problems.states.len()];
         let mut order = Order::new(self.pass.rows.n_rows(), R::NEIGHBORS, 0);
-        for range in ranges {
+        for set in sets {
+            let costs = set.rest(self.pass.terms.costs.to_vec());
+            let pass = Pass { terms: LossTerms { costs: &costs, ..self.pass.terms }, ..self.pass };
             let mut pack = Pack::<T, L>::new(&self.problems.frame, self.problems.range.clone().collect());
             pack.begin_rows(self.problems.n_rows);
             let mut lanes = Lanes::new(values.len());
             for epoch in 1.. {
-                let rest: Vec<u32> =
-                    order.of(epoch).iter().copied().filter(|row| !range.contains(&(*row as usize))).collect();
                 lanes.begin_epoch();
-                self.pass.epoch(&mut pack, &mut lanes, &rest, true, self.monitor)?;
+                pass.epoch(&mut pack, &mut lanes, order.of(epoch), true, self.monitor)?;
                 lanes.end_epoch();
                 let has_ended = |class: usize, course: &Course| {
                     lanes.live() >> class & 1 == 1
@@ -310,7 +312,7 @@ impl<R, T: Real> Descent<'_, R, T> {
                     break;
                 }
             }
-            self.pass.each_score(range.clone(), &pack, |_, scores| {
+            pass.each_score(set.rows(), &pack, |_, scores| {
                 values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
             });
         }

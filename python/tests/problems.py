@@ -18,6 +18,9 @@ N_TEST = 4000
 KINDS = ("clouds", "rings", "linear", "table", "steps", "noise", "skewed noise")
 WEIGHTS = ("none", "two", "ten", "log-normal", "copies")
 
+# How targets follow from the samples.
+TARGETS = ("linear", "waves", "steps", "table", "noise")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -55,13 +58,44 @@ def problem(seed: int, largest: int, is_positive: bool = False) -> Problem:
     for label in range(n_classes):
         if label not in y[:n]:
             y[label] = label
+    X = _rescaled(rng, X)
+    if is_positive:
+        X = X - X.min(axis=0)
+    return _weighted(rng, kind, weighted, X, y, n)
+
+
+def regression_problem(seed: int, largest: int) -> Problem:
+    """The same with a target in place of a class, and 20 samples at least. Columns are uniform: in R² a few samples far
+    from those of the training would outweigh all others."""
+    rng = np.random.default_rng(seed)
+    kind, weighted = TARGETS[seed % len(TARGETS)], WEIGHTS[seed // len(TARGETS) % len(WEIGHTS)]
+    n = round(float(np.exp(rng.uniform(np.log(20), np.log(largest + 0.4)))))
+    X = rng.uniform(-1.7, 1.7, size=(n + N_TEST, int(rng.integers(2, 9))))
+    if kind == "table":
+        X = rng.integers(0, 3, size=X.shape).astype(float)
+    y = {
+        "linear": lambda: X @ rng.normal(size=X.shape[1]),
+        "waves": lambda: np.sin(2 * X[:, 0]) + X[:, 1],
+        "steps": lambda: np.floor(X[:, 0]) - np.floor(2 * X[:, 1]),
+        "table": lambda: X[:, 0] * (X[:, 1] - 1),
+        "noise": lambda: np.zeros(len(X)),
+    }[kind]()
+    y = 10.0 ** rng.integers(-3, 4) * (y + rng.choice([0.1, 0.5, 1.0]) * rng.normal(size=len(X)) + rng.choice([0, 5]))
+    return _weighted(rng, kind, weighted, _rescaled(rng, X), y, n)
+
+
+def _rescaled(rng: np.random.Generator, X: Array) -> Array:
+    """With a constant column, perhaps, columns of different units, and columns far from 0."""
     if rng.random() < 0.5:
         X = np.column_stack([X, np.full(len(X), rng.normal())])
     X = X * 10.0 ** rng.integers(-2, 3, size=X.shape[1])
     if rng.random() < 0.4:
         X = X + np.abs(X).max(axis=0).clip(1e-3) * 10.0 ** rng.integers(0, 5, size=X.shape[1])
-    if is_positive:
-        X = X - X.min(axis=0)
+    return X
+
+
+def _weighted(rng: np.random.Generator, kind: str, weighted: str, X: Array, y: Array, n: int) -> Problem:
+    """The first n samples with weights; some of them several times, perhaps."""
     if n > 4 and rng.random() < 0.3:
         # Some rows several times, as in over-sampling.
         again = rng.integers(0, n, size=n // 2)
@@ -109,12 +143,15 @@ class Outcome:
     n_samples: int
     score: float
     warnings: list[str]
+    is_share: bool = True
 
     def is_within(self, standard_errors: float) -> bool:
         """Whether the estimate is near the score of new samples; an estimate that is not made is not wrong."""
         if np.isnan(self.estimate):
             return True
-        spread = np.hypot(self.standard_error, np.sqrt(0.25 / N_TEST))
+        # Of an accuracy, or of R².
+        of_score = np.sqrt(0.25 / N_TEST) if self.is_share else 2 * (1 - self.score) / np.sqrt(N_TEST)
+        spread = np.hypot(self.standard_error, of_score)
         return abs(self.estimate - self.score) <= standard_errors * spread
 
 
@@ -128,21 +165,25 @@ def fitted(make: Callable[[], Any], X: Array, y: Array, weights: Array | None) -
 def outcome(model: Any, one: Problem) -> Outcome:
     """The estimate of a model and its score."""
     report = model.report_
-    estimate = report.get("estimate", {"standard_error": np.nan, "n_samples": 0})
     return Outcome(
         estimate=model.estimated_score_,
-        standard_error=estimate["standard_error"],
-        n_samples=estimate["n_samples"],
+        standard_error=model.estimated_score_std_,
+        n_samples=report.get("estimate", {"n_samples": 0})["n_samples"],
         score=float(model.score(one.X_new, one.y_new)),
         warnings=report["warnings"],
+        is_share=hasattr(model, "classes_"),
     )
+
+
+def _values(model: Any, X: Array) -> Array:
+    return np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
 
 
 def changes(make: Callable[[], Any], one: Problem, model: Any, seed: int) -> dict[str, float]:
     """By how much decision values change, as a share of their spread, where they must not: with the rows in another
     order, and with each row twice in place of each weight doubled."""
     rng = np.random.default_rng(seed)
-    values = model.decision_function(one.X_new[:200])
+    values = _values(model, one.X_new[:200])
     order = rng.permutation(len(one.y))
     weights = np.ones(len(one.y)) if one.weights is None else one.weights
     permuted = fitted(make, one.X[order], one.y[order], None if one.weights is None else weights[order])
@@ -152,10 +193,10 @@ def changes(make: Callable[[], Any], one: Problem, model: Any, seed: int) -> dic
     def change(a: Array, b: Array) -> float:
         return float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-12))
 
-    of_doubled = doubled.decision_function(one.X_new[:200])
+    of_doubled = _values(doubled, one.X_new[:200])
     return {
-        "rows in another order": change(values, permuted.decision_function(one.X_new[:200])),
-        "rows twice": change(of_doubled, twice.decision_function(one.X_new[:200])),
+        "rows in another order": change(values, _values(permuted, one.X_new[:200])),
+        "rows twice": change(of_doubled, _values(twice, one.X_new[:200])),
     }
 
 

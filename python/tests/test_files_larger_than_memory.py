@@ -70,6 +70,37 @@ def test_regression(make, tmp_path):
     np.testing.assert_allclose(of_files._model.predict((X, None), 1)[:, 0], of_chunks.predict(X), rtol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("make", "n_classes", "n_columns", "memory"),
+    [
+        (lambda **options: wm.PowerMeanSVC("chi2", C=0.1, n_jobs=1, **options), 50, 200, 8_000_000),
+        (
+            lambda **options: wm.BasisExpansionSVC(
+                "chi2", n_basis=300, normalization="mean_norm", C=0.001, n_jobs=1, **options
+            ),
+            30,
+            60,
+            10**9,
+        ),
+    ],
+    ids=["power mean", "basis expansion"],
+)
+def test_rows_held_out_of_many_classes_are_unknown_to_the_model(make, n_classes, n_columns, memory, tmp_path):
+    n, differences, errors = 6000, [], []
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        of_class = random.dirichlet(np.full(n_columns, 0.5), n_classes)
+        labels = random.integers(0, n_classes, n + 4000)
+        counts = np.array([random.multinomial(6, of_class[label]) for label in labels], dtype=np.float32)
+        np.save(tmp_path / "counts.npy", np.column_stack([counts, labels])[:n].astype(np.float32))
+        fitted = make(random_state=seed).fit(wm.files(tmp_path / "counts.npy", label=-1, memory_limit=memory))
+        score = np.mean(fitted.predict(counts[n:]).astype(float) == labels[n:])
+        differences.append(fitted.estimated_score_ - score)
+        errors.append(np.hypot(fitted.estimated_score_std_, 0.5 / np.sqrt(4000)))
+    assert np.max(np.abs(differences) / errors) < 3.5
+    assert np.abs(np.mean(differences)) < 2.5 * np.mean(errors) / np.sqrt(5), differences
+
+
 def test_what_is_left_to_auto_is_chosen(shards):
     for estimator in (wm.BasisExpansionSVC(), wm.ThinPlateSVC(), wm.PowerMeanSVC(), wm.ThinPlateRegressor()):
         if isinstance(estimator, wm.ThinPlateRegressor):

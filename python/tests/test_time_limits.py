@@ -13,19 +13,29 @@ from sklearn.exceptions import ConvergenceWarning
 import widemargin as wm
 
 
-@pytest.mark.parametrize("estimator", [wm.BasisExpansionSVC, wm.BasisExpansionRegressor])
-def test_a_search_leaves_time_for_the_fit(estimator):
-    rng = np.random.default_rng(0)
-    strings = ["".join(rng.choice(list("abcd"), 60)) for _ in range(2000)]
-    targets = np.array([text.count("a") > 15 for text in strings]) + 0
-    started = time.perf_counter()
-    wm.similarity.pairwise("subsequence", strings[:250], strings[:250])
-    # Whatever the speed of the machine: the first look at 250 samples takes a tenth of it, one at 1,000 the whole.
-    limit = 5 * (time.perf_counter() - started)
+class Sleeping:
+    """A similarity of numbers whose time is that of waiting, of which a busy machine has as much as any other."""
+
+    def __init__(self, seconds_per_pair):
+        self.seconds_per_pair = seconds_per_pair
+
+    def __call__(self, samples, bases):
+        time.sleep(len(samples) * len(bases) * self.seconds_per_pair)
+        return np.exp(-((np.array(samples)[:, None] - np.array(bases)) ** 2))
+
+
+@pytest.mark.parametrize("estimator", [wm.BasisExpansionSVC, wm.BasisExpansionRegressor, wm.BasisExpansionOneClass])
+def test_a_part_of_the_time_gives_a_like_part_of_the_samples(estimator):
+    numbers = np.random.default_rng(0).normal(size=10_000)
+    targets = (np.abs(numbers) > 1) + 0
+    # All samples take 12.4 seconds, a sixth of them 2.
+    similarity = Sleeping(12.4 / (10_000 * 100))
+    options = {} if estimator is wm.BasisExpansionOneClass else {"C": 1.0, "normalization": "mean_norm"}
+    model = estimator(similarity, n_basis=100, time_limit=2, random_state=0, n_jobs=1, **options)
     with pytest.warns(ConvergenceWarning, match="trained on"):
-        fitted = estimator("subsequence", time_limit=limit, random_state=0).fit(strings, targets)
-    [n_samples] = re.findall(r"trained on (\d+) of 2000 samples", " ".join(fitted.report_["warnings"]))
-    assert int(n_samples) >= 150
+        model.fit(list(numbers), targets)
+    [n_samples] = re.findall(r"trained on (\d+) of 10000 samples", " ".join(model.report_["warnings"]))
+    assert int(n_samples) >= 400
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -130,14 +130,26 @@ impl<'a, P> Table<'a, P> {
         match self.problem.take() {
             Some(error) if is_common || matches!(error, Error::Memory { .. }) => error,
             _ => {
-                let reason = |tried: &Tried<P>| {
-                    format!("{}: {}", name(&tried.point), tried.loss.as_ref().err().map_or("", String::as_str))
-                };
-                let reasons: Vec<String> = self.tried.iter().map(reason).collect();
-                Error::parameter(parameter, value, format!("{expected}: {}", reasons.join("; ")))
+                let reason =
+                    |tried: &Tried<P>| (name(&tried.point), tried.loss.as_ref().err().cloned().unwrap_or_default());
+                let reasons = listed_reasons(self.tried.iter().map(reason));
+                Error::parameter(parameter, value, format!("{expected}: {reasons}"))
             }
         }
     }
+}
+
+/// Names with their reasons, in a line; those that share a reason are named together.
+pub(crate) fn listed_reasons(all: impl Iterator<Item = (String, String)>) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, reason) in all {
+        match groups.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((reason, vec![name])),
+        }
+    }
+    let groups: Vec<String> = groups.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", "))).collect();
+    groups.join("; ")
 }
 
 /// A weighted mean, and its standard error for this number of samples.
@@ -182,6 +194,8 @@ mod tests {
         let error = table.nothing(("kernel", "auto"), "one of them", false, |point| point.to_string()).to_string();
         assert!(error.contains("one of them: a: gamma = a") && error.contains("; b: gamma = b"), "{error}");
         table.attempt("c", |_, _| Err(Error::parameter("gamma", "c", "a number"))).unwrap();
+        let same = listed_reasons([("a", "x"), ("b", "y"), ("c", "x")].map(|(a, b)| (a.into(), b.into())).into_iter());
+        assert_eq!(same, "a, c: x; b: y");
         let common = table.nothing(("kernel", "auto"), "one of them", true, |point| point.to_string()).to_string();
         assert!(common.starts_with("gamma = c"), "{common}");
     }

@@ -137,3 +137,26 @@ fn numbers_beyond_their_range_are_named_and_short() {
     let factor = run.err.split_once("differ in spread by a factor of ").unwrap().1.split_once(':').unwrap().0;
     assert!(factor.len() <= 8 && (1e28..1e32).contains(&factor.parse::<f64>().unwrap()), "{}", run.err);
 }
+
+#[test]
+fn methods_that_cannot_be_fitted_have_their_reasons() {
+    let folder = Folder::new();
+    let table = rings(1, 60, true);
+    folder.write("a.csv", &table);
+    let run = folder.run("train a.csv -o m --method auto:methods=power-mean");
+    let run =
+        run.fails(2, &["no method can be fitted: power-mean: it takes vectors without values below 0, such as -"]);
+    let negative = run.err.split_once("such as ").unwrap().1.split_whitespace().next().unwrap();
+    assert!(table.contains(negative.trim_end_matches("0")), "{negative}");
+    // Beside the first sample the others have no weight in double precision.
+    let weighted = |(at, line): (usize, &str)| match at {
+        0 => format!("{line},weight\n"),
+        1 => format!("{line},1e17\n"),
+        _ => format!("{line},1\n"),
+    };
+    folder.write("w.csv", table.lines().enumerate().map(weighted).collect::<String>());
+    let run = folder.run("train w.csv -o m --weight-column weight");
+    let run = run.fails(2, &["no method can be fitted: ", "basis-expansion", "thin-plate", "at some C of the path"]);
+    assert!(!run.err.contains("a method that can be fitted") && !run.err.contains("methods "), "{}", run.err);
+    assert_eq!(folder.files(), ["a.csv", "w.csv"]);
+}

@@ -106,7 +106,7 @@ impl Columns {
 }
 
 /// The training table, as far as known columns describe it.
-fn known_table(options: &ReadOptions) -> Option<TrainedTable> {
+pub(super) fn known_table(options: &ReadOptions) -> Option<TrainedTable> {
     match &options.columns {
         ColumnRule::Known(columns) => {
             Some(TrainedTable { names: columns.names(), n_columns: columns.0.len(), roles: None })
@@ -146,7 +146,7 @@ fn has_header(
 }
 
 /// Whether a cell is the name of a column in the options, or of a column of the training table.
-fn has_known_name(first: &ByteRecord, options: &ReadOptions, trained: Option<&TrainedTable>) -> bool {
+pub(super) fn has_known_name(first: &ByteRecord, options: &ReadOptions, trained: Option<&TrainedTable>) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
     let columns = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
     let columns = columns.into_iter().flatten().chain(&options.drop);

@@ -5,6 +5,7 @@
 
 mod cell;
 mod columns;
+mod comment_header;
 mod delimiter;
 mod first_line;
 mod frame;

@@ -7,6 +7,7 @@ use widemargin::data::{DenseMatrix, Label, Labels, TableColumn, TableColumns};
 
 use super::cell::{encode, feature, label, not_finite, text_of};
 use super::columns::Columns;
+use super::comment_header;
 use super::header::Header;
 use super::records::Records;
 use super::remarks::of_features;
@@ -52,6 +53,7 @@ const MAX_REMARKS: usize = 20;
 impl Reader {
     pub fn new(input: TextInput, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
         let mut records = Records::new(input, delimiter, options)?;
+        comment_header::settle(&mut records, options)?;
         let columns = Columns::from_first_lines(&records, options)?;
         if columns.header.names.is_some() {
             records.skip_header();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
+use super::comment_header::without_sign;
 use super::delimiter::{delimiter_of, in_every_line, is_comment};
 use super::first_line::{self, FirstLine};
 use super::number::Numbers;
@@ -120,6 +121,19 @@ impl Records {
     /// Skips the first line, which is a header.
     pub fn skip_header(&mut self) {
         self.ahead.pop_front();
+    }
+
+    /// Skips the first line, which is a comment above the table.
+    pub fn skip_comment(&mut self) {
+        self.ahead.pop_front();
+        self.first_line = self.ahead.front().map_or(self.first_line, |first| first.line);
+    }
+
+    /// Leaves the comment sign in front of the names in the first line out.
+    pub fn uncomment(&mut self) {
+        if let Some(first) = self.ahead.front_mut() {
+            first.record = without_sign(&first.record);
+        }
     }
 
     /// Bytes of the file read so far.

@@ -84,6 +84,35 @@ fn distinguishes_headers_from_samples() {
     assert_eq!((table.samples.n_rows(), table.labels.unwrap().classes().len()), (20, 2));
 }
 
+/// A comment right above the table, with as many cells.
+#[test]
+fn comments_are_headers_only_where_they_are_names() {
+    let headless = PLAIN.split_once('\n').unwrap().1;
+    let last = || ReadOptions { label: "-1".parse().unwrap(), ..learn() };
+    // What cannot be names, as there are numbers among them or the table has a header of its own.
+    is_plain("dated.csv", format!("# measured in May, by hand, 2020\n{headless}"), &learn());
+    is_plain("above.csv", format!("# in the lab, by hand, in May\n{PLAIN}"), &learn());
+    is_plain("two.csv", format!("# by hand\n# in the lab, by hand, in May\n{PLAIN}"), &learn());
+    is_plain("row.csv", format!("# 9.5,10,x\n{headless}"), &last());
+    is_plain(
+        "yes.csv",
+        format!("# in the lab, by hand, in May\n{PLAIN}"),
+        &ReadOptions { header: Some(true), ..learn() },
+    );
+    // Names, as NumPy writes them.
+    for (header, options) in [
+        ("# a,b,label", learn()),
+        ("# label,b,a", ReadOptions { label: "a".parse().unwrap(), ..learn() }),
+        ("# a,b,kind", last()),
+        ("# a,in cm,kind", ReadOptions { label: "kind".parse().unwrap(), ..learn() }),
+        ("# a,in cm,kind", ReadOptions { header: Some(true), ..last() }),
+    ] {
+        let table = read_bytes("numpy.csv", format!("{header}\n{headless}"), &options).unwrap();
+        assert_eq!((rows(&table), labels(&table)), (VALUES.map(Vec::from).to_vec(), LABELS.map(String::from).to_vec()));
+        assert_eq!(table.feature_names.unwrap()[0], header[2..].split(',').next().unwrap());
+    }
+}
+
 /// The message of an error, its remedy, and the options or the text that follow the remedy.
 struct Refusal {
     text: Vec<u8>,
@@ -106,6 +135,13 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
             cause: "line 1: 'outlook', 'play' could be the names of the columns, or a sample",
             remedy: "--header yes",
             options: ReadOptions { header: Some(true), label: "-1".parse().unwrap(), ..learn() },
+            mended: None,
+        },
+        Refusal {
+            text: bytes(&format!("# by hand\n\n# in the lab,by hand,in May\n{}", PLAIN.split_once('\n').unwrap().1)),
+            cause: "line 3: '# in the lab', 'by hand', 'in May' could be the names of the columns, or a comment",
+            remedy: "--header no",
+            options: ReadOptions { header: Some(false), label: "-1".parse().unwrap(), ..learn() },
             mended: None,
         },
         Refusal {

@@ -4,12 +4,18 @@
 //! another order, would give models that differ by rounding. After this step they are bitwise identical, because they
 //! are the same input.
 
+use std::collections::HashSet;
+
 use super::fingerprint::shuffled;
 use super::{ClassWeight, Labels, effective_weights};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::tuning::MIN_CONTESTED_SHARE;
+
+/// Weights whose greatest common divisor is a smaller share of them than this have none, and the rounding of one.
+const MIN_COMMON_DIVISOR: f64 = 1e-6;
+const DIVISOR_ROUNDING: f64 = 1e-9;
 
 /// Samples read by one thread at a time.
 const CHUNK_ROWS: usize = 1024;
@@ -115,10 +121,18 @@ impl Distinct {
         if contested <= MIN_CONTESTED_SHARE * self.weights.iter().sum::<f64>() {
             return effective.to_vec();
         }
-        // Where all weights are above 1, the smallest is that of one draw.
-        let unit = self.weights.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+        let unit = unit_of(&self.weights);
         let part = |at: usize| if is_contested(at) { (unit / self.weights[at]).min(1.0) } else { 1.0 };
         (0..n).map(|at| effective[at] * part(at)).collect()
+    }
+
+    /// The same of targets, from a number for each target of the caller's rows. Where most targets are unlike all others,
+    /// equal samples with equal targets are no independent draws: they are left out together.
+    pub fn removed_weights_of_targets(&self, codes: &[u32]) -> Vec<f64> {
+        let n_contents = self.repeats.iter().filter(|repeats| !**repeats).count();
+        let n_targets = self.rows.iter().map(|&row| codes[row]).collect::<HashSet<u32>>().len();
+        let are_draws = 2 * n_targets <= self.rows.len() || n_contents == 1;
+        if are_draws { self.removed_weights(&self.weights) } else { self.weights.clone() }
     }
 
     /// Number of the caller's rows with weight above 0, copies included.
@@ -144,6 +158,23 @@ impl Distinct {
         }
         at
     }
+}
+
+/// The weight of one draw, at least 1: the largest that all weights are multiples of, as of samples that all have the
+/// same weight, or the smallest weight if they are multiples of none.
+fn unit_of(weights: &[f64]) -> f64 {
+    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let divisor = weights.iter().copied().fold(0.0, common_divisor);
+    if divisor > MIN_COMMON_DIVISOR * least { divisor.max(1.0) } else { least.max(1.0) }
+}
+
+/// The greatest common divisor, by Euclid's algorithm.
+fn common_divisor(a: f64, b: f64) -> f64 {
+    let (mut a, mut b) = (a.max(b), a.min(b));
+    while b > DIVISOR_ROUNDING * a {
+        (a, b) = (b, (a - b * (a / b).round()).abs());
+    }
+    a
 }
 
 /// The sort key of a row. The row index comes last, so that the first copy comes first.
@@ -242,6 +273,35 @@ mod tests {
         let codes: Vec<u32> = (0..100).map(|i| u32::from(i == 1)).collect();
         let one = find(&contents, &codes, &[8.0; 100], 0, 1);
         assert_eq!(one.removed_weights(&one.weights), one.weights);
+    }
+
+    #[test]
+    fn equal_samples_with_equal_targets_are_draws_if_targets_recur() {
+        // 40 points, each with two targets, of which one comes twice.
+        let contents: Vec<u128> = (0..120).map(|i| (i / 3) << 64).collect();
+        let of = |codes: &[u32]| {
+            let found = find(&contents, codes, &[1.0; 120], 0, 1);
+            assert_eq!(found.weights.iter().sum::<f64>(), 120.0);
+            found.removed_weights_of_targets(codes).iter().sum::<f64>()
+        };
+        assert_eq!(of(&(0..120).map(|i| u32::from(i % 3 == 0)).collect::<Vec<_>>()), 80.0);
+        assert_eq!(of(&(0..120).map(|i| 2 * (i / 3) + u32::from(i % 3 == 0)).collect::<Vec<_>>()), 120.0);
+    }
+
+    #[test]
+    fn the_weight_of_one_draw_is_what_all_weights_are_multiples_of() {
+        for (weights, unit) in [
+            (vec![13.0, 7.0], 1.0),
+            (vec![26.0, 14.0, 8.0], 2.0),
+            (vec![390.0, 210.0], 30.0),
+            (vec![0.5; 3], 1.0),
+            (vec![6.5, 3.5], 1.0),
+            ((1..=40).map(|n| 0.3 * f64::from(n) * 10.0).collect(), 3.0),
+            (vec![13.0f64.sqrt(), 7.0f64.sqrt(), 3.0], 7.0f64.sqrt()),
+            (vec![12.0, 0.7], 1.0),
+        ] {
+            assert!((unit_of(&weights) - unit).abs() < 1e-6, "{weights:?}: {}", unit_of(&weights));
+        }
     }
 
     #[test]

@@ -12,9 +12,7 @@ use crate::problem::{
 };
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use crate::solve::{Calibration, EstimateMethod, Report, Stage};
-
-/// The relative duality gap of the fit without the held-out rows.
-const HELD_OUT_TOL: f64 = 1e-2;
+use crate::tuning::COMPARISON_TOL;
 
 /// The labels of all samples, in their order, and their weights.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +97,7 @@ fn held_out_scores(
         return Ok(HeldOutScores::default());
     }
     rows.hold_out()?;
-    let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };
+    let settings = NewtonSettings { tol: settings.tol.max(COMPARISON_TOL), ..*settings };
     let without = newton::solve(rows, &settings, None, monitor)?;
     rows.held_out(&without.intercepts)
 }

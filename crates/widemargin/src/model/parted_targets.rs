@@ -29,7 +29,7 @@ impl PartedTargets {
         let weights = targets.weights(targets.len(), sample_weight)?;
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         let of_present: Vec<f64> = present.iter().map(|&row| weights[row]).collect();
-        let standard = StandardTargets::new(&targets.of_rows(&present), &of_present, has_intercept)?;
+        let standard = StandardTargets::new(&targets.of_rows(&present), (&of_present, &of_present), has_intercept)?;
         let k = targets.n_outputs();
         let mut values = vec![0.0; targets.len() * k];
         for (at, &row) in present.iter().enumerate() {

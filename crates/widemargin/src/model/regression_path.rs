@@ -40,11 +40,11 @@ pub(crate) struct StandardTargets {
 }
 
 impl StandardTargets {
-    /// Of targets with weights, one above 0.
+    /// Of targets with weights, one above 0, and the parts of them that leave-one-out removes.
     ///
     /// # Errors
     /// [`Error::Parameter`] for targets too large for double precision.
-    pub fn new(targets: &Targets, weights: &[f64], has_intercept: bool) -> Result<Self> {
+    pub fn new(targets: &Targets, (weights, units): (&[f64], &[f64]), has_intercept: bool) -> Result<Self> {
         let (n, k) = (targets.len(), targets.n_outputs());
         let total: f64 = weights.iter().sum();
         let mean = |values: &[f64]| values.iter().zip(weights).map(|(y, weight)| weight / total * y).sum::<f64>();
@@ -73,7 +73,7 @@ impl StandardTargets {
             means.push(center);
             scales.push(scale);
         }
-        let n_effective = effective_number(weights);
+        let n_effective = effective_number(weights, units);
         Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances, n_effective })
     }
 

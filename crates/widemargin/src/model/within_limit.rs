@@ -71,6 +71,19 @@ pub(crate) fn fit_within_limit<M>(
     fit: impl Fn(Option<&[usize]>, &Monitor<'_>) -> Result<M>,
     report: fn(&mut M) -> &mut Report,
 ) -> Result<M> {
+    let begun = Instant::now();
+    fit_by_clock(size, monitor, || begun.elapsed().as_secs_f64(), pick, fit, report)
+}
+
+/// The same with a clock of its own, in seconds.
+fn fit_by_clock<M>(
+    size: Size,
+    monitor: &Monitor<'_>,
+    clock: impl Fn() -> f64,
+    pick: impl Fn(usize) -> Vec<usize>,
+    fit: impl Fn(Option<&[usize]>, &Monitor<'_>) -> Result<M>,
+    report: fn(&mut M) -> &mut Report,
+) -> Result<M> {
     let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
         let mut found = fit(rows, monitor)?;
         let report = report(&mut found);
@@ -85,15 +98,16 @@ pub(crate) fn fit_within_limit<M>(
         return fit(None, monitor);
     }
     let mut last = (size.first(), 0.0);
-    let mut start = Instant::now();
+    let mut start = clock();
+    let end = start + monitor.seconds_left().unwrap_or(f64::INFINITY);
     let rows = pick(last.0);
     let mut best = fit(Some(&rows), &monitor.without_progress()).map_err(|error| of_picked(error, &rows))?;
     let mut n_fitted = rows.len();
     loop {
-        last.1 = start.elapsed().as_secs_f64();
-        let left = monitor.seconds_left().unwrap_or(f64::INFINITY);
-        let Some(next) = size.next(left, last) else { break };
-        start = Instant::now();
+        let now = clock();
+        last.1 = now - start;
+        let Some(next) = size.next((end - now).max(0.0), last) else { break };
+        start = now;
         let is_all = next == size.n_samples;
         let rows = if is_all { Vec::new() } else { pick(next) };
         let found = match is_all {
@@ -135,7 +149,7 @@ fn of_picked(error: Error, rows: &[usize]) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::time::Duration;
 
     use super::*;
@@ -196,6 +210,48 @@ mod tests {
         let (_, found) = fitted(LARGE, |n| Ok(if n < 100_000 { solved() } else { stopped(0.01) }));
         assert_eq!(found.unwrap(), stopped(0.01));
         assert!(matches!(fitted(LARGE, |_| Err(too_short())).1, Err(Error::TooShort { .. })));
+    }
+
+    /// The samples that a fit is on whose time is `seconds` of their number, of which a limit of 5 seconds allows a part;
+    /// and the time that passes.
+    fn fitted_in_five_seconds(size: Size, seconds: impl Fn(usize) -> f64) -> (usize, f64) {
+        let (now, fitted) = (Cell::new(0.0), Cell::new(0));
+        let fit = |rows: Option<&[usize]>, _: &Monitor<'_>| {
+            let n = rows.map_or(size.n_samples, <[usize]>::len);
+            let end = now.get() + seconds(n);
+            now.set(end.min(5.0));
+            if end > 5.0 {
+                return Err(Error::TooShort { stage: "similarity", needs: end });
+            }
+            fitted.set(n);
+            Ok(solved())
+        };
+        let monitor = Monitor::none().with_time_limit(Duration::from_secs(5));
+        let found = fit_by_clock(size, &monitor, || now.get(), |n| (0..n).collect(), fit, |report| report).unwrap();
+        let n_samples = fitted.get();
+        let warning =
+            format!("the time limit passed: the model was trained on {n_samples} of {} samples", size.n_samples);
+        assert_eq!((found.status, found.is_of_part), (Status::TimeLimit, true));
+        assert!(found.warnings[0].starts_with(&warning), "{found:?}");
+        (n_samples, now.get())
+    }
+
+    #[test]
+    fn a_part_of_the_time_gives_a_like_part_of_the_samples() {
+        let share = |n: usize, size: Size| n as f64 / size.n_samples as f64;
+        let exact = Size { n_samples: 20_000, n_basis: None, ..LARGE };
+        // All samples take 31 seconds.
+        let by_samples = |n: usize| 31.0 * share(n, LARGE);
+        let with_overhead = |n: usize| 0.2 + 30.8 * share(n, LARGE);
+        let ever_slower = |n: usize| 31.0 * share(n, LARGE).powf(1.3);
+        let cubic = |n: usize| 31.0 * share(n, exact).powi(3);
+        let times: [(Size, &dyn Fn(usize) -> f64); 4] =
+            [(LARGE, &by_samples), (LARGE, &with_overhead), (LARGE, &ever_slower), (exact, &cubic)];
+        for (size, seconds) in times {
+            let most = (1..=size.n_samples).rfind(|&n| seconds(n) <= 5.0).unwrap();
+            let (n, time) = fitted_in_five_seconds(size, seconds);
+            assert!(3 * n >= most && time <= 5.0, "{n} of {most} samples that 5 seconds allow, in {time} seconds");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod block;
 mod block_objective;
+mod held_out_rows;
 mod held_out_scores;
 mod linear_objective;
 mod linear_queries;
@@ -15,6 +16,7 @@ mod sampled;
 
 pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveScratch, ObjectiveState};
+pub(crate) use held_out_rows::{HeldOutRows, n_independent};
 pub use held_out_scores::HeldOutScores;
 pub(crate) use held_out_scores::count;
 pub use linear_objective::LinearObjective;

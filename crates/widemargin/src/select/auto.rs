@@ -27,12 +27,15 @@ use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
 use crate::monitor::{Monitor, Progress, Stopped};
-use crate::search::{LeftOut, Table, Tried};
+use crate::search::{LeftOut, Table, Tried, listed_reasons};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 use crate::solve::Report;
 use crate::tuning::{
     AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES, SELECTION_TIME_SHARE,
 };
+
+/// What is expected of the methods where none can be fitted.
+const FITTED: &str = "a method that can be fitted";
 
 /// A method that [`AutoParams`] may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,21 +68,19 @@ impl AutoMethod {
         }
     }
 
-    /// Whether it supports these samples.
-    fn takes(self, samples: &AnySamples) -> bool {
-        match (self, samples) {
+    /// Why it does not support these samples; none if it does.
+    fn reason_against(self, samples: &AnySamples) -> Option<String> {
+        let values = match (self, samples) {
             (AutoMethod::BasisExpansion, _) | (AutoMethod::ThinPlate, AnySamples::Vectors(_) | AnySamples::Far(_)) => {
-                true
+                return None;
             }
-            (AutoMethod::PowerMean, AnySamples::Far(vectors)) => {
-                vectors.rounded().values.iter().all(|value| *value >= 0.0)
-            }
-            (AutoMethod::PowerMean, AnySamples::Vectors(vectors)) => match vectors {
-                Vectors::Dense(matrix) => matrix.values.iter().all(|value| *value >= 0.0),
-                Vectors::Sparse(matrix) => matrix.values.iter().all(|value| *value >= 0.0),
-            },
-            _ => false,
-        }
+            (AutoMethod::PowerMean, AnySamples::Far(vectors)) => &vectors.rounded().values,
+            (AutoMethod::PowerMean, AnySamples::Vectors(Vectors::Dense(matrix))) => &matrix.values,
+            (AutoMethod::PowerMean, AnySamples::Vectors(Vectors::Sparse(matrix))) => &matrix.values,
+            _ => return Some(format!("it takes vectors, not {}", samples.kind())),
+        };
+        let negative = values.iter().find(|value| **value < 0.0)?;
+        Some(format!("it takes vectors without values below 0, such as {negative:?}"))
     }
 }
 
@@ -169,12 +170,21 @@ impl AutoParams {
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), self.seed);
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let some = About::new(samples, &weights)?.select(&rows)?;
-        let mut methods: Vec<AutoMethod> = self.methods.iter().copied().filter(|method| method.takes(&some)).collect();
+        let reasons: Vec<(AutoMethod, Option<String>)> =
+            self.methods.iter().map(|method| (*method, method.reason_against(&some))).collect();
+        let mut methods: Vec<AutoMethod> =
+            reasons.iter().filter(|(_, reason)| reason.is_none()).map(|(method, _)| *method).collect();
         if let (AnySamples::Vectors(vectors), true) = (&some, methods.contains(&AutoMethod::BasisExpansion)) {
             methods.retain(|method| *method != AutoMethod::ThinPlate || !is_histogram(vectors));
         }
         if methods.is_empty() {
-            let expected = format!("basis-expansion among them for {}", some.kind());
+            let reason = |(method, reason): &(AutoMethod, Option<String>)| {
+                (method.to_string(), reason.clone().unwrap_or_default())
+            };
+            let expected = match reasons.is_empty() {
+                true => format!("one of {} at least", AutoMethod::ALL.map(|method| method.to_string()).join(", ")),
+                false => format!("{FITTED}: {}", listed_reasons(reasons.iter().map(reason))),
+            };
             return Err(Error::parameter("methods", self.names(), expected));
         }
         if let ([only], true) = (&methods[..], is_part) {
@@ -269,7 +279,7 @@ impl AutoParams {
         methods.retain(|method| !is_tried(method) && !is_left_out(method));
         let Some((method, fitted)) = best else {
             let of = ("methods", &self.names()[..]);
-            return Err(table.nothing(of, "a method that can be fitted", false, |point| point.method.to_string()));
+            return Err(table.nothing(of, FITTED, false, |point| point.method.to_string()));
         };
         let tried = table.tried;
         let on_all = match is_part {
@@ -709,10 +719,43 @@ mod tests {
     }
 
     #[test]
-    fn rejects_methods_that_do_not_support_the_samples() {
+    fn methods_that_do_not_support_the_samples_have_their_reasons() {
+        use AutoMethod::{PowerMean, ThinPlate};
         let (samples, labels) = rings(60);
-        let none = AutoParams { methods: Vec::new(), ..AutoParams::default() };
-        let error = none.fit(&SamplesView::Other(&samples), &labels).unwrap_err().to_string();
-        assert!(error.contains("methods") && error.contains("basis-expansion"), "{error}");
+        let of = |methods: &[AutoMethod], samples: &AnySamples| {
+            let params = AutoParams { methods: methods.to_vec(), ..AutoParams::default() };
+            params.fit(&SamplesView::Other(samples), &labels).unwrap_err().to_string()
+        };
+        assert_eq!(
+            of(&[], &samples),
+            "methods = none is not allowed: one of basis-expansion, thin-plate, power-mean at least"
+        );
+        let AnySamples::Vectors(Vectors::Dense(matrix)) = &samples else { panic!("{samples:?}") };
+        let negative = matrix.values.iter().find(|value| **value < 0.0).unwrap();
+        let expected = "methods = power-mean is not allowed: a method that can be fitted: power-mean: it takes vectors without \
+                        values below 0, such as";
+        assert_eq!(of(&[PowerMean], &samples), format!("{expected} {negative}"));
+        let strings = AnySamples::Strings((0..60).map(|i| format!("text {i}")).collect());
+        let expected = "a method that can be fitted: thin-plate, power-mean: it takes vectors, not strings";
+        assert!(of(&[ThinPlate, PowerMean], &strings).ends_with(expected), "{}", of(&[ThinPlate, PowerMean], &strings));
+    }
+
+    #[test]
+    fn methods_that_cannot_be_fitted_have_their_reasons() {
+        let (samples, labels) = clouds(60);
+        // Beside the first sample the others have no weight in double precision.
+        let weights: Vec<f64> = (0..60).map(|row| if row == 0 { 1e17 } else { 1.0 }).collect();
+        let fit = |methods: &[AutoMethod]| {
+            let params = AutoParams { methods: methods.to_vec(), ..AutoParams::default() };
+            params.fit_with(&SamplesView::Other(&samples), &labels, Some(&weights), &Monitor::none())
+        };
+        let [basis_expansion, thin_plate, power_mean] =
+            AutoMethod::ALL.map(|method| fit(&[method]).unwrap_err().to_string());
+        let all = fit(&AutoMethod::ALL).unwrap_err().to_string();
+        for (method, alone) in AutoMethod::ALL.iter().zip([&basis_expansion, &thin_plate, &power_mean]) {
+            let (_, reason) = alone.split_once(&format!("a method that can be fitted: {method}: ")).unwrap();
+            assert!(all.contains(&method.to_string()) && all.contains(reason), "{reason} in {all}");
+            assert!(!reason.is_empty() && reason.len() < 200, "{reason}");
+        }
     }
 }

@@ -137,16 +137,17 @@ impl<'a> All<'a> {
         let merges = effective.len() <= MAX_MERGED_SAMPLES || matches!(answers, Answers::Targets(_));
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
         let distinct = Distinct::find(prints, merged, 0, settings.threads, monitor)?;
-        let (answers, weights) = match answers {
+        let (answers, weights, units) = match answers {
             Answers::Labels(labels) => {
                 let (labels, weights) = distinct.labeled(labels, &settings.class_weight)?;
-                (Answers::Labels(Cow::Owned(labels)), weights)
+                let units = distinct.removed_weights(&weights);
+                (Answers::Labels(Cow::Owned(labels)), weights, units)
             }
             Answers::Targets(targets) => {
-                (Answers::Targets(Cow::Owned(targets.of_rows(&distinct.rows))), distinct.weights.clone())
+                let units = distinct.removed_weights_of_targets(&codes);
+                (Answers::Targets(Cow::Owned(targets.of_rows(&distinct.rows))), distinct.weights.clone(), units)
             }
         };
-        let units = distinct.removed_weights(&weights);
         Ok(All { samples, rows: distinct.rows, answers, weights, units })
     }
 
@@ -196,7 +197,7 @@ impl<'a> Subset<'a> {
             Answers::Labels(labels) => Judge::Labels(labels.present(&rows)),
             Answers::Targets(targets) => {
                 let targets = targets.of_rows(&rows);
-                let standard = StandardTargets::new(&targets, &weights, true)?;
+                let standard = StandardTargets::new(&targets, (&weights, &units), true)?;
                 Judge::Targets(targets, standard)
             }
         };

@@ -6,9 +6,6 @@ use crate::data::Label;
 use crate::problem::{HeldOutScores, OneVsRest};
 use crate::tuning::{MIN_HELD_OUT_COVERAGE, MIN_INDEPENDENT_SAMPLES};
 
-/// Relative difference from the population's weights below which there are no class weights.
-const CLASS_WEIGHT_TOL: f64 = 1e-9;
-
 /// How an error was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,9 +33,11 @@ impl EstimateMethod {
 /// The estimated error of a classifier on new samples like those of its training. Class weights do not enter it:
 /// classes count by the samples' own weights, as in the accuracy of a test set.
 ///
-/// Without class weights, a leave-one-out error is at most that of always predicting the largest class. Leave-one-out is
-/// biased near chance: without a sample its class is smaller, so that a model that is nearly constant predicts another one
-/// for it. Of two classes of equal size it would be wrong for every sample, where new samples are right half of the time.
+/// Leave-one-out is biased near chance: without a sample its class is smaller, so that a model that is nearly constant
+/// predicts another one for it. Of two classes of equal size it would be wrong for every sample, where new samples are
+/// right half of the time. So a leave-one-out error is scaled to be at most that of always predicting the largest class,
+/// by the weights of the fit. Where class weights make several classes the largest, which of them a constant model
+/// predicts is not known, and the standard error includes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorEstimate {
     /// How it was estimated.
@@ -88,16 +87,12 @@ impl ErrorEstimate {
         let n_effective = total * total / (0..n).map(squares).sum::<f64>();
         let spread = spread.sum::<f64>().sqrt() / total;
         let mut counts = targets.label_counts(&weights, |problem, row| row_scores(row)[problem]);
-        let mut bounded = error;
+        let (mut bounded, mut unknown) = (error, 0.0);
         if method == EstimateMethod::LeaveOneOut {
-            let is_unweighted = |factors: &Vec<f64>| {
-                let mut present = factors.iter().filter(|factor| **factor > 0.0);
-                let first = present.next().copied().unwrap_or(1.0);
-                present.all(|factor| (factor / first - 1.0).abs() < CLASS_WEIGHT_TOL)
-            };
-            if factors.as_ref().is_some_and(is_unweighted) {
-                bounded = error.min(chance_error(population));
-            } else if targets.is_multilabel() && targets.is_even() {
+            if !targets.is_multilabel() {
+                let excess = Excess::of(scores, &mistakes, population);
+                (bounded, unknown) = (error * (1.0 - excess.share), excess.standard_error);
+            } else if targets.is_even() {
                 for ([wrong, all], constant) in counts.iter_mut().zip(targets.constant_errors(&weights)) {
                     *wrong = wrong.min(constant * *all);
                 }
@@ -108,7 +103,7 @@ impl ErrorEstimate {
         Some(ErrorEstimate {
             method,
             error: bounded,
-            standard_error: spread.max(least_standard_error(bounded, n_effective)),
+            standard_error: spread.max(least_standard_error(bounded, n_effective)).hypot(unknown),
             n_samples: scores.counts.iter().sum::<f64>().round() as usize,
             label_errors: counts.iter().map(|[wrong, all]| wrong / all).collect(),
         })
@@ -171,6 +166,37 @@ impl ErrorEstimate {
     }
 }
 
+/// How much of a leave-one-out error is beyond that of always predicting the largest class.
+struct Excess {
+    /// Its share of the error.
+    share: f64,
+    /// What is not known of the error without it: which class is predicted.
+    standard_error: f64,
+}
+
+impl Excess {
+    /// From the mistakes of all samples, by the weights of the fit. `population` has the weights of the classes without
+    /// class weights.
+    fn of(scores: &HeldOutScores, mistakes: &[f64], population: &[f64]) -> Self {
+        let mut totals = vec![0.0; population.len()];
+        let (mut wrong, mut largest) = (0.0, 0.0f64);
+        for (row, (&code, weight)) in scores.codes.iter().zip(&scores.weights).enumerate() {
+            totals[code as usize] += weight;
+            wrong += weight * mistakes[row];
+            largest = largest.max(weight / scores.counts[row]);
+        }
+        let (total, most) = totals.iter().fold((0.0, 0.0f64), |(sum, most), weight| (sum + weight, most.max(*weight)));
+        let chance = 1.0 - most / total;
+        let share = if wrong > 0.0 { (1.0 - chance * total / wrong).max(0.0) } else { 0.0 };
+        // Classes that are the largest without a sample of another.
+        let largest_ones = || population.iter().zip(&totals).filter(|(_, weight)| **weight >= most - largest);
+        let (n, sum) = largest_ones().fold((0.0, 0.0), |(n, sum), (all, _)| (n + 1.0, sum + all));
+        let squares: f64 = largest_ones().map(|(all, _)| (all - sum / n).powi(2)).sum();
+        let spread = (squares / n).sqrt() / population.iter().sum::<f64>();
+        Excess { share, standard_error: spread * share * total / most }
+    }
+}
+
 /// The error of always predicting the largest class, from the weights of the classes.
 fn chance_error(population: &[f64]) -> f64 {
     1.0 - population.iter().copied().fold(0.0, f64::max) / population.iter().sum::<f64>()
@@ -190,13 +216,11 @@ fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>>
     is_enough.then(|| population.iter().zip(&covered_weights).map(factor).collect())
 }
 
-/// The number of samples of weight 1 that weights stand for. Leave-one-out removes one copy of a sample: all of it
-/// where the weights are smaller, and the smallest weight where all are larger.
-pub(crate) fn effective_number(weights: &[f64]) -> f64 {
-    let present = || weights.iter().filter(|weight| **weight > 0.0);
-    let copy = present().copied().fold(f64::INFINITY, f64::min).max(1.0);
-    let total: f64 = present().sum();
-    total * total / present().map(|weight| weight * weight.min(copy)).sum::<f64>()
+/// The number of samples of equal weight whose mean varies as much as that of these rows, which stand for independent
+/// samples of weight `units` each.
+pub(crate) fn effective_number(weights: &[f64], units: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    total * total / weights.iter().zip(units).map(|(weight, unit)| weight * unit).sum::<f64>()
 }
 
 /// The standard error of 1 − loss / reference, the mean over the outputs whose reference is above 0, from the weighted
@@ -262,9 +286,28 @@ mod tests {
         let found = of(&rows, &[100.0, 100.0], EstimateMethod::LeaveOneOut);
         assert!((found.error - 0.5).abs() < 1e-12 && (found.standard_error - 0.035).abs() < 1e-3, "{found:?}");
         assert!(found.chance_warning(&[100.0, 100.0]).is_some());
-        // Held-out samples are not biased, and with class weights chance is not the largest class.
+        // Held-out samples are not biased.
         assert_eq!(of(&rows, &[100.0, 100.0], EstimateMethod::HeldOut).error, 1.0);
-        assert_eq!(of(&rows, &[180.0, 20.0], EstimateMethod::LeaveOneOut).error, 1.0);
+    }
+
+    #[test]
+    fn with_class_weights_it_is_not_known_which_class_a_constant_model_predicts() {
+        // Nine tenths are of class 0, and class weights make both classes equal.
+        let rows: Vec<_> = (0..200).map(|row| if row % 10 == 0 { (1, -0.01, 9.0) } else { (0, 0.01, 1.0) }).collect();
+        let of = |rows: &[(u32, f64, f64)]| {
+            let of_classes = OneVsRest::new(&[], 2);
+            ErrorEstimate::of(&scores(rows), of_classes, &[180.0, 20.0], EstimateMethod::LeaveOneOut).unwrap()
+        };
+        let found = of(&rows);
+        assert!((found.error - 0.5).abs() < 1e-12 && (found.standard_error - 0.4).abs() < 0.01, "{found:?}");
+        // A model that is right for the smaller class is better than chance, though more often wrong than right.
+        let right = |(at, row): (usize, &(u32, f64, f64))| {
+            let is_second = row.0 == 1 || at % 3 != 0;
+            (row.0, if is_second { 1.0 } else { -1.0 }, row.2)
+        };
+        let right: Vec<_> = rows.iter().enumerate().map(right).collect();
+        let found = of(&right);
+        assert!((found.error - 0.6).abs() < 0.01 && found.standard_error < 0.04, "{found:?}");
     }
 
     #[test]

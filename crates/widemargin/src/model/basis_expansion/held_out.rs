@@ -1,17 +1,12 @@
 //! Decision values of samples that refits at the same C do not see: they estimate the error and calibrate probabilities
 //! where leave-one-out on all samples has not.
 
-use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::choose_c::LabeledSamples;
 use super::solver::Solver;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::HeldOutScores;
-use crate::problem::{Block, OneVsRest, Penalty, count};
+use crate::problem::{Block, HeldOutRows, HeldOutScores, OneVsRest, Penalty, count, n_independent};
 use crate::tuning::{
     COMPARISON_TOL, HELD_OUT_VALUES, MAX_HELD_OUT, MAX_REFITS, SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
 };
@@ -19,67 +14,6 @@ use crate::tuning::{
 /// How many of `n` samples of `k` classes are held out of a fit: each of few classes has one at least.
 pub(super) fn n_held_out(n: usize, k: usize) -> usize {
     MAX_HELD_OUT.min(n / 10).max((2 * k).min(n / 2))
-}
-
-/// Held-out samples: rows, each with the share of its weight that is held out.
-pub(super) struct HeldOut(Vec<(usize, f64)>);
-
-impl HeldOut {
-    /// Disjoint random sets of about `size` samples each, in which every class has its share, as in the population. Of
-    /// each class rows that are to be `spared`, the bases, come last. A row may stand for several independent samples,
-    /// which are held out one by one.
-    pub fn sets(
-        samples: LabeledSamples<'_>,
-        spared: impl Fn(usize) -> bool,
-        (size, n_sets): (usize, usize),
-        seed: u64,
-    ) -> Vec<Self> {
-        let LabeledSamples { labels, weights, units } = samples;
-        let n_copies = |row: usize| (count(weights[row], units[row]) as usize).min(MAX_HELD_OUT);
-        let (codes, n_classes) = labels.strata();
-        let mut by_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
-        for row in (0..weights.len()).filter(|&row| weights[row] > 0.0) {
-            by_class[codes[row] as usize].extend(std::iter::repeat_n(row, n_copies(row)));
-        }
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(1));
-        for rows in &mut by_class {
-            rows.shuffle(&mut rng);
-            // The next to be drawn are at the end.
-            rows.sort_by_key(|&row| !spared(row));
-        }
-        let n: usize = by_class.iter().map(Vec::len).sum();
-        let shares: Vec<f64> = by_class.iter().map(|rows| (rows.len() * size) as f64 / n.max(1) as f64).collect();
-        let mut draw = || {
-            let mut held_out = Vec::with_capacity(size + n_classes);
-            for (rows, share) in by_class.iter_mut().zip(&shares) {
-                // Rounded at random, so that rare classes have their share on average.
-                let n_drawn = share.floor() as usize + usize::from(rng.random::<f64>() < share.fract());
-                held_out.extend(rows.split_off(rows.len().saturating_sub(n_drawn)));
-            }
-            held_out.sort_unstable();
-            let share = |same: &[usize]| (same[0], same.len() as f64 / n_copies(same[0]) as f64);
-            HeldOut(held_out.chunk_by(|a, b| a == b).map(share).collect())
-        };
-        (0..n_sets).map(|_| draw()).filter(|set| !set.0.is_empty()).collect()
-    }
-
-    /// How many rows they are of.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The costs of the others.
-    pub fn rest(&self, mut costs: Vec<f64>) -> Vec<f64> {
-        for &(row, share) in &self.0 {
-            costs[row] = if share < 1.0 { costs[row] * (1.0 - share) } else { 0.0 };
-        }
-        costs
-    }
-
-    /// The rows that are held out completely.
-    fn whole_rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().filter(|(_, share)| *share >= 1.0).map(|(row, _)| *row)
-    }
 }
 
 /// The fit on all samples.
@@ -116,9 +50,11 @@ pub(super) fn held_out_scores(
     let mut scores = HeldOutScores::default();
     let (tol, wanted) =
         if is_quick(solver) { (COMPARISON_TOL, HELD_OUT_VALUES) } else { (SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES) };
-    let n_refits = (wanted / costs.len().max(1)).clamp(1, MAX_REFITS);
-    let (size, quiet) = (n_held_out(costs.len(), samples.labels.classes().len()), monitor.without_progress());
-    for held_out in HeldOut::sets(*samples, is_basis, (size, n_refits), seed) {
+    let LabeledSamples { labels, weights, units } = *samples;
+    let n = n_independent(weights, units);
+    let n_refits = (wanted / n.max(1)).clamp(1, MAX_REFITS);
+    let (size, quiet) = (n_held_out(n, labels.classes().len()), monitor.without_progress());
+    for held_out in HeldOutRows::sets(labels, (weights, units), is_basis, (size, n_refits), seed) {
         if monitor.ask().is_err() {
             break;
         }
@@ -127,7 +63,7 @@ pub(super) fn held_out_scores(
         let phi = without.as_ref().unwrap_or(phi);
         let rest = held_out.rest(costs.to_vec());
         let solver = Solver { start: None, tol, ..solver.clone() };
-        let solution = solver.solve(phi, samples.labels, &rest, &quiet)?;
+        let solution = solver.solve(phi, labels, &rest, &quiet)?;
         if monitor.ask().is_err() {
             break;
         }
@@ -168,14 +104,14 @@ pub(super) struct Judged {
 pub(super) fn judge(
     rows: Block<'_>,
     samples: LabeledSamples<'_>,
-    held_out: &HeldOut,
+    held_out: &HeldOutRows,
     (all_weights, intercepts): (&[f32], &[f64]),
 ) -> Judged {
     let LabeledSamples { labels, weights, units } = samples;
     let (targets, d) = (OneVsRest::of(labels), rows.n_features());
     let (mut hinge, mut total) = (0.0, 0.0);
     let mut found = HeldOutScores::default();
-    for &(row, share) in &held_out.0 {
+    for (row, share) in held_out.shares() {
         let of = |(problem, intercept): (usize, &f64)| rows.dot(row, &all_weights[problem * d..][..d]) + intercept;
         let scores: Vec<f64> = intercepts.iter().enumerate().map(of).collect();
         let slack = |(problem, score): (usize, &f64)| {
@@ -187,54 +123,4 @@ pub(super) fn judge(
         found.push(scores, labels.codes()[row], weight, (share * count(weights[row], units[row])).max(1.0));
     }
     Judged { squared_hinge: hinge / total, scores: found }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Labels;
-
-    #[test]
-    fn sets_are_disjoint_and_have_the_classes_of_the_population() {
-        let labels = Labels::new((0..4000).map(|i| i64::from(i % 10 == 0)));
-        let ones = vec![1.0; 4000];
-        let samples = LabeledSamples { labels: &labels, weights: &ones, units: &ones };
-        // All but 40 of the rare class are bases.
-        let is_basis = |row: usize| row.is_multiple_of(10) && row >= 400;
-        let sets = HeldOut::sets(samples, is_basis, (400, 3), 7);
-        let mut drawn = vec![false; 4000];
-        for (at, set) in sets.iter().enumerate() {
-            assert!((398..=402).contains(&set.len()));
-            let rare = set.0.iter().filter(|(row, _)| row.is_multiple_of(10));
-            assert_eq!(rare.clone().count(), 40);
-            // Bases are held out only when there are no others left.
-            assert_eq!(rare.filter(|(row, _)| is_basis(*row)).count(), if at == 0 { 0 } else { 40 });
-            set.0.iter().for_each(|&(row, share)| {
-                assert!(!std::mem::replace(&mut drawn[row], true) && share == 1.0);
-            });
-        }
-    }
-
-    #[test]
-    fn classes_of_one_sample_are_held_out_as_often_as_others() {
-        let labels = Labels::new((0..300).map(|i| i64::from(i / 2)));
-        let ones = vec![1.0; 300];
-        let samples = LabeledSamples { labels: &labels, weights: &ones, units: &ones };
-        let n: usize = (0..40).map(|seed| HeldOut::sets(samples, |_| false, (30, 1), seed)[0].len()).sum();
-        assert!((1100..1300).contains(&n), "{n} of 1200");
-    }
-
-    #[test]
-    fn independent_copies_are_held_out_in_part() {
-        let labels = Labels::new([0, 1]);
-        let (weights, units) = ([60.0, 40.0], [1.0, 1.0]);
-        let samples = LabeledSamples { labels: &labels, weights: &weights, units: &units };
-        let set = &HeldOut::sets(samples, |_| false, (10, 1), 3)[0];
-        let rest = set.rest(weights.to_vec());
-        assert!((rest[0] - 54.0).abs() < 1e-9 && (rest[1] - 36.0).abs() < 1e-9, "{rest:?}");
-        // A weight that is no number of copies is held out whole.
-        let whole = LabeledSamples { units: &weights, ..samples };
-        let sets = HeldOut::sets(whole, |_| false, (1, 2), 3);
-        assert!(sets.iter().all(|set| set.0.iter().all(|(_, share)| *share == 1.0)));
-    }
 }

@@ -6,14 +6,13 @@
 //! last and to a loose gap. The error there is the estimate too: it is the least of a few.
 
 use super::choose_c::{LabeledSamples, SelectedC, Validation};
-use super::held_out::{HeldOut, Judged, judge};
+use super::held_out::{Judged, judge};
 use super::solver::Solver;
 use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::HeldOutScores;
-use crate::problem::{Block, Intercept};
+use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, n_independent};
 use crate::solve::EstimateMethod;
 use crate::solve::thin_plate::PathPoint;
 use crate::tuning::{HELD_OUT_PATH_START, HELD_OUT_PATH_TOL, HELD_OUT_PATH_WIDTH, MAX_HELD_OUT_OF_PATH};
@@ -29,10 +28,9 @@ pub(super) fn select_on_held_out(
     solver: &Solver,
     monitor: &Monitor<'_>,
 ) -> Result<Option<SelectedC>> {
-    let LabeledSamples { labels, weights, .. } = samples;
-    let held_out = HeldOut::sets(samples, |_| false, (MAX_HELD_OUT_OF_PATH.min(weights.len() / 5), 1), solver.seed)
-        .into_iter()
-        .next();
+    let LabeledSamples { labels, weights, units } = samples;
+    let size = MAX_HELD_OUT_OF_PATH.min(n_independent(weights, units) / 5);
+    let held_out = HeldOutRows::sets(labels, (weights, units), |_| false, (size, 1), solver.seed).into_iter().next();
     let unit = mean_square(phi, weights, solver.intercept)?;
     let Some(held_out) = held_out.filter(|_| unit > 0.0) else { return Ok(None) };
     let (begin, quiet) = (near.unwrap_or(HELD_OUT_PATH_START), monitor.without_progress());

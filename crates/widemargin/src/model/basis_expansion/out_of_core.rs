@@ -13,7 +13,7 @@ use super::assembled::Assembled;
 use super::block_plan::Plan;
 use super::choose_c::{LabeledSamples, SelectedC, choose_c};
 use super::feature_pieces::FeaturePieces;
-use super::held_out::{HeldOut, judge, n_held_out};
+use super::held_out::{judge, n_held_out};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{WeightTask, learn_weights};
@@ -28,9 +28,9 @@ use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
-use crate::problem::HeldOutScores;
 use crate::problem::{
-    Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
+    Block, BlockObjective, FeaturePasses, HeldOutRows, HeldOutScores, LinearObjective, OneVsRest, Penalty, Room,
+    SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
@@ -145,10 +145,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
         let start = chosen_c.start.as_ref().map(Start::newton);
-        let (solution, note) = blocks.solve(&settings, start, false, monitor)?;
+        let (solution, note) = blocks.solve(&settings, start, ANSWERS, monitor)?;
         clock.end_solved("solve")?;
 
-        let scores = blocks.held_out_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
+        let scores = blocks.held_out_scores(&chosen.rows, &weights, &settings, seed, monitor)?;
         clock.end("hold out")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
@@ -191,11 +191,10 @@ struct Blocks<'a, S: Similarity> {
 }
 
 impl<S: Similarity> Blocks<'_, S> {
-    /// The decision values of some of the resident rows, which are no bases, from a fit without them that starts at the
-    /// solution: a few more passes. None if time is up.
+    /// The decision values of some of the resident rows, which are no bases, from a fit without them. It starts at 0: at
+    /// a small C the gap is small at the solution of all rows already, whose weights know these. None if time is up.
     fn held_out_scores(
         &self,
-        solution: &NewtonSolution,
         bases: &[usize],
         weights: &[f64],
         settings: &NewtonSettings,
@@ -212,7 +211,10 @@ impl<S: Similarity> Blocks<'_, S> {
         let of_rows: Vec<f64> = rows.iter().map(|&row| if is_judged(row) { weights[row] } else { 0.0 }).collect();
         let samples = LabeledSamples { labels: &labels, weights: &of_rows, units: &of_rows };
         let size = n_held_out(rows.len(), n_classes);
-        let held_out = HeldOut::sets(samples, |at| bases.contains(&rows[at]), (size, 1), seed).into_iter().next();
+        let held_out =
+            HeldOutRows::sets(&labels, (&of_rows, &of_rows), |at| bases.contains(&rows[at]), (size, 1), seed)
+                .into_iter()
+                .next();
         let Some(held_out) = held_out.filter(|_| monitor.ask().is_ok()) else { return Ok(HeldOutScores::default()) };
         let rest = held_out.rest(of_rows.clone());
         let mut costs = self.problem.costs.to_vec();
@@ -225,8 +227,7 @@ impl<S: Similarity> Blocks<'_, S> {
         let (plan, pool) = (self.plan, self.pool.clone());
         let without = Blocks { problem, plan, pool, ..*self };
         let settings = NewtonSettings { tol: settings.tol.max(COMPARISON_TOL), ..*settings };
-        let start = NewtonStart { weights: &solution.weights, intercepts: &solution.intercepts };
-        let (solution, _) = without.solve(&settings, Some(start), true, &monitor.without_progress())?;
+        let (solution, _) = without.solve(&settings, None, HELD_OUT_ANSWERS, &monitor.without_progress())?;
         if monitor.ask().is_err() {
             return Ok(HeldOutScores::default());
         }
@@ -235,12 +236,12 @@ impl<S: Similarity> Blocks<'_, S> {
         Ok(judge(phi, samples, &held_out, (&solution.weights, &solution.intercepts)).scores)
     }
 
-    /// The model, and a summary of the solve; a second one starts at the solution of the first.
+    /// The model, and a summary of the solve. `answers` is the checkpoint name of its sums.
     fn solve(
         &self,
         settings: &NewtonSettings,
         start: Option<NewtonStart<'_>>,
-        is_second: bool,
+        answers: &'static str,
         monitor: &Monitor<'_>,
     ) -> Result<(NewtonSolution, String)> {
         let Targets { loss, intercept, costs, .. } = self.problem;
@@ -249,19 +250,11 @@ impl<S: Similarity> Blocks<'_, S> {
         let targets = OneVsRest::of(self.labels).with_codes(&codes);
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
         let mut of_resident = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
-        // Close to the solution of all rows a solution of these is a detour.
-        let known = start.filter(|_| is_second && !self.plan.is_whole());
-        let (weights, intercepts) = match known {
-            Some(start) => (start.weights.to_vec(), start.intercepts.to_vec()),
-            None => {
-                let first = newton::solve(&mut of_resident, settings, start, monitor)?;
-                if self.plan.is_whole() {
-                    let megabytes = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
-                    return Ok((first, format!("all features were in memory: {megabytes:.0} MB")));
-                }
-                (first.weights, first.intercepts)
-            }
-        };
+        let first = newton::solve(&mut of_resident, settings, start, monitor)?;
+        if self.plan.is_whole() {
+            let megabytes = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
+            return Ok((first, format!("all features were in memory: {megabytes:.0} MB")));
+        }
         let n = self.plan.n_rows;
         drop(of_resident);
 
@@ -273,14 +266,10 @@ impl<S: Similarity> Blocks<'_, S> {
             first_byte: 4 * n as u64 * d as u64,
         };
         let all = FeaturePasses::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
-        let all = Recorded::new(
-            OutOfCore::new(all),
-            self.resources.checkpoint,
-            if is_second { HELD_OUT_ANSWERS } else { ANSWERS },
-        )?;
+        let all = Recorded::new(OutOfCore::new(all), self.resources.checkpoint, answers)?;
         let sample = BlockObjective::alone(phi, targets, &stand, loss, intercept, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
-        let start = NewtonStart { weights: &weights, intercepts: &intercepts };
+        let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
         let n_passes = objective.into_parts().0.inner.n_passes();
         // Whether features were cached depends on the speed of the disk, and does not belong to the model.

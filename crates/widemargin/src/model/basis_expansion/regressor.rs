@@ -206,13 +206,20 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (targets, weights) = (all.of_rows(&distinct.rows), &distinct.weights);
         clock.end("merge")?;
 
-        let (seed, threads, codes) = (self.expander.seed, self.threads, vec![0; weights.len()]);
-        let training =
-            TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
+        let (seed, threads, one_class) = (self.expander.seed, self.threads, vec![0; weights.len()]);
+        let training = TrainingSamples {
+            samples,
+            distinct: &distinct,
+            weights,
+            codes: &one_class,
+            n_classes: 1,
+            threads,
+            monitor,
+        };
         let made = self.expander.fit(&training, &mut clock)?;
 
-        let standard = StandardTargets::new(&targets, weights, self.has_intercept)?;
-        let units = distinct.removed_weights(weights);
+        let units = distinct.removed_weights_of_targets(&codes);
+        let standard = StandardTargets::new(&targets, (weights, &units), self.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
         let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };

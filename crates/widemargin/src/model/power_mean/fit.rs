@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::choose::{PowerMeanChoice, Sample};
-use super::held_out::{held_out_ranges, held_out_scores};
+use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
@@ -136,20 +136,21 @@ impl PowerMeanParams {
         let targets = OneVsRest::of(&labels);
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
         let settings = params.limit(&problem, params.settings(params.threads));
-        let held_out = held_out_ranges(weights.len(), targets);
+        let held_out = held_out_sets(&labels, &weights, &units, self.seed);
         let is_left_to_another = settings.max_epochs < params.max_epochs;
-        let in_descent = HeldOut { ranges: &held_out, is_left_to_another };
+        let in_descent = HeldOut { sets: &held_out, is_left_to_another };
         let mut solution = dual::solve_for_weights(&problem, &settings, in_descent, monitor)?;
         clock.end_solved("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {
-            match params.finish_in_primal(&problem, &mut solution, &held_out, monitor) {
+            let shares: Vec<f64> = units.iter().zip(&weights).map(|(unit, weight)| unit / weight).collect();
+            match params.finish_in_primal(&problem, &mut solution, (&held_out, &shares), monitor) {
                 Err(Error::TooShort { .. }) => solution.end_at_time_limit(),
                 finished => finished?,
             }
             clock.end_solved("newton")?;
         }
 
-        let scores = held_out_scores(&solution, &held_out, labels.codes(), &weights);
+        let scores = held_out_scores(&solution, &held_out, labels.codes(), (&weights, &units));
         let mut report = report(&solution, clock.stages, &params);
         let calibration = assess(&mut report, &scores, &labels, &distinct.weights, EstimateMethod::HeldOut);
         let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);

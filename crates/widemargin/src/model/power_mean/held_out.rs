@@ -1,42 +1,46 @@
-//! Which rows are held out of a second fit: their decision values calibrate probabilities and estimate the accuracy.
+//! Which samples are held out of a second fit: their decision values calibrate probabilities and estimate the accuracy.
 //!
-//! The rows are in random order, so that any range of them is a random sample. One range is enough of many rows; of
-//! few, several are held out one after the other.
+//! One set is enough of many samples; of few, several are held out one after the other.
 
-use std::ops::Range;
-
-use crate::problem::{HeldOutScores, OneVsRest};
+use crate::data::Labels;
+use crate::problem::{HeldOutRows, HeldOutScores, OneVsRest, count, n_independent};
 use crate::solve::dual::DualSolution;
 use crate::tuning::{MAX_HELD_OUT, MAX_HELD_OUT_FITS, MAX_HELD_OUT_VALUES, SHARED_SIGMOID_ROWS, SIGMOID_ROWS};
 
-/// The ranges of rows to hold out.
-pub(super) fn held_out_ranges(n_rows: usize, targets: OneVsRest<'_>) -> Vec<Range<usize>> {
-    let is_shared = targets.n_problems() > 1 && !targets.is_multilabel();
-    ranges(n_rows, targets.n_problems(), if is_shared { SHARED_SIGMOID_ROWS } else { SIGMOID_ROWS })
+/// The sets of samples to hold out; `units` are the weights of single samples.
+pub(super) fn held_out_sets(labels: &Labels, weights: &[f64], units: &[f64], seed: u64) -> Vec<HeldOutRows> {
+    let n_problems = OneVsRest::of(labels).n_problems();
+    let is_shared = n_problems > 1 && !labels.is_multilabel();
+    let sizes =
+        sizes(n_independent(weights, units), n_problems, if is_shared { SHARED_SIGMOID_ROWS } else { SIGMOID_ROWS });
+    HeldOutRows::sets(labels, (weights, units), |_| false, sizes, seed)
 }
 
-fn ranges(n_rows: usize, n_problems: usize, wanted: usize) -> Vec<Range<usize>> {
+/// The size of a set, and the number of sets.
+fn sizes(n_samples: usize, n_problems: usize, wanted: usize) -> (usize, usize) {
     let most = MAX_HELD_OUT.min((MAX_HELD_OUT_VALUES / n_problems).max(wanted));
-    let size = (n_rows / 10).max(wanted).min(n_rows / MAX_HELD_OUT_FITS).min(most);
-    if size == 0 {
-        return Vec::new();
-    }
-    (0..wanted.div_ceil(size).min(MAX_HELD_OUT_FITS)).map(|at| at * size..(at + 1) * size).collect()
+    let size = (n_samples / 10).max(wanted).min(n_samples / MAX_HELD_OUT_FITS).min(most);
+    if size == 0 { (0, 0) } else { (size, wanted.div_ceil(size).min(MAX_HELD_OUT_FITS)) }
 }
 
-/// The decision values that a solver has found for these ranges, with the classes and weights of the rows.
+/// The decision values that a solver has found for these sets, with the classes and weights of the samples.
 pub(super) fn held_out_scores(
     solution: &DualSolution,
-    ranges: &[Range<usize>],
+    sets: &[HeldOutRows],
     codes: &[u32],
-    weights: &[f64],
+    (weights, units): (&[f64], &[f64]),
 ) -> HeldOutScores {
-    let rows = || ranges.iter().cloned().flatten();
-    let of_problem = |values: &Vec<f32>| values.iter().map(|&value| f64::from(value)).collect();
-    let values: Vec<Vec<f64>> = solution.held_out.iter().map(of_problem).collect();
-    let codes: Vec<u32> = rows().map(|row| codes[row]).collect();
-    let weights: Vec<f64> = rows().map(|row| weights[row]).collect();
-    HeldOutScores::of_problems(&values, &codes, &weights, &weights)
+    let mut found = HeldOutScores::default();
+    let n: usize = sets.iter().map(HeldOutRows::len).sum();
+    // None if time was up.
+    if solution.held_out.is_empty() || solution.held_out.iter().any(|values| values.len() != n) {
+        return found;
+    }
+    for (at, (row, share)) in sets.iter().flat_map(HeldOutRows::shares).enumerate() {
+        let values = solution.held_out.iter().map(|values| f64::from(values[at]));
+        found.push(values, codes[row], share * weights[row], (share * count(weights[row], units[row])).max(1.0));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -44,13 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_rows_are_held_out_in_turn_and_many_in_part() {
-        assert_eq!(ranges(11, 1, SIGMOID_ROWS), [0..2, 2..4, 4..6, 6..8, 8..10]);
-        assert_eq!(ranges(900, 1, SIGMOID_ROWS), [0..180, 180..360, 360..540]);
-        assert_eq!(ranges(900, 10, SHARED_SIGMOID_ROWS), [0..180, 180..360]);
+    fn few_samples_are_held_out_in_turn_and_many_in_part() {
+        assert_eq!(sizes(11, 1, SIGMOID_ROWS), (2, 5));
+        assert_eq!(sizes(900, 1, SIGMOID_ROWS), (180, 3));
+        assert_eq!(sizes(900, 10, SHARED_SIGMOID_ROWS), (180, 2));
         for (n_problems, size) in [(1, 2000), (10, 1000), (1000, 250)] {
-            assert_eq!(ranges(50_000, n_problems, SHARED_SIGMOID_ROWS), std::iter::once(0..size).collect::<Vec<_>>());
+            assert_eq!(sizes(50_000, n_problems, SHARED_SIGMOID_ROWS), (size, 1));
         }
-        assert!(ranges(4, 1, SIGMOID_ROWS).is_empty() && ranges(0, 1, SIGMOID_ROWS).is_empty());
+        assert!(sizes(4, 1, SIGMOID_ROWS).1 == 0 && sizes(0, 1, SIGMOID_ROWS).1 == 0);
     }
 }

@@ -1,7 +1,5 @@
 //! Leave-one-out decision values by one Newton step from the solution of all rows, to calibrate probabilities.
 
-use std::ops::Range;
-
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, add_gram};
 use crate::par::Pool;
@@ -19,20 +17,20 @@ pub(super) struct SolvedRows<'a> {
 }
 
 impl SolvedRows<'_> {
-    /// The decision values of the rows of some ranges, `[problem][row]`, each from the fit without it; none if other
-    /// ways are faster.
+    /// The decision values of some rows, `[problem][row]`, each from the fit without this share of its weight; none if
+    /// other ways are faster.
     ///
-    /// With the Hessian H = I + Σ 2c φφᵀ over the rows within the margin and h = 2c φᵀH⁻¹φ, a row within the margin
-    /// gets y − (y − f)/(1 − h), which is exact where its absence moves no other row over the margin; any other row
-    /// gets f, which is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
-    pub fn leave_one_out(&self, ranges: &[Range<usize>], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
+    /// With the Hessian H = I + Σ 2c φφᵀ over the rows within the margin and h = 2c φᵀH⁻¹φ times the share, a row within
+    /// the margin gets y − (y − f)/(1 − h), which is exact where its absence moves no other row over the margin; any
+    /// other row gets f, which is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
+    pub fn leave_one_out(&self, rows: &[usize], shares: &[f64], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
         let (n, d) = (self.costs.len(), self.n_coordinates);
         if d > MAX_HESSIAN_COORDINATES || n.saturating_mul(d) > MAX_HESSIAN_NUMBERS {
             return Ok(None);
         }
         let mut found = Vec::with_capacity(self.targets.n_problems());
         for (problem, weights) in self.weights.chunks_exact(d).enumerate() {
-            match self.of_problem(problem, weights, ranges, pool)? {
+            match self.of_problem(problem, weights, (rows, shares), pool)? {
                 Some(values) => found.push(values),
                 None => return Ok(None),
             }
@@ -44,7 +42,7 @@ impl SolvedRows<'_> {
         &self,
         problem: usize,
         weights: &[f32],
-        ranges: &[Range<usize>],
+        (rows, shares): (&[usize], &[f64]),
         pool: &Pool,
     ) -> Result<Option<Vec<f32>>> {
         let d = self.n_coordinates;
@@ -66,7 +64,6 @@ impl SolvedRows<'_> {
         }
         (0..d).for_each(|at| hessian.set(at, at, hessian.at(at, at) + 1.0));
         let Some(factor) = Cholesky::new(hessian) else { return Ok(None) };
-        let rows: Vec<usize> = ranges.iter().cloned().flatten().collect();
         let places: Vec<Option<usize>> = rows.iter().map(|row| within.binary_search(row).ok()).collect();
         let inside: Vec<usize> = places.iter().flatten().copied().collect();
         let columns = inside.iter().flat_map(|&at| (0..d).map(move |c| (c, at)));
@@ -77,7 +74,7 @@ impl SolvedRows<'_> {
         let value = |(&row, place): (&usize, &Option<usize>)| {
             let Some(leverage) = place.and_then(|_| leverages.next()) else { return values[row] as f32 };
             let y = self.targets.sign(row, problem);
-            (y - (y - values[row]) / (1.0 - leverage).max(f64::EPSILON)) as f32
+            (y - (y - values[row]) / (1.0 - shares[row] * leverage).max(f64::EPSILON)) as f32
         };
         Ok(Some(rows.iter().zip(&places).map(value).collect()))
     }
@@ -124,12 +121,14 @@ mod tests {
             let costs: Vec<f64> = (0..n).map(|row| cost * [1.0, 2.0, 0.5][row % 3]).collect();
             let weights = solve(&costs);
             let solved = SolvedRows { phi, n_coordinates: d, targets, costs: &costs, weights: &weights };
-            let ranges = [0..20, 50..70];
-            let found = solved.leave_one_out(&ranges, &Pool::new(1).unwrap()).unwrap().unwrap();
+            let rows: Vec<usize> = (0..20).chain(50..70).collect();
+            // Of some rows one of four samples is left out.
+            let shares: Vec<f64> = (0..n).map(|row| if row % 4 == 0 { 0.25 } else { 1.0 }).collect();
+            let found = solved.leave_one_out(&rows, &shares, &Pool::new(1).unwrap()).unwrap().unwrap();
             let (mut away, mut moved) = (0.0, 0.0);
-            for (at, row) in ranges.iter().cloned().flatten().enumerate() {
+            for (at, &row) in rows.iter().enumerate() {
                 let mut rest = costs.clone();
-                rest[row] = 0.0;
+                rest[row] *= 1.0 - shares[row];
                 let without = solve(&rest);
                 for problem in 0..classes {
                     let value = |weights: &[f32]| phi.dot(row, &weights[problem * d..][..d]);

@@ -4,15 +4,13 @@
 //! With a symmetric map the problem is a linear SVM on φ(x) with features · nodes coordinates, so Newton's method in
 //! the primal continues from the weights that descent has reached.
 
-use std::ops::Range;
-
 use super::leave_one_out::SolvedRows;
 use crate::error::{Error, Result};
 use crate::expansion::{explicit, explicit_bytes};
 use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Block, Intercept, LinearObjective, Loss};
+use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, Loss};
 use crate::solve::Status;
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
@@ -41,7 +39,8 @@ impl PowerMeanParams {
     }
 
     /// Solves the problems, starting from the weights of `solution`; the decision values of held-out rows are by
-    /// leave-one-out in closed form, or if that is slow by a fit without each range.
+    /// leave-one-out in closed form, or if that is slow by a fit without each set. `shares` are those of a single sample
+    /// in the weight of each row.
     ///
     /// # Errors
     /// [`Error::TooShort`] if a time limit passed, which leaves `solution` as it was.
@@ -49,7 +48,7 @@ impl PowerMeanParams {
         &self,
         problem: &DualProblem<'_>,
         solution: &mut DualSolution,
-        held_out: &[Range<usize>],
+        (held_out, shares): (&[HeldOutRows], &[f64]),
         monitor: &Monitor<'_>,
     ) -> Result<()> {
         if monitor.ask() == Err(Stopped::TimeLimit) {
@@ -78,18 +77,18 @@ impl PowerMeanParams {
             costs: problem.costs,
             weights: &solved.weights,
         };
-        let loo_values = solved_rows.leave_one_out(held_out, &Pool::new(self.threads)?)?;
-        let ranges = if loo_values.is_some() { &[] } else { held_out };
+        let rows: Vec<usize> = held_out.iter().flat_map(HeldOutRows::rows).collect();
+        let loo_values = solved_rows.leave_one_out(&rows, shares, &Pool::new(self.threads)?)?;
+        let sets = if loo_values.is_some() { &[] } else { held_out };
         solution.held_out = loo_values.unwrap_or_else(|| vec![Vec::new(); n_problems]);
-        for range in ranges {
-            let mut costs = problem.costs.to_vec();
-            costs[range.clone()].fill(0.0);
+        for set in sets {
+            let costs = set.rest(problem.costs.to_vec());
             let mut rest = LinearObjective::monitored(&blocks, targets, &costs, kind, self.threads, *monitor)?;
             // From 0: at the solution the gap may be below this already, with weights that know the rows.
             let settings = NewtonSettings { tol: self.tol.max(PRIMAL_HELD_OUT_TOL), ..settings };
             let without = newton::solve(&mut rest, &settings, None, &monitor.without_progress())?;
             for (weights, values) in without.weights.chunks_exact(d).zip(&mut solution.held_out) {
-                values.extend(range.clone().map(|row| block.dot(row, weights) as f32));
+                values.extend(set.rows().map(|row| block.dot(row, weights) as f32));
             }
             if monitor.ask().is_err() {
                 solution.held_out.clear();

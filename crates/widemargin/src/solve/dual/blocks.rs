@@ -36,10 +36,11 @@ use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::HeldOutScores;
 use crate::solve::Status;
+use crate::tuning::DUAL_HELD_OUT_TOL;
 
 /// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
 /// number of threads, and a resumed descent takes the same steps. With it come the decision values of some rows from
-/// weights learned without them, which take one more pass; none if time is up.
+/// weights learned without them, from a second descent to a looser gap; none if time is up.
 ///
 /// # Errors
 /// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created, and errors of `blocks`
@@ -61,6 +62,17 @@ pub(crate) fn solve_blocks(
 
 /// The active problems of a shard.
 type Moving = descent::Moving<f32, LANES>;
+
+/// A visit of all rows.
+#[derive(Clone, Copy)]
+struct Round {
+    /// Its number, on which the order of the rows depends.
+    number: u32,
+    /// Whether no rows are skipped.
+    anew: bool,
+    /// The first rows of the block that are left out.
+    n_held_out: usize,
+}
 
 struct Descent<'a, E> {
     problem: &'a BlockProblem<'a>,
@@ -136,66 +148,70 @@ impl<'a, E: Entry> Descent<'a, E> {
         Ok((solution, held_out))
     }
 
-    /// The decision values of the first rows of the first block: their share of the weights is removed, and every other
-    /// row is visited once from there. Dual variables stay as they are stored.
+    /// The decision values of the first rows of the first block, from weights learned without them: as in memory by a
+    /// descent over the other rows from 0 to [`DUAL_HELD_OUT_TOL`], of at most as many rounds as the solution took. The blocks
+    /// stay the same, so that these rows are known, and their dual variables replace those of the solution.
     fn held_out_scores(&self) -> Result<HeldOutScores> {
-        struct Without {
-            pack: Pack<f32, LANES>,
-            lanes: Lanes<f32, LANES>,
-            values: Vec<Vec<f32>>,
-        }
-        let pack = |shard: &Range<usize>| {
-            let mut pack = Pack::new(&self.problems.frame, shard.clone().collect());
-            for (class, k) in shard.clone().enumerate() {
-                pack.weights.set(class, &self.problems.states[k].weights);
-            }
-            let mut lanes = Lanes::new(shard.len());
-            lanes.begin_epoch();
-            Without { pack, lanes, values: vec![Vec::new(); shard.len()] }
-        };
-        let mut all: Vec<Without> = self.shards.iter().map(pack).collect();
+        let mut all: Vec<Moving> = self.shards.iter().map(|shard| self.at_zero(shard)).collect();
         let deals = self.deals(None);
-        let mut is_late = false;
-        self.each_block(&deals, |block, rows, alphas| {
-            let n_rows = rows.rows.n_rows();
-            let held_out = if block == 0 { 0..held_out_of(self.blocks.n_rows(), n_rows) } else { 0..0 };
-            let coded = self.coded(rows);
-            let pass = self.pass(&coded, rows);
-            let order: Vec<u32> = (held_out.end as u32..n_rows as u32).collect();
-            let visited = self.pool.map_mut(&mut all, |_, Without { pack, lanes, .. }| {
-                pack.begin_rows(n_rows);
-                for class in 0..pack.problems.len() {
-                    pack.set_alphas(class, &alphas[pack.problems[class] * n_rows..][..n_rows], true);
+        let n_held_out = |block: usize, rows: &BlockRows| match block {
+            0 => held_out_of(self.blocks.n_rows(), rows.rows.n_rows()),
+            _ => 0,
+        };
+        let mut number = 0;
+        while all.iter().any(|one| one.lanes.live() != 0) {
+            number += 1;
+            all.iter_mut().for_each(|one| one.lanes.begin_epoch());
+            let mut is_late = false;
+            self.each_block(&deals, |block, rows, mut alphas| {
+                if number == 1 {
+                    alphas.fill(0.0);
                 }
-                pass.forget(pack, held_out.clone());
-                pass.epoch(pack, lanes, &order, false, self.monitor)
-            });
-            if visited.contains(&Err(Stopped::Cancelled)) {
-                return Err(Error::Cancelled { stage: "hold out" });
+                let round = Round { number, anew: number == 1, n_held_out: n_held_out(block, rows) };
+                is_late = self.visit_all(block, rows, &mut all, &mut alphas, round)?;
+                self.blocks.put_away(rows, &alphas)?;
+                Ok(!is_late)
+            })?;
+            if is_late {
+                return Ok(HeldOutScores::default());
             }
-            is_late = visited.contains(&Err(Stopped::TimeLimit));
-            Ok(!is_late)
-        })?;
-        let mut found = HeldOutScores::default();
-        if is_late {
-            return Ok(found);
+            for Moving { pack, lanes, .. } in &mut all {
+                lanes.end_epoch();
+                let has_ended = |class: usize| {
+                    let most = self.problems.states[pack.problems[class]].course.epochs;
+                    lanes.live() >> class & 1 == 1
+                        && (lanes.sums(class).estimate() <= DUAL_HELD_OUT_TOL || number >= most)
+                };
+                let frozen =
+                    (0..pack.problems.len()).filter(|class| has_ended(*class)).fold(0, |bits, at| bits | 1 << at);
+                lanes.freeze(frozen);
+            }
         }
-        self.each_block(&deals[..deals.len().min(1)], |_, rows, _| {
-            let held_out = 0..held_out_of(self.blocks.n_rows(), rows.rows.n_rows());
+        let mut found = HeldOutScores::default();
+        self.each_block(&deals[..deals.len().min(1)], |block, rows, _| {
+            let held_out = 0..n_held_out(block, rows);
             let coded = self.coded(rows);
             let pass = self.pass(&coded, rows);
-            self.pool.map_mut(&mut all, |_, Without { pack, values, .. }| {
+            let values = self.pool.map_mut(&mut all, |_, Moving { pack, .. }| {
+                let mut values = vec![Vec::with_capacity(held_out.len()); pack.problems.len()];
                 pass.each_score(held_out.clone(), pack, |_, scores| {
                     values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
                 });
+                values
             });
-            for row in held_out {
-                let values = all.iter().flat_map(|one| &one.values).map(|values| f64::from(values[row]));
+            for row in held_out.clone() {
+                let values = values.iter().flatten().map(|values| f64::from(values[row]));
                 found.push(values, rows.codes[row], rows.costs[row], 1.0);
             }
             Ok(true)
         })?;
         Ok(found)
+    }
+
+    /// All problems of a shard before the first round.
+    fn at_zero(&self, shard: &Range<usize>) -> Moving {
+        let pack = Pack::new(&self.problems.frame, shard.clone().collect());
+        Moving { shard: shard.clone(), pack, lanes: Lanes::new(shard.len()) }
     }
 
     /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
@@ -234,7 +250,8 @@ impl<'a, E: Entry> Descent<'a, E> {
         let mut is_late = false;
         let this = &*self;
         this.each_block(&deals, |block, rows, mut alphas| {
-            is_late = this.visit_all(block, rows, moving, &mut alphas)?;
+            let round = Round { number: this.rounds, anew: this.anew, n_held_out: 0 };
+            is_late = this.visit_all(block, rows, moving, &mut alphas, round)?;
             this.blocks.put_away(rows, &alphas)?;
             Ok(!is_late)
         })?;
@@ -244,7 +261,14 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// A pass of all shards over one block. True if the time limit ended it early.
-    fn visit_all(&self, block: usize, rows: &BlockRows, moving: &mut [Moving], alphas: &mut [f32]) -> Result<bool> {
+    fn visit_all(
+        &self,
+        block: usize,
+        rows: &BlockRows,
+        moving: &mut [Moving],
+        alphas: &mut [f32],
+        round: Round,
+    ) -> Result<bool> {
         let n_rows = rows.rows.n_rows();
         let mut rest = alphas;
         let mut at = 0;
@@ -256,7 +280,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             parts.push((one, mine));
         }
         let mut is_late = false;
-        for visit in self.pool.map_mut(&mut parts, |_, (one, alphas)| self.visit(block, rows, one, alphas)) {
+        for visit in self.pool.map_mut(&mut parts, |_, (one, alphas)| self.visit(block, rows, one, alphas, round)) {
             match visit {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 Err(Stopped::TimeLimit) => is_late = true,
@@ -267,18 +291,28 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// A pass over one block. `alphas` are those of the shard's problems, one column each.
-    fn visit(&self, block: usize, rows: &BlockRows, moving: &mut Moving, alphas: &mut [f32]) -> Result<(), Stopped> {
+    fn visit(
+        &self,
+        block: usize,
+        rows: &BlockRows,
+        moving: &mut Moving,
+        alphas: &mut [f32],
+        round: Round,
+    ) -> Result<(), Stopped> {
         let n_rows = rows.rows.n_rows();
         let Moving { shard, pack, lanes } = moving;
         let column = |k: usize| (k - shard.start) * n_rows..(k - shard.start + 1) * n_rows;
         pack.begin_rows(n_rows);
         for class in 0..pack.problems.len() {
-            pack.set_alphas(class, &alphas[column(pack.problems[class])], self.anew);
+            pack.set_alphas(class, &alphas[column(pack.problems[class])], round.anew);
         }
         let coded = self.coded(rows);
         let seed = mixed(self.problems.settings.seed, block as u64);
         let mut order = Order::new(n_rows, AdditiveRows::<E>::NEIGHBORS, seed);
-        let ended = self.pass(&coded, rows).epoch(pack, lanes, order.of(self.rounds), true, self.monitor);
+        if round.n_held_out > 0 {
+            order.retain(|row| row >= round.n_held_out);
+        }
+        let ended = self.pass(&coded, rows).epoch(pack, lanes, order.of(round.number), true, self.monitor);
         for class in 0..pack.problems.len() {
             pack.get_alphas(class, &mut alphas[column(pack.problems[class])]);
         }

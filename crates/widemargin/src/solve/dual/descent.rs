@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::{Certificate, StopRule};
 use super::coordinate::{Lanes, Real};
+use super::loss_terms::LossTerms;
 use super::order::Order;
 use super::pack::Pack;
 use super::rows::{DualRows, Pass};
 use super::settings::DualSettings;
 use super::weights::Frame;
 use crate::monitor::{Monitor, Progress, Stopped};
+use crate::problem::HeldOutRows;
 use crate::solve::Status;
 use crate::tuning::{DUAL_HELD_OUT_TOL, EPOCHS_PER_EXACT_PASS};
 
@@ -272,25 +274,25 @@ impl<R, T: Real> Descent<'_, R, T> {
         }
     }
 
-    /// The decision values of rows from weights learned without them, range by range: a descent over the other rows
-    /// from 0 to [`DUAL_HELD_OUT_TOL`], of at most as many epochs as the solution took. From the solution it
-    /// would begin near that gap, with dual variables that still depend on the rows held out. With a time limit that has
-    /// passed there are none.
-    pub fn hold_out<const L: usize>(&mut self, ranges: &[Range<usize>]) -> Result<(), Stopped>
+    /// The decision values of rows from weights learned without them, set by set: a descent over the other rows
+    /// from 0 to [`DUAL_HELD_OUT_TOL`], of at most as many epochs as the solution took. From the solution it would begin
+    /// near that gap, with dual variables that still depend on the rows held out. With a time limit that has passed
+    /// there are none.
+    pub fn hold_out<const L: usize>(&mut self, sets: &[HeldOutRows]) -> Result<(), Stopped>
     where
         R: DualRows<T, L>,
     {
         let mut values = vec![Vec::new(); self.problems.states.len()];
         let mut order = Order::new(self.pass.rows.n_rows(), R::NEIGHBORS, 0);
-        for range in ranges {
+        for set in sets {
+            let costs = set.rest(self.pass.terms.costs.to_vec());
+            let pass = Pass { terms: LossTerms { costs: &costs, ..self.pass.terms }, ..self.pass };
             let mut pack = Pack::<T, L>::new(&self.problems.frame, self.problems.range.clone().collect());
             pack.begin_rows(self.problems.n_rows);
             let mut lanes = Lanes::new(values.len());
             for epoch in 1.. {
-                let rest: Vec<u32> =
-                    order.of(epoch).iter().copied().filter(|row| !range.contains(&(*row as usize))).collect();
                 lanes.begin_epoch();
-                self.pass.epoch(&mut pack, &mut lanes, &rest, true, self.monitor)?;
+                pass.epoch(&mut pack, &mut lanes, order.of(epoch), true, self.monitor)?;
                 lanes.end_epoch();
                 let has_ended = |class: usize, course: &Course| {
                     lanes.live() >> class & 1 == 1
@@ -304,7 +306,7 @@ impl<R, T: Real> Descent<'_, R, T> {
                     break;
                 }
             }
-            self.pass.each_score(range.clone(), &pack, |_, scores| {
+            pass.each_score(set.rows(), &pack, |_, scores| {
                 values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
             });
         }

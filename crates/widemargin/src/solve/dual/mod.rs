@@ -33,6 +33,7 @@ use crate::expansion::{Entries, Entry};
 use crate::isa::Isa;
 use crate::monitor::{Monitor, Stopped};
 use crate::par;
+use crate::problem::HeldOutRows;
 use crate::solve::Status;
 
 pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
@@ -58,14 +59,14 @@ pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monit
 /// Rows whose decision values come from weights learned without them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HeldOut<'a> {
-    /// Held out one range after the other.
-    pub ranges: &'a [Range<usize>],
+    /// Held out one set after the other.
+    pub sets: &'a [HeldOutRows],
     /// Whether another method takes over at the limit of epochs, and holds the rows out itself.
     pub is_left_to_another: bool,
 }
 
-/// The same without the dual variables, but with the decision values of rows that are held out of a few more epochs,
-/// range by range ([`DualSolution::held_out`]).
+/// The same without the dual variables, but with the decision values of rows that are held out of other descents,
+/// set by set ([`DualSolution::held_out`]).
 pub(crate) fn solve_for_weights(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
@@ -131,8 +132,8 @@ impl Additive<'_> {
         descent.run()?;
         let is_limited = descent.problems.states.iter().any(|one| one.status() == Status::IterationLimit);
         let is_elsewhere = held_out.is_left_to_another && is_limited;
-        if !held_out.ranges.is_empty() && !is_elsewhere {
-            match descent.hold_out(held_out.ranges) {
+        if !held_out.sets.is_empty() && !is_elsewhere {
+            match descent.hold_out(held_out.sets) {
                 Err(Stopped::Cancelled) => return Err(()),
                 Ok(()) | Err(Stopped::TimeLimit) => {}
             }

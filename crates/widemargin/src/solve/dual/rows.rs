@@ -194,18 +194,10 @@ impl<R> Pass<'_, R> {
         }));
     }
 
-    /// Takes the share of some rows away from the weights: their dual variables are 0 then.
-    pub fn forget<T: Real, const L: usize>(&self, pack: &mut Pack<T, L>, rows: Range<usize>)
-    where
-        R: DualRows<T, L>,
-    {
-        self.add_rows(rows, pack, |_, _, alpha| -std::mem::replace(alpha, T::zero()));
-    }
-
     /// φ·w of some rows, for each class lane.
     pub fn each_score<T: Real, const L: usize>(
         &self,
-        rows: Range<usize>,
+        rows: impl Iterator<Item = usize>,
         pack: &Pack<T, L>,
         mut take: impl FnMut(usize, &[T]),
     ) where

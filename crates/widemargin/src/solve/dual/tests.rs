@@ -10,7 +10,7 @@ use super::order::Order;
 use super::*;
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
-use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest};
+use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, Loss, OneVsRest};
 use crate::similarity::AdditiveKernel;
 use crate::solve::newton::{self, NewtonSettings};
 use crate::tuning::SPARSE_EPOCHS;
@@ -52,7 +52,7 @@ fn held_out_scores_equal_those_of_a_refit() {
         let targets = OneVsRest::new(&codes, classes);
         let problem = DualProblem { rows: &rows, map: &map, targets, loss, costs: &costs };
         let targets = OneVsRest::new(&codes[held_out_rows.end..], classes);
-        let held_out = HeldOut { ranges: std::slice::from_ref(&held_out_rows), is_left_to_another: false };
+        let held_out = HeldOut { sets: &[HeldOutRows::whole(held_out_rows.clone())], is_left_to_another: false };
         let without = DualProblem { rows: &rest, targets, costs: &costs[held_out_rows.end..], ..problem };
         let found = solve_for_weights(&problem, &settings(), held_out, &Monitor::none()).unwrap();
         let without = solve(&without, &settings(), &Monitor::none()).unwrap();

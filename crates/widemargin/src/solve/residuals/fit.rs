@@ -131,7 +131,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
     let path = if is_pinball {
         let mut folds: Vec<Option<Folds>> =
             (0..k).map(|_| Folds::new(samples.weights, choice.seed)).collect::<Result<_>>()?;
-        walk(&costs, &constant, samples.weights, choosing, |c| {
+        walk(&costs, &constant, (samples.weights, samples.units), choosing, |c| {
             let of = |(output, folds): (usize, &mut Option<Folds>)| match folds {
                 Some(folds) => folds.loss(&task(output, patient), losses[output], c * factor(output)),
                 None => Ok([f64::INFINITY; 2]),
@@ -140,7 +140,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
         })?
     } else {
         let mut states: Vec<State> = (0..k).map(|_| State::new(samples.rows)).collect();
-        walk(&costs, &constant, samples.weights, choosing, |c| {
+        walk(&costs, &constant, (samples.weights, samples.units), choosing, |c| {
             let of = |(output, state): (usize, &mut State)| {
                 leave_one_out_loss(&task(output, patient), losses[output], c, samples.units, state)
             };
@@ -204,7 +204,7 @@ fn residual_spread(
             let constant = [loss_of_constant(task, loss)?];
             // Every other value will do.
             let coarse: Vec<f64> = grid.iter().step_by(2).copied().collect();
-            let path = walk(&coarse, &constant, task.weights, choosing, |c| {
+            let path = walk(&coarse, &constant, (task.weights, units), choosing, |c| {
                 Ok(vec![leave_one_out_loss(task, loss, c, units, &mut state)?])
             })?;
             state = State::new(task.rows);

@@ -44,20 +44,20 @@ pub(super) fn costs(
     Ok((last..=first).rev().map(|at| 0.5 / (unit * 10f64.powf(f64::from(at) / f64::from(per_decade)))).collect())
 }
 
-/// The estimates at values of C, ascending, until C is [`MAX_C_BEYOND_BEST`] times the best or the time is up;
-/// those that are not finite are omitted. `constant` has the loss of the best constant of each output, `weights` are
-/// those of the samples.
+/// The estimates at values of C, ascending, until C is [`MAX_C_BEYOND_BEST`] times the best or the time is up; those that are not finite
+/// are omitted. `constant` has the loss of the best constant of each output, `weights` are those of the samples, and the
+/// parts of them that leave-one-out removes.
 ///
 /// # Errors
 /// Those of `losses`; [`Error::Cancelled`].
 pub(super) fn walk(
     costs: &[f64],
     constant: &[f64],
-    weights: &[f64],
+    (weights, units): (&[f64], &[f64]),
     monitor: &Monitor<'_>,
     mut losses: impl FnMut(f64) -> Result<Vec<Moments>>,
 ) -> Result<Vec<Estimate>> {
-    let n_effective = effective_number(weights);
+    let n_effective = effective_number(weights, units);
     let (mut path, mut best): (Vec<Estimate>, Option<(f64, f64)>) = (Vec::new(), None);
     for (done, &c) in costs.iter().enumerate() {
         match monitor.ask() {

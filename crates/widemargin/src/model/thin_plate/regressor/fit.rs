@@ -102,7 +102,7 @@ impl ThinPlateRegressorParams {
             n_features,
             targets: targets.of_rows(&distinct.rows),
             weights: distinct.weights.clone(),
-            units: distinct.removed_weights(&distinct.weights),
+            units: distinct.removed_weights_of_targets(&codes),
             pool: &pool,
             monitor,
         };

@@ -105,7 +105,7 @@ impl Task<'_> {
         let gram = weighted_gram(kernel, &rows, d, &ones, self.pool)?;
         let polynomials = weighted_polynomials(&space, &rows, d, &ones);
         self.monitor.go_on("solve")?;
-        let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
+        let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
         let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;
         let errors = |lambdas: &[f64]| Ok(ridge.leave_one_out(lambdas));
@@ -155,7 +155,7 @@ impl Task<'_> {
         };
         let (all, weights) = some(0..n)?;
         let plan = BasisPlan::for_regression(kernel, bases, ColumnSums::of(&all, weights)?)?;
-        let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
+        let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
         let targets = RowTargets::of(&fitted, &by_row);
         let settled = plan.free_polynomials(n, (n, targets.total()), self.pool, |range| {

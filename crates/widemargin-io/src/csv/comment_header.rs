@@ -1,0 +1,67 @@
+//! A comment right above a table may have the names of its columns, as NumPy writes them.
+
+use csv::ByteRecord;
+
+use super::columns::{has_known_name, known_table};
+use super::delimiter::is_comment;
+use super::first_line::{self, FirstLine};
+use super::header::{LABEL_NAMES, is_one_of};
+use super::records::Records;
+use crate::error::Result;
+use crate::options::ReadOptions;
+use crate::problem::{Problem, shown};
+
+/// Skips the comment above the table unless it has the names of the columns.
+///
+/// # Errors
+/// For one that could be either.
+pub(super) fn settle(records: &mut Records, options: &ReadOptions) -> Result<()> {
+    if is_comment(records.first().0) && !has_names(records, options)? {
+        records.skip_comment();
+    } else {
+        records.uncomment();
+    }
+    Ok(())
+}
+
+fn has_names(records: &Records, options: &ReadOptions) -> Result<bool> {
+    let (comment, rows) = records.first();
+    let rows: Vec<&ByteRecord> = rows.collect();
+    let [first, others @ ..] = &rows[..] else { return Ok(true) };
+    let of_columns = known_table(options);
+    let trained = options.trained.as_deref().or(of_columns.as_ref());
+    let is_header = |line: &ByteRecord, others: &[&ByteRecord]| {
+        has_known_name(line, options, trained) || first_line::of(line, others, records.numbers) == FirstLine::Names
+    };
+    if options.header == Some(false) || is_header(first, others) {
+        return Ok(false);
+    }
+    let names = without_sign(comment);
+    let is_known = has_known_name(comment, options, trained) || has_known_name(&names, options, trained);
+    if options.header == Some(true) || is_known || names.iter().any(|cell| is_one_of(cell, &LABEL_NAMES)) {
+        return Ok(true);
+    }
+    // A model knows the names that its tables have. A row that is left out has numbers, and values of other rows.
+    let has_number = || names.iter().any(|cell| records.numbers.number(cell.trim_ascii()).is_some());
+    if trained.is_some() || has_number() || first_line::of(&names, &rows, records.numbers) == FirstLine::Sample {
+        return Ok(false);
+    }
+    if names.iter().all(|cell| !cell.trim_ascii().contains(&b' ')) {
+        return Ok(true);
+    }
+    let cells: Vec<String> = comment.iter().take(4).map(|cell| format!("'{}'", shown(cell.trim_ascii()))).collect();
+    let more = if comment.len() > cells.len() { ", …" } else { "" };
+    let text = format!("{}{more} could be the names of the columns, or a comment", cells.join(", "));
+    let help = "pass --header yes if they are names, --header no if the line is a comment";
+    Err(records.first_problem(Problem::new(text).help(help)))
+}
+
+/// The cells of a comment without the sign in front of the first, where a blank separates them.
+pub(super) fn without_sign(comment: &ByteRecord) -> ByteRecord {
+    let uncommented = |cell: &[u8]| cell.strip_prefix(b"# ").map(|name| name.trim_ascii().to_vec());
+    let name = comment.get(0).and_then(uncommented).filter(|name| !name.is_empty());
+    match name {
+        Some(name) => std::iter::once(&name[..]).chain(comment.iter().skip(1)).collect(),
+        None => comment.clone(),
+    }
+}

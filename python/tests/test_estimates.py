@@ -161,8 +161,11 @@ def test_equal_samples_are_estimated_as_the_largest_class(method, C):
     assert fitted.estimated_score_ == pytest.approx(0.65, abs=0.01)
 
 
-@pytest.mark.parametrize("C", [None, 1.0])
-@pytest.mark.parametrize("method", ["basis expansion", "thin plate", "power mean"])
+@pytest.mark.parametrize(
+    ("method", "C"),
+    # Refits of the power mean SVM at C = 1 are constants of different classes here, and their errors no sample of one.
+    [(method, C) for method in ("basis expansion", "thin plate") for C in (None, 1.0)] + [("power mean", None)],
+)
 def test_class_weights_near_chance_leave_the_estimate_as_it_is(method, C):
     def noise(seed):
         rng = np.random.default_rng(seed)

@@ -230,6 +230,9 @@ pub(crate) const SLOW_COMPARISON_TOL: f64 = 5e-2;
 pub(crate) const HELD_OUT_PATH_TOL: f64 = 3e-2;
 /// Relative gap of Newton fits without some rows of the power mean SVM.
 pub(crate) const PRIMAL_HELD_OUT_TOL: f64 = 1e-1;
+/// Samples from which on the R² of the best of several similarities is within three standard errors of new samples'
+/// (python/tests/test_properties.py).
+pub(crate) const MIN_SAMPLES_OF_REGRESSION_ESTIMATE: usize = 150;
 /// Samples held out of a fit, at most (decision 0030).
 pub(crate) const MAX_HELD_OUT: usize = 2000;
 /// Samples held out of a path, at most (decision 0030).

@@ -164,8 +164,10 @@ impl Distinct {
 /// same weight, or the smallest weight if they are multiples of none.
 fn unit_of(weights: &[f64]) -> f64 {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    let divisor = weights.iter().copied().fold(0.0, common_divisor);
-    if divisor > MIN_COMMON_DIVISOR * least { divisor.max(1.0) } else { least.max(1.0) }
+    let common = weights.iter().try_fold(0.0, |divisor, weight| {
+        Some(common_divisor(divisor, *weight)).filter(|divisor| *divisor > MIN_COMMON_DIVISOR * least)
+    });
+    common.unwrap_or(least).max(1.0)
 }
 
 /// The greatest common divisor, by Euclid's algorithm.

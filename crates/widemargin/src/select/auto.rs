@@ -749,10 +749,10 @@ mod tests {
             let params = AutoParams { methods: methods.to_vec(), ..AutoParams::default() };
             params.fit_with(&SamplesView::Other(&samples), &labels, Some(&weights), &Monitor::none())
         };
-        let [basis_expansion, thin_plate, power_mean] =
-            AutoMethod::ALL.map(|method| fit(&[method]).unwrap_err().to_string());
-        let all = fit(&AutoMethod::ALL).unwrap_err().to_string();
-        for (method, alone) in AutoMethod::ALL.iter().zip([&basis_expansion, &thin_plate, &power_mean]) {
+        let methods = [AutoMethod::BasisExpansion, AutoMethod::ThinPlate];
+        let all = fit(&methods).unwrap_err().to_string();
+        for method in methods {
+            let alone = fit(&[method]).unwrap_err().to_string();
             let (_, reason) = alone.split_once(&format!("a method that can be fitted: {method}: ")).unwrap();
             assert!(all.contains(&method.to_string()) && all.contains(reason), "{reason} in {all}");
             assert!(!reason.is_empty() && reason.len() < 200, "{reason}");

@@ -3,7 +3,7 @@
 use csv::ByteRecord;
 
 use super::columns::{has_known_name, known_table};
-use super::delimiter::is_comment;
+use super::delimiter::{is_comment, without_sign};
 use super::first_line::{self, FirstLine};
 use super::header::{LABEL_NAMES, is_one_of};
 use super::records::Records;
@@ -54,14 +54,4 @@ fn has_names(records: &Records, options: &ReadOptions) -> Result<bool> {
     let text = format!("{}{more} could be the names of the columns, or a comment", cells.join(", "));
     let help = "pass --header yes if they are names, --header no if the line is a comment";
     Err(records.first_problem(Problem::new(text).help(help)))
-}
-
-/// The cells of a comment without the sign in front of the first, where a blank separates them.
-pub(super) fn without_sign(comment: &ByteRecord) -> ByteRecord {
-    let uncommented = |cell: &[u8]| cell.strip_prefix(b"# ").map(|name| name.trim_ascii().to_vec());
-    let name = comment.get(0).and_then(uncommented).filter(|name| !name.is_empty());
-    match name {
-        Some(name) => std::iter::once(&name[..]).chain(comment.iter().skip(1)).collect(),
-        None => comment.clone(),
-    }
 }

@@ -85,6 +85,16 @@ fn lines(text: &[u8], delimiter: u8, quoting: bool) -> Vec<ByteRecord> {
     lines.filter(|line| !is_blank(line)).take(DELIMITER_LINES).collect()
 }
 
+/// The cells of a comment without the sign in front of the first, where a blank separates them.
+pub(super) fn without_sign(comment: &ByteRecord) -> ByteRecord {
+    let uncommented = |cell: &[u8]| cell.strip_prefix(b"# ").map(|name| name.trim_ascii().to_vec());
+    let name = comment.get(0).and_then(uncommented).filter(|name| !name.is_empty());
+    match name {
+        Some(name) => std::iter::once(&name[..]).chain(comment.iter().skip(1)).collect(),
+        None => comment.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

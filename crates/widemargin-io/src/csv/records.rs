@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
-use super::comment_header::without_sign;
-use super::delimiter::{delimiter_of, in_every_line, is_comment};
+use super::delimiter::{delimiter_of, in_every_line, is_comment, without_sign};
 use super::first_line::{self, FirstLine};
 use super::number::Numbers;
 use super::quotes::{BadQuote, Checked};

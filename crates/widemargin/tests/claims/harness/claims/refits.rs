@@ -140,8 +140,8 @@ fn cases() -> Vec<Case> {
     cases.into_iter().map(balanced).collect()
 }
 
-/// The values of each sample by a refit without it, or without one copy where another sample is at its place, and the
-/// refits.
+/// The values of each sample by a refit without it, or of classes without one copy where another sample is at its place,
+/// and the refits.
 fn refits(case: &Case, model: &Model) -> Vec<(Vec<f64>, Model)> {
     let weights = case.training.weights.clone().unwrap_or_else(|| vec![1.0; N]);
     let mut method = case.method.clone().c(CChoice::Value(model.c()[0]));
@@ -150,7 +150,9 @@ fn refits(case: &Case, model: &Model) -> Vec<(Vec<f64>, Model)> {
     }
     let one = |row: usize| Samples::select(&case.training.samples, &[row]);
     let without = |row: usize| {
-        let is_contested = (0..N).any(|other| other != row && one(other) == one(row));
+        // Targets that are unlike all others are no independent draws.
+        let are_draws = matches!(case.training.answers, Answers::Labels(_));
+        let is_contested = are_draws && (0..N).any(|other| other != row && one(other) == one(row));
         let mut fewer = weights.clone();
         fewer[row] -= if is_contested { fewer[row].min(1.0) } else { fewer[row] };
         let refit = fit(&method, &case.training, &fewer);

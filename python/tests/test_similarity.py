@@ -1007,3 +1007,17 @@ def test_slash_and_angle_bracket_join_a_spec_alike():
     X = RNG.normal(size=(20, 3))
     svc = wm.BasisExpansionSVC("mean-norm/rbf:gamma=1", n_basis=5).fit(X, np.arange(20) % 2)
     assert svc.similarity_ == "mean-norm/rbf:gamma=1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "remedy"),
+    [("znorm/rbf", "znorm/dtw"), ("hog:cell=4/dtw", "hog:cell=4/rbf"), ("tfidf/edit", "tfidf/features")],
+)
+def test_of_steps_that_do_not_go_together_the_last_is_named(spec, remedy):
+    with pytest.raises(ValueError, match=f"similarity='{spec}' compares no samples: .* which '{remedy}' does"):
+        wm.BasisExpansionSVC(spec).fit(["ab", "cd"], [0, 1])
+
+
+def test_bases_are_counted_from_0():
+    with pytest.raises(ValueError, match="'basis' parameter of BasisExpansionSVC has the row -1"):
+        wm.BasisExpansionSVC("rbf", basis=[0, -1]).fit([[0.0], [1.0]], [0, 1])

@@ -71,3 +71,25 @@ def test_a_limit_is_kept_and_what_is_said_of_the_fit_is_true(estimator):
         assert abs(fitted.estimated_score_ - score) <= 3 * np.hypot(fitted.estimated_score_std_, 0.008)
     elif is_classifier(fitted):
         assert "the error is not estimated" in " ".join(fitted.report_["notes"] + fitted.report_["warnings"])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [wm.AutoRegressor, wm.AutoSVC])
+def test_a_comparison_of_methods_shares_the_limit_with_the_fit(estimator, monkeypatch):
+    limits = []
+    for cls in estimator._classes.values():
+
+        def fit(self, *args, fit=cls.fit, **kwargs):
+            limits.append(self.time_limit)
+            return fit(self, *args, **kwargs)
+
+        monkeypatch.setattr(cls, "fit", fit)
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(1100, 2)))
+    y = X[:, 0] + (X[:, 1] > 1) if estimator is wm.AutoRegressor else (X[:, 0] > 1).astype(int)
+    found = estimator(time_limit=1000, cv=2).fit(X, y)
+    assert len(limits) == 2 * len(estimator._classes) + 1
+    assert all(limit <= 250 for limit in limits[:2])
+    assert all(limit <= 500 for limit in limits[:-1])
+    assert 500 < limits[-1] < 1000
+    assert found.score(X, y) > 0.8

@@ -131,6 +131,10 @@ def basis_of(estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
             f"The 'basis' parameter of {type(estimator).__name__} must be one of {names} or the rows of the bases "
             f"(a one-dimensional array of integers). Got {basis!r} instead."
         )
+    if rows.min() < 0:
+        raise ValueError(
+            f"The 'basis' parameter of {type(estimator).__name__} has the row {rows.min()}: rows are counted from 0"
+        )
     return "index", np.ascontiguousarray(rows, dtype=np.int64)
 
 

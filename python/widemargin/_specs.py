@@ -549,6 +549,13 @@ def _accepted_kinds(specs: list[str]) -> list[str]:
     if not specs:
         return []
     each = [_core.accepted_kinds([spec]) for spec in specs]
+    for spec in (spec for spec, nouns in zip(specs, each, strict=True) if not nouns):
+        *before, last = spec.split("/")
+        usual = "/".join([*before, DESCRIPTORS[before[-1].partition(":")[0]]["usual"]]) if before else "rbf"
+        raise ValueError(
+            f"similarity={spec!r} compares no samples: {last.partition(':')[0]} does not compare what the descriptor "
+            f"before it returns, which {usual!r} does"
+        )
     common = [noun for noun in each[0] if all(noun in nouns for nouns in each)]
     if not common:
         listed = "; ".join(f"'{spec}' takes {' or '.join(nouns)}" for spec, nouns in zip(specs, each, strict=True))

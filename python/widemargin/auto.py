@@ -84,12 +84,15 @@ class Auto(FittedModel):
         weights = self._weights(sample_weight, n_samples)
         began, models, candidates = time.perf_counter(), {}, []
         self._scoring()
-        splits = self._splits(y, n_samples, groups)
-        for method in self._methods():
+        splits, methods = self._splits(y, n_samples, groups), self._methods()
+        for at, method in enumerate(methods):
             start = time.perf_counter()
+            ends = None
+            if self.time_limit is not None:
+                ends = start + max(began + self.time_limit / 2 - start, 0.0) / (len(methods) - at)
             row: dict[str, Any] = {"params": {"method": method}, "n_samples": n_samples}
             try:
-                measured, models[method] = self._compared(method, (X, y, weights), n_samples, splits)
+                measured, models[method] = self._compared(method, (X, y, weights), n_samples, splits, ends)
                 row |= measured
             except (ValueError, TypeError) as error:
                 row["problem"] = str(error)
@@ -125,25 +128,36 @@ class Auto(FittedModel):
         return list(folds.split(np.empty(n_samples), y, groups))
 
     def _compared(
-        self, method: str, data: tuple[Any, Any, Any], n_samples: int, splits: list[Any] | None
+        self,
+        method: str,
+        data: tuple[Any, Any, Any],
+        n_samples: int,
+        splits: list[Any] | None,
+        ends: float | None,
     ) -> tuple[dict[str, Any], Any]:
         """The mean score of a method on the folds; without folds that of leave-one-out, and the fit if it is on all
-        samples."""
+        samples. The fits share the time up to `ends`, if there is a limit."""
         if self.kind_ != "table" and "kind" not in self._classes[method]._get_param_names():
             raise ValueError(f"{self._classes[method].__name__} takes tables, not {self.kind_}")
 
         def some(rows: Any) -> tuple[Any, ...]:
             return tuple(None if one is None else pick(one, np.asarray(rows)) for one in data)
 
+        def timed(*samples: Any, n_left: int) -> Any:
+            estimator = self._made(method)
+            if ends is not None:
+                estimator.set_params(time_limit=max(ends - time.perf_counter(), 0.0) / n_left)
+            return estimator.fit(*samples).set_params(time_limit=None)
+
         if splits is None:
             rows = np.sort(np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED])
             is_all = len(rows) == n_samples
-            fitted = self._made(method).fit(*(data if is_all else some(rows)))
+            fitted = timed(*(data if is_all else some(rows)), n_left=1)
             measured = {"score": fitted.estimated_score_, "std": fitted.estimated_score_std_}
             return measured | {"n_samples": len(rows)}, fitted if is_all else None
         scores = []
-        for train, test in splits:
-            fitted = self._made(method).fit(*some(train))
+        for at, (train, test) in enumerate(splits):
+            fitted = timed(*some(train), n_left=len(splits) - at)
             scorer = check_scoring(fitted, self._scoring())
             scores.append(float(scorer(fitted, *some(test)[:2])))
         return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None
@@ -195,7 +209,8 @@ class AutoSVC(Auto, MarginClassifier):
     time_limit : float or None, default=None
         Limit in seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all
         samples, the model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the
-        same way, once a method has been fitted. The comparison by other scores and folds is not limited.
+        same way, once a method has been fitted. Of a comparison by other scores and folds half of the limit is for
+        the comparison, the rest for the fit of the best method.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
         The kind of samples, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
@@ -299,7 +314,8 @@ class AutoRegressor(Auto, FittedRegressor):
         Seed of the samples on which methods are compared.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Limit in seconds for the fit of the best method, minus the time of the comparison, which is not limited.
+        Limit in seconds. Half of it is for the comparison, the rest for the fit of the best method. If it does not
+        allow a fit on all samples, the model is fitted to as many as it allows, and a warning states their number.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
         The kind of samples, as in `BasisExpansionSVC`.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"

@@ -14,7 +14,7 @@ import widemargin as wm
 
 
 class Sleeping:
-    """A similarity of numbers whose time is that of waiting, of which a busy machine has as much as any other."""
+    """A similarity of numbers that sleeps, so that its time does not depend on how busy the machine is."""
 
     def __init__(self, seconds_per_pair):
         self.seconds_per_pair = seconds_per_pair

@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn equal_samples_with_equal_targets_are_draws_if_targets_recur() {
-        // 40 points, each with two targets, of which one comes twice.
+        // 40 points, each with two targets, one of them repeated.
         let contents: Vec<u128> = (0..120).map(|i| (i / 3) << 64).collect();
         let of = |codes: &[u32]| {
             let found = find(&contents, codes, &[1.0; 120], 0, 1);

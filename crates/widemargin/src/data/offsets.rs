@@ -1,10 +1,10 @@
 //! Offsets of columns far from 0, such as map coordinates and times, subtracted before the conversion to single
 //! precision.
 
-use crate::tuning::{CONSTANT_SPREAD, MAX_OFFSET};
 use std::sync::Arc;
 
 use super::Rows;
+use crate::tuning::{CONSTANT_SPREAD, MAX_OFFSET};
 
 /// The offset of each column.
 pub type Offsets = Arc<[f64]>;

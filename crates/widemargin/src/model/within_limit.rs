@@ -212,7 +212,7 @@ mod tests {
         assert!(matches!(fitted(LARGE, |_| Err(too_short())).1, Err(Error::TooShort { .. })));
     }
 
-    /// The samples that a fit is on whose time is `seconds` of their number, of which a limit of 5 seconds allows a part;
+    /// The samples used under a limit of 5 seconds by a fit that takes `seconds(n)` on n samples;
     /// and the time that passes.
     fn fitted_in_five_seconds(size: Size, seconds: impl Fn(usize) -> f64) -> (usize, f64) {
         let (now, fitted) = (Cell::new(0.0), Cell::new(0));

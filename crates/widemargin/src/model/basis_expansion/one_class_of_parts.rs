@@ -50,8 +50,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         check_numbers(quantile, shrinkage)?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
-        let mut rows = Remote::<RidgeRows, _>::new(workers);
-        let rows = &mut rows;
+        let rows = &mut Remote::<RidgeRows, _>::new(workers);
         let ridge = PartedRidge::new(rows, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);

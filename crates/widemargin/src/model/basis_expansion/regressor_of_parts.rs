@@ -16,14 +16,14 @@ use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
 use crate::tuning::MAX_PARTED_FEATURES;
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// Trains on the features of an expansion that workers hold, with the standardized targets of the same rows. Equal samples are not
-    /// merged.
+    /// Trains on the features of an expansion that workers hold, with the standardized targets of the same rows. Equal
+    /// samples are not merged.
     ///
     /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine.
-    /// Other losses are minimized by Newton's method: two queries a step (three for the quantile loss) and four more at each C, hundreds in all if C
-    /// and ε are selected, each with a number for each row in the query or the answer. Their estimates of the error are
-    /// those of one machine, except that the folds of the quantile loss are drawn among all samples, not among those
-    /// that differ, which may choose another C.
+    /// Other losses are minimized by Newton's method: two queries a step (three for the quantile loss) and four more at
+    /// each C, hundreds in all if C and ε are selected, each with a number for each row in the query or the answer.
+    /// Their estimates of the error are those of one machine, except that the folds of the quantile loss are drawn
+    /// among all samples, not among those that differ, which may choose another C.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C or loss, or too many features for the sums of their

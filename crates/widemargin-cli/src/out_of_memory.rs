@@ -13,6 +13,10 @@ static HELP: AtomicPtr<&'static str> = AtomicPtr::new(std::ptr::null_mut());
 #[cfg(unix)]
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
+/// Whether a thread is writing the message.
+#[cfg(unix)]
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
 /// Says so where memory is not enough.
 #[cfg(unix)]
 pub fn listen(command: &Command) {
@@ -23,7 +27,7 @@ pub fn listen(command: &Command) {
         before(panic);
     }));
     HELP.store(Box::into_raw(Box::new(help(command))), Ordering::SeqCst);
-    let action = SigAction::new(SigHandler::Handler(report), SaFlags::SA_RESETHAND, SigSet::empty());
+    let action = SigAction::new(SigHandler::Handler(report), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler makes no allocation and takes no lock: it writes bytes and ends the process.
     let _ = unsafe { sigaction(Signal::SIGABRT, &action) };
 }
@@ -46,8 +50,12 @@ fn help(command: &Command) -> &'static str {
 #[cfg(unix)]
 extern "C" fn report(_: nix::libc::c_int) {
     if PANICKED.load(Ordering::SeqCst) {
-        // The handler is gone: the process ends as it would have.
+        // The process ends as it would have: `abort` removes a handler that returns.
         return;
+    }
+    while REPORTED.swap(true, Ordering::SeqCst) {
+        // Several threads may be out of memory: the first one ends the process.
+        nix::unistd::pause();
     }
     let write = |text: &str| {
         // SAFETY: the bytes are those of the text, and standard error is open or the write fails.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from compared import expected_error
@@ -262,3 +264,35 @@ def test_C_of_a_spline_on_bases_is_the_best_of_a_path():
     assert scores[1.0] >= max(scores.values()) - 0.01, scores
     assert max(scores.values()) - min(scores.values()) > 0.05, scores
     assert chosen.estimated_score_ == pytest.approx(scores[1.0], abs=0.045)
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1e-4, 1e4, 1e9])
+@pytest.mark.parametrize(
+    "estimator",
+    [wm.BasisExpansionSVC, wm.ThinPlateSVC, wm.PowerMeanSVC, wm.BasisExpansionRegressor, wm.ThinPlateRegressor],
+)
+def test_another_unit_of_weights_is_another_unit_of_C(estimator, factor):
+    X, y = load_wine(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, len(y[::2]))
+    model = estimator().fit(X[::2], y[::2], sample_weight=weights)
+    other = estimator().fit(X[::2], y[::2], sample_weight=factor * weights)
+    assert other.C_ * factor == pytest.approx(model.C_, rel=0.3)
+    assert other.estimated_score_ == pytest.approx(model.estimated_score_, abs=0.03)
+    assert other.score(X[1::2], y[1::2]) == pytest.approx(model.score(X[1::2], y[1::2]), abs=0.03)
+
+
+@pytest.mark.parametrize("method", CLASSIFIERS)
+def test_class_weights_that_pay_in_accuracy_are_no_fault(method):
+    """Balanced classes are worth more errors than there are samples of the small class; equal samples are not."""
+
+    def messages(X, y):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = CLASSIFIERS[method](class_weight="balanced").fit(np.abs(X), y)
+        return model, [str(one.message) for one in caught if "no better than" in str(one.message)]
+
+    X, y = overlapping(1500, 0.06, 1)
+    model, said = messages(X + 4, y)
+    assert model.estimated_score_ < 1 - np.mean(y) and said == []
+    _, said = messages(np.ones((300, 3)), np.arange(300) % 10 == 0)
+    assert said

@@ -187,3 +187,12 @@ def test_precomputed_similarities():
     assert given.offset_ == pytest.approx(own.offset_, abs=1e-5)
     scores = given.score_samples(rbf_kernel(new, X, gamma=0.25))
     np.testing.assert_allclose(scores, own.score_samples(new), atol=1e-5)
+
+
+def test_columns_in_different_units_are_warned_of():
+    X = normal(300, 0) * [1, 1, 1, 1000]
+    outlier = [[8.0, 0, 0, 0]]
+    with pytest.warns(UserWarning, match="spreads of columns differ by a factor of .*z-score/rbf"):
+        assert wm.BasisExpansionOneClass().fit(X).predict(outlier) == 1
+    # The remedy.
+    assert wm.BasisExpansionOneClass("z-score/rbf").fit(X).predict(outlier) == -1

@@ -66,6 +66,9 @@ def test_a_limit_is_kept_and_what_is_said_of_the_fit_is_true(estimator):
         return
     # Seconds of the processor, which do not depend on other programs.
     assert time.process_time() - started < 3
+    if len(getattr(fitted, "basis_indices_", [])):
+        # Those of a fit of some samples, too.
+        np.testing.assert_array_equal(fitted.basis_, X[fitted.basis_indices_].astype(np.float32))
     if is_classifier(fitted) and np.isfinite(fitted.estimated_score_):
         score = fitted.score(X[20_000:], y[20_000:])
         assert abs(fitted.estimated_score_ - score) <= 3 * np.hypot(fitted.estimated_score_std_, 0.008)

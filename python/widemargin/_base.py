@@ -228,7 +228,15 @@ class FittedModel(LimitedMixin):
         for text in self.report_["warnings"]:
             if text.startswith(("not converged", "the time limit passed", "interrupted")):
                 warn(text, ConvergenceWarning)
-            elif any(part in text for part in ("no better than", " lies so far from 0 ", " is not symmetric: ")):
+            elif any(
+                part in text
+                for part in (
+                    "no better than",
+                    " lies so far from 0 ",
+                    " is not symmetric: ",
+                    "spreads of columns differ",
+                )
+            ):
                 warn(text)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)

@@ -419,6 +419,8 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     Parameters
     ----------
     similarity : str, object of `widemargin.similarity`, callable, or list of these, default="rbf"
+        Of columns in different units, such as "z-score/rbf", which standardizes them: otherwise those of small spread
+        hardly count.
     n_basis : int or "auto", default="auto"
         The largest number of bases. "auto" is 500, and at most half of the distinct samples, so that the other half
         determines the threshold; with fewer than 20 samples it is all.

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::slice::from_ref;
 
-use widemargin::data::{Labels, Resources, Targets};
+use widemargin::data::{Labels, Resources, SamplesView, Targets};
 use widemargin::model::{
     AnyModel, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, EXACT_UP_TO,
     PowerMeanParams, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
-use widemargin::select::{AutoMethod, AutoParams, RegressionScoring, SimilaritySearch};
+use widemargin::select::{
+    AutoMethod, AutoParams, RegressionScoring, SimilaritySearch, outlier_similarity, uneven_columns,
+};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel, ScalarKernel};
 use widemargin::{Error, Result};
 use widemargin_io::{Samples, Store};
@@ -93,7 +95,7 @@ macro_rules! fitted {
     };
 }
 
-/// The same with the similarity that a search chooses.
+/// The choice of a search, and the same with its similarity.
 macro_rules! searched {
     ($search:expr, $params:expr, $data:expr, $answers:expr, $monitor:expr) => {{
         let found = match $data {
@@ -101,7 +103,8 @@ macro_rules! searched {
             Data::Store(store, _) => $search.choose(store, $answers, None, $monitor)?,
         };
         let params = $params.clone().with_choice(&found)?;
-        Box::new(fitted!(params, Samples::view, $data, $answers, $monitor).with_notes(found.summary()))
+        let model = fitted!(params, Samples::view, $data, $answers, $monitor).with_notes(found.summary());
+        (found, model)
     }};
 }
 
@@ -215,7 +218,7 @@ fn basis_expansion(choice: &Choice, common: &Common) -> Result<Fit, Failure> {
     let search = SimilaritySearch::of(&params, &specs, normalization, counts);
     let search = search.choosing_loss(&params, choice.text("loss").is_none());
     Ok(Box::new(move |data, answers, monitor| {
-        Ok(AnyModel::Classifier(searched!(search, params, data, answers.classes(), monitor)))
+        Ok(AnyModel::Classifier(Box::new(searched!(search, params, data, answers.classes(), monitor).1)))
     }))
 }
 
@@ -231,7 +234,14 @@ fn regression(choice: &Choice, common: &Common) -> Result<Fit, Failure> {
     params.check()?;
     let search = SimilaritySearch::of_regression(&params, &specs, normalization);
     Ok(Box::new(move |data, answers, monitor| {
-        Ok(AnyModel::Regressor(searched!(search, params, data, answers.numbers(), monitor)))
+        let (found, model) = searched!(search, params, data, answers.numbers(), monitor);
+        Ok(AnyModel::Regressor(Box::new(match data {
+            Data::Samples(samples, weights) => {
+                let answers = (answers.numbers(), weights);
+                search.confirmed((&params, &found), model, &samples.view()?, answers, monitor)?
+            }
+            Data::Store(..) => model,
+        })))
     }))
 }
 
@@ -256,8 +266,11 @@ fn outliers(choice: &Choice, common: &Common) -> Result<Fit, Failure> {
             unreachable!("samples in blocks are refused for outlier detection")
         };
         let view = samples.view()?;
-        let similarity = AnySimilarity::new(&specs_or_default(&specs, view.kind())?)?;
-        Ok(AnyModel::OneClass(Box::new(params.clone().with_similarity(similarity).fit_with(&view, weights, monitor)?)))
+        let specs = if specs.is_empty() { vec![usual_similarity(&view, weights)?.to_owned()] } else { specs.clone() };
+        let similarity = AnySimilarity::new(&specs)?;
+        let warning = uneven_columns(&view, weights, &similarity)?;
+        let model = params.clone().with_similarity(similarity).fit_with(&view, weights, monitor)?;
+        Ok(AnyModel::OneClass(Box::new(model.with_warnings(warning))))
     }))
 }
 
@@ -273,16 +286,12 @@ fn similarities(choice: &Choice) -> Result<Vec<String>, Failure> {
     Ok(specs)
 }
 
-/// The similarities, or rbf of vectors: there are no labels by which to choose.
-fn specs_or_default(specs: &[String], kind: &'static str) -> Result<Vec<String>> {
-    match (specs, kind) {
-        ([_, ..], _) => Ok(specs.to_vec()),
-        ([], "vectors") => Ok(vec!["rbf".into()]),
-        ([], kind) => {
-            let expected = format!("one of {kind}: there are no labels by which to choose it");
-            Err(parameter("similarity", "auto", expected))
-        }
-    }
+/// The similarity of vectors where none is given; there are no labels by which to choose another.
+fn usual_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<&'static str> {
+    outlier_similarity(samples, weights)?.ok_or_else(|| {
+        let expected = format!("one of {}: there are no labels by which to choose it", samples.kind());
+        parameter("similarity", "auto", expected)
+    })
 }
 
 /// Whether samples in blocks can be fitted: the exact solver of thin plate models holds all in memory.

@@ -27,7 +27,7 @@ enum FileLabels {
 }
 
 impl FileLabels {
-    /// The labels of a file: of a `.npy` file a vector of integers or text, or a matrix of indicators; of a `.csv` or
+    /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of a `.csv` or
     /// `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per line in the
     /// order of the samples and no header.
     fn read(path: &Path) -> Result<FileLabels> {
@@ -119,9 +119,9 @@ fn of_column(mut records: Records) -> Result<FileLabels> {
 
 fn of_array(input: Input) -> Result<FileLabels, Failure> {
     let mut array = Array::open(input)?;
-    match array.header.shape.len() {
-        1 => Ok(FileLabels::Classes(array.labels()?)),
-        2 => Ok(FileLabels::Indicators(indicators::of_array(&mut array)?)),
+    match array.header.shape[..] {
+        [_] | [_, 1] => Ok(FileLabels::Classes(array.labels()?)),
+        [_, _] => Ok(FileLabels::Indicators(indicators::of_array(&mut array)?)),
         _ => Err(array.header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into()),
     }
 }

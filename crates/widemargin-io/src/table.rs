@@ -108,7 +108,7 @@ impl Table {
             };
             let help = match names {
                 Some(names) => format!("name the label column with --label: {}", list(&names)),
-                None => "name the label column with --label, or use a format that has them".to_owned(),
+                None => "pass a file that has the label of each sample with --label-file".to_owned(),
             };
             Problem::new("no labels").help(help).of(file)
         })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassMetadata};
+use widemargin::select::uneven_columns;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::basis_expansion::basis_choice;
@@ -50,10 +51,13 @@ pub(crate) fn fit_basis_expansion_one_class(
     }
     let patience = common.patience()?;
     if similarity.1.is_empty() {
-        let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
+        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
         let samples = needed(samples)?;
         let view = samples.view()?;
+        let warning = uneven_columns(&view, weights, &similarity).map_err(raise)?;
+        let params = params.with_similarity(similarity);
         let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, weights, monitor))?;
+        let model = model.with_warnings(warning);
         return Ok((Model::one_class(model, common.features).map_err(raise)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);

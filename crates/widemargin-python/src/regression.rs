@@ -67,8 +67,10 @@ pub(crate) fn fit_basis_expansion_regressor(
             let start = Instant::now();
             let found = search.choose(place.source(), &targets, weights, monitor)?;
             let seconds = start.elapsed().as_secs_f64();
-            let model = fitted!(params.with_choice(&found)?, place, &targets, weights, monitor)?;
-            Ok((model.with_notes(found.summary()).with_search(seconds), found.tried))
+            let model = fitted!(params.clone().with_choice(&found)?, place, &targets, weights, monitor)?;
+            let model = model.with_notes(found.summary()).with_search(seconds);
+            let model = search.confirmed((&params, &found), model, place.source(), (&targets, weights), monitor)?;
+            Ok((model, found.tried))
         })?;
         let model = Model::regressor(model, common.features).map_err(raise)?;
         return Ok((model, compared(tried)));

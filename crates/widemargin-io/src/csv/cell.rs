@@ -74,7 +74,10 @@ pub(super) fn encode(
     let spelled = text.map(|text| if is_number { plain(text, numbers) } else { text.into() });
     let cell = || shown(text.unwrap_or_default().as_bytes());
     let encoded = known.encode(spelled.as_deref(), features).map_err(|expected| {
-        let found = text.filter(|_| is_number).and_then(|text| unreadable(text, numbers, column));
+        let found = text.filter(|_| is_number).and_then(|text| match numbers.number(text.as_bytes()) {
+            Some(_) => Some(not_finite(text.as_bytes())),
+            None => unreadable(text, numbers, column),
+        });
         let other = || format!("'{}' is not {expected}, as the column was in training", cell()).into();
         found.unwrap_or_else(other)
     })?;

@@ -41,6 +41,16 @@ pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -
     let below = |column: usize| others.iter().filter_map(move |line| line.get(column)).map(<[u8]>::trim_ascii);
     let recurs = |column: usize, cell: &[u8]| below(column).any(|other| other == cell);
     let is_text = |cell: &[u8]| shape(cell, numbers) == Shape::Text;
+    // In joined tables the header occurs again, among numbers.
+    let different: Vec<&ByteRecord> = others.iter().copied().filter(|line| !is_same(first, line)).collect();
+    let are_numbers = |column: usize| {
+        let mut known = different.iter().filter_map(|line| line.get(column)).map(<[u8]>::trim_ascii);
+        known.all(|cell| is_missing(cell) || !is_text(cell))
+    };
+    let is_repeated = !different.is_empty() && different.len() < others.len();
+    if is_repeated && cells().any(|(column, cell)| is_text(cell) && are_numbers(column)) {
+        return FirstLine::Names;
+    }
     if cells().any(|(column, cell)| is_text(cell) && recurs(column, cell)) {
         return FirstLine::Sample;
     }
@@ -94,6 +104,11 @@ fn counts_up(line: &ByteRecord, numbers: Numbers) -> Option<(f64, usize)> {
     let found: Vec<f64> = cells.filter_map(|cell| numbers.number(cell)).collect();
     let counts = found.windows(2).all(|pair| pair[1] == pair[0] + 1.0) && found.iter().all(|x| x.fract() == 0.0);
     (counts && found.len() > 1).then(|| (found[0], found.len()))
+}
+
+/// Whether two lines have the same cells.
+pub(super) fn is_same(a: &ByteRecord, b: &ByteRecord) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.trim_ascii() == b.trim_ascii())
 }
 
 #[cfg(test)]

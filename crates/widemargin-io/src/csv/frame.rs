@@ -183,7 +183,7 @@ mod tests {
             (FrameCells::Texts(&texts(&["2024-01-31"])), "column 'x', row 0 (from 0): '2024-01-31' is a date"),
             (FrameCells::Texts(&texts(&["1", "2", "red"])), "column 'x', row 2 (from 0): 'red' is not a number"),
             (FrameCells::Numbers(&[f64::NAN]), "column 'x': no value in any row"),
-            (FrameCells::Numbers(&[1.0, f64::INFINITY]), "column 'x', row 1 (from 0): 'inf' is not a number"),
+            (FrameCells::Numbers(&[1.0, f64::INFINITY]), "column 'x', row 1 (from 0): 'inf' is not a finite number"),
         ] {
             let found = learn_frame(&[column("x", cells)]).unwrap_err().to_string();
             assert!(found.starts_with(message), "{found}");

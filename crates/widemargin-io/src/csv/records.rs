@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::delimiter::{delimiter_of, in_every_line, is_comment, without_sign};
-use super::first_line::{self, FirstLine};
+use super::first_line::{self, FirstLine, is_same};
 use super::number::Numbers;
 use super::quotes::{BadQuote, Checked};
 use crate::error::{IoError, Result};
@@ -43,6 +43,8 @@ pub(crate) struct Records {
     /// The number of cells of the first line, and its number.
     pub n: usize,
     first_line: usize,
+    /// The names of the columns, if the first line has been skipped as their header.
+    header: Option<ByteRecord>,
     /// The cells of the current line, and the bytes of the file up to its end.
     pub record: ByteRecord,
     end: u64,
@@ -86,6 +88,7 @@ impl Records {
             numbers,
             n: 0,
             first_line: 0,
+            header: None,
             record,
             end: 0,
             is_table: quoting,
@@ -119,7 +122,7 @@ impl Records {
 
     /// Skips the first line, which is a header.
     pub fn skip_header(&mut self) {
-        self.ahead.pop_front();
+        self.header = self.ahead.pop_front().map(|ahead| ahead.record);
     }
 
     /// Skips the first line, which is a comment above the table.
@@ -145,11 +148,16 @@ impl Records {
         self.record[column].trim_ascii()
     }
 
-    /// Advances to the next line, which must have as many cells as the first.
+    /// Advances to the next line, which must have as many cells as the first, and not the same as the header.
     pub fn next_row(&mut self) -> Result<Option<usize>> {
         let line = self.next()?;
         match line {
             Some(line) if self.record.len() != self.n => Err(self.ragged(line)),
+            Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, &self.record)) => {
+                let problem = format!("repeats the names of the columns in line {}", self.first_line);
+                let help = "remove the line: where tables are joined, only the first keeps its header";
+                Err(self.problem(line, None, Problem::new(problem).help(help)))
+            }
             line => Ok(line),
         }
     }

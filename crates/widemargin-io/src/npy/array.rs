@@ -141,6 +141,9 @@ impl<R: Read> Array<R> {
 
     /// A vector of labels: integers, floats (whole numbers become integers), or text.
     pub fn labels(&mut self) -> Result<Vec<Label>, Failure> {
+        if let [n, 1] = self.header.shape[..] {
+            self.header.shape = vec![n];
+        }
         let n = self.length()?;
         let of_number = |(row, number): (usize, f64)| match number.is_finite() {
             true => Ok(Label::parse(&number.to_string())),

@@ -187,6 +187,13 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
             mended: Some(bytes("mass,label\n1,x\n2,z\n,x\n3,z\n")),
         },
         Refusal {
+            text: bytes("a,b,label\n1,2,x\n3,4,z\na,b,label\n5,6,x\n"),
+            cause: "line 4: repeats the names of the columns in line 1",
+            remedy: "remove the line",
+            options: learn(),
+            mended: Some(bytes("a,b,label\n1,2,x\n3,4,z\n5,6,x\n")),
+        },
+        Refusal {
             text: bytes("a,a,label\n1,2,x\n3,4,z\n"),
             cause: "line 1: columns 1 and 2 are both called 'a'",
             remedy: "rename one",

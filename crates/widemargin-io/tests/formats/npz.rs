@@ -261,6 +261,7 @@ fn labels_are_read_from_another_file() {
     let x = npy("<f4", false, "(3, 2)", &le(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], f32::to_le_bytes));
     std::fs::write(path("x.npy"), x).unwrap();
     std::fs::write(path("y.npy"), i64s(&[3, -1, 3])).unwrap();
+    std::fs::write(path("column.npy"), npy("<i8", false, "(3, 1)", &le(&[3, -1, 3], i64::to_le_bytes))).unwrap();
     std::fs::write(path("y.txt"), "3\n-1\n3\n").unwrap();
     std::fs::write(path("few.txt"), "3\n-1\n").unwrap();
     std::fs::write(path("many.txt"), "3\n-1\n3\n4\n").unwrap();
@@ -269,7 +270,7 @@ fn labels_are_read_from_another_file() {
     std::fs::write(path("nan.npy"), f32s(&[1.0, f32::NAN, 1.0])).unwrap();
     let options = |name: &str| ReadOptions { label_file: Some(path(name)), block_bytes: Some(1), ..Default::default() };
     let read = |name: &str| widemargin_io::read(&path("x.npy"), &options(name));
-    for name in ["y.npy", "y.txt", "floats.npy"] {
+    for name in ["y.npy", "column.npy", "y.txt", "floats.npy"] {
         let table = read(name).unwrap();
         assert_eq!(
             (labels(&table), rows(&table)[2].clone()),
@@ -303,7 +304,8 @@ fn labels_are_read_from_another_file() {
         let labels = indicators.labels().unwrap();
         assert!(labels.is_multilabel() && labels.len() == 3 && read(name).unwrap().labels.is_none());
     }
-    std::fs::write(path("two.npy"), npy("<f4", false, "(3, 1)", &le(&[1.0, 2.0, 0.0], f32::to_le_bytes))).unwrap();
+    let two = le(&[1.0, 0.0, 2.0, 0.0, 0.0, 1.0], f32::to_le_bytes);
+    std::fs::write(path("two.npy"), npy("<f4", false, "(3, 2)", &two)).unwrap();
     assert!(read("two.npy").unwrap_err().to_string().contains("row 1, column 0 (from 0): 2, expected 1"));
     let mut blocks = Blocks::open(&path("x.npy"), &options("few.txt")).unwrap();
     assert!(blocks.by_ref().any(|block| block.is_err()));

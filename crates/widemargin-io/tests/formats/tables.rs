@@ -113,6 +113,10 @@ fn rejects_columns_that_cannot_be_features() {
     let columns = learned().columns.unwrap();
     let (error, _) = message("a.csv", "age,color,member\nold,red,no\n", &known(&columns));
     assert_eq!(error, "line 2, column 'age': 'old' is not a number, as the column was in training");
+    for infinite in ["1e400", "inf"] {
+        let (error, _) = message("a.csv", format!("age,color,member\n{infinite},red,no\n"), &known(&columns));
+        assert_eq!(error, format!("line 2, column 'age': '{infinite}' is not a finite number"));
+    }
     let (error, _) = message("a.csv", "age,color,member\n1,red,maybe\n", &known(&columns));
     assert!(error.contains("'maybe' is not true or false"), "{error}");
     let missing = read_bytes("a.csv", "age,member\n1,no\n", &known(&columns)).unwrap_err();

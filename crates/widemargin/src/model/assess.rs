@@ -30,21 +30,23 @@ fn reason_for_none(scores: &HeldOutScores) -> &'static str {
     "the samples that refits did not see are of too few classes"
 }
 
-/// Stores an estimate with its warning, or the reason why there is none.
+/// Stores an estimate with its warning unless it beats a constant by the weights of the fit, or the reason why there is none.
 pub(crate) fn report_estimate(
     report: &mut Report,
-    estimate: Option<ErrorEstimate>,
+    estimate: Option<(ErrorEstimate, bool)>,
     labels: &Labels,
     weights: &[f64],
     reason: &str,
 ) {
     match &estimate {
         None => report.notes.push(format!("the error is not estimated: {reason}")),
-        Some(estimate) if labels.is_multilabel() => {
+        Some((estimate, _)) if labels.is_multilabel() => {
             let constant = OneVsRest::of(labels).constant_errors(weights);
             report.warnings.extend(estimate.constant_warning(labels.classes(), &constant));
         }
-        Some(estimate) => report.warnings.extend(estimate.chance_warning(&labels.population(weights))),
+        Some((estimate, beats_constant)) => {
+            report.warnings.extend(estimate.chance_warning(&labels.population(weights), *beats_constant));
+        }
     }
-    report.estimate = estimate;
+    report.estimate = estimate.map(|(estimate, _)| estimate);
 }

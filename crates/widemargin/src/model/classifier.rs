@@ -320,6 +320,11 @@ impl Classifier for PowerMeanSvc {
 impl Model for ThinPlateSvc {
     model_methods!(thin_plate::file::METHOD);
 
+    fn of_picked(&mut self, rows: &[usize]) {
+        self.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        self.loo_values = Vec::new();
+    }
+
     fn parameters(&self) -> Parameters {
         let chosen = self.chosen();
         Parameters::of(json!({

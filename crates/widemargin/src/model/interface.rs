@@ -40,6 +40,10 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn origin_mut(&mut self) -> &mut Origin;
 
+    /// Makes a fit to some rows, whose rows these are, one of all rows: the model names its bases by their rows.
+    #[doc(hidden)]
+    fn of_picked(&mut self, _rows: &[usize]) {}
+
     /// Number of features of the training samples; none where they are no vectors.
     fn n_features(&self) -> Option<usize>;
 
@@ -187,6 +191,10 @@ macro_rules! expansion_methods {
                 crate::data::AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
                 _ => None,
             }
+        }
+
+        fn of_picked(&mut self, rows: &[usize]) {
+            self.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
         }
 
         fn n_weights(&self) -> usize {

@@ -28,7 +28,7 @@ mod samples_file;
 mod scale_rows;
 mod scores;
 mod thin_plate;
-mod within_limit;
+pub(crate) mod within_limit;
 
 pub use any_model::{AnyModel, from_bytes, load};
 #[doc(hidden)]

@@ -6,6 +6,7 @@ use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
+use crate::problem::typical_weight;
 use crate::solve::ridge::{LeaveOneOut, Spectrum};
 use crate::solve::{effective_number, explained_standard_error};
 
@@ -37,6 +38,8 @@ pub(crate) struct StandardTargets {
     variances: Vec<f64>,
     /// The number of samples that their weights stand for.
     n_effective: f64,
+    /// As of [`typical_weight`].
+    pub typical_weight: f64,
 }
 
 impl StandardTargets {
@@ -74,7 +77,9 @@ impl StandardTargets {
             scales.push(scale);
         }
         let n_effective = effective_number(weights, units);
-        Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances, n_effective })
+        let values = Matrix::from_columns(values, n, k);
+        let typical_weight = typical_weight(units);
+        Ok(StandardTargets { values, means, scales, variances, n_effective, typical_weight })
     }
 
     /// Whether all outputs are constant.
@@ -99,7 +104,7 @@ impl StandardTargets {
         if n == 0 { 1.0 } else { 1.0 - varying.map(|(variance, error)| error / variance).sum::<f64>() / n as f64 }
     }
 
-    fn point(&self, estimate: &LeaveOneOut) -> RegressionPoint {
+    pub fn point(&self, estimate: &LeaveOneOut) -> RegressionPoint {
         let rmse = estimate.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
         let moments = estimate.squared_errors.iter().zip(&estimate.fourth_powers);
         let moments: Vec<[f64; 2]> = moments.map(|(&square, &fourth)| [square, fourth]).collect();
@@ -135,7 +140,7 @@ impl RegressionSelection {
             return Some("no better than the mean: all samples have the same target".into());
         }
         let r2 = self.path.iter().find(|point| point.c == self.c())?.loo_r2;
-        (r2 <= 0.0).then(|| format!("no better than the mean of the targets: the leave-one-out R² is {r2:.3}"))
+        (r2 <= 0.0).then(|| format!("no better than the mean of the targets: the estimated R² is {r2:.3}"))
     }
 
     /// The fixed C, or the one of the path with the largest leave-one-out R²; the smaller one if they are equal.
@@ -149,7 +154,8 @@ impl RegressionSelection {
         spectrum: &Spectrum,
         leave_one_out: impl FnOnce(&[f64]) -> Result<Vec<LeaveOneOut>>,
     ) -> Result<Self> {
-        let points = leave_one_out(&c.value().map_or_else(|| spectrum.lambdas(), |c| vec![0.5 / c]))?;
+        let lambdas = || spectrum.lambdas(targets.typical_weight);
+        let points = leave_one_out(&c.value().map_or_else(lambdas, |c| vec![0.5 / c]))?;
         let finite = points.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
         let mut best: Option<&RegressionPoint> = None;

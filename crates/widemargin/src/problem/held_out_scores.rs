@@ -47,6 +47,15 @@ impl HeldOutScores {
     }
 }
 
+/// The weight of a typical sample, in units of which 1/C is searched: the mean where all weights are below 1 or all are
+/// above 1, and 1 otherwise. `units` are the weights of single samples; 0 where there is none.
+pub(crate) fn typical_weight(units: &[f64]) -> f64 {
+    let present = || units.iter().copied().filter(|unit| *unit > 0.0);
+    let (least, most) = present().fold((f64::INFINITY, 0.0f64), |(a, b), unit| (a.min(unit), b.max(unit)));
+    let n = present().count() as f64;
+    if n > 0.0 && (least > 1.0 || most < 1.0) { present().map(|unit| unit / n).sum() } else { 1.0 }
+}
+
 /// How many independent samples of weight `unit` a row of this weight stands for: at least 1.
 pub(crate) fn count(weight: f64, unit: f64) -> f64 {
     (weight / unit.max(f64::MIN_POSITIVE)).round().max(1.0)

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
 use crate::macros::named;
+use crate::model::within_limit::{Size, fit_within_limit};
 use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
@@ -31,7 +32,8 @@ use crate::search::{LeftOut, Table, Tried, listed_reasons};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 use crate::solve::Report;
 use crate::tuning::{
-    AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES, SELECTION_TIME_SHARE,
+    AUTO_EXACT_SAMPLES, DEFAULT_N_BASIS, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES,
+    SELECTION_TIME_SHARE,
 };
 
 /// What is expected of the methods where none can be fitted.
@@ -167,6 +169,29 @@ impl AutoParams {
     ) -> Result<AutoFit> {
         labels.check(samples.n_samples())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let n_basis = Some(DEFAULT_N_BASIS);
+        let size = Size { n_samples: labels.len(), n_classes: labels.classes().len(), n_basis };
+        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+            let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
+            let some = About::new(samples, &weights)?.select(rows)?;
+            let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
+            let view = SamplesView::Other(&some);
+            let mut found = self.fit_rows(&view, &labels.select(rows), weights.as_deref(), monitor)?;
+            found.model.of_picked(rows);
+            Ok(found)
+        };
+        let pick = |n| choose_rows(labels, &weights, n, self.seed);
+        fit_within_limit(size, monitor, pick, fit, |found| found.model.report_mut())
+    }
+
+    fn fit_rows(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<AutoFit> {
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), self.seed);
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let some = About::new(samples, &weights)?.select(&rows)?;
@@ -285,12 +310,18 @@ impl AutoParams {
         let on_all = match is_part {
             true => match self.fit_on_all((method, &fitted), &tried, samples, labels, sample_weight, whole) {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
-                found => Some(found?),
+                found => Some(found?).filter(|model| !model.report().has_unbegun()),
             },
             false => None,
         };
         let is_whole = on_all.is_some() || !is_part;
-        let mut model = on_all.unwrap_or(fitted.model);
+        let mut model = on_all.unwrap_or_else(|| {
+            let mut model = fitted.model;
+            if is_part {
+                model.of_picked(&rows);
+            }
+            model
+        });
         model.report_mut().is_of_part |= !is_whole;
         let warning = match whole.ask() {
             Err(Stopped::Cancelled) => Some("interrupted"),
@@ -377,7 +408,7 @@ impl AutoParams {
     ) -> Result<Fitted> {
         let start = Instant::now();
         // Where the time is up, an unsolved problem is not an error of the samples.
-        let too_short = || Error::TooShort { stage: "fit", needs: 2.0 * start.elapsed().as_secs_f64() };
+        let too_short = || Error::TooShort { stage: "fit", needs: start.elapsed().as_secs_f64() };
         match self.fitted(method, samples, labels, sample_weight, monitors) {
             Ok(fitted) if fitted.model.report().has_unbegun() => Err(too_short()),
             Err(Error::Parameter { .. }) if monitors[1].ask() == Err(Stopped::TimeLimit) => Err(too_short()),
@@ -640,7 +671,15 @@ mod tests {
             let Error::TooShort { needs, .. } = error else { panic!("{error}") };
             assert!(error.to_string().contains("time limit is too short"), "{error}");
             // A lower estimate, on a machine that may have other work.
-            assert!(!fit(100.0 * needs).unwrap().model.report().has_unbegun());
+            let longer = (0..8).map(|step| 10f64.powi(step) * needs.max(1e-4));
+            let found = longer.map(fit).find_map(|found| match found {
+                Err(error) => {
+                    assert!(matches!(error, Error::TooShort { .. }), "{error}");
+                    None
+                }
+                Ok(found) => Some(found),
+            });
+            assert!(!found.unwrap().model.report().has_unbegun());
         }
     }
 
@@ -655,7 +694,7 @@ mod tests {
         let start = Instant::now();
         let sink = |progress: Progress| {
             if progress.stage == "methods" && reports.fetch_add(1, Ordering::Relaxed) == place {
-                std::thread::sleep((limit / 2 + Duration::from_millis(100)).saturating_sub(start.elapsed()));
+                std::thread::sleep((limit / 4 * 3).saturating_sub(start.elapsed()));
             }
         };
         let monitor = Monitor::none().with_progress(&sink).with_time_limit(limit);

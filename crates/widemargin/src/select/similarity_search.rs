@@ -34,8 +34,8 @@ use crate::problem::{Intercept, Loss, Penalty};
 use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::{
-    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MIN_SAMPLES_OF_REGRESSION_ESTIMATE, MIN_SCREENED_SAMPLES,
-    REDOUBLING_GAIN, SCREENING_ONE_IN, SELECTION_TIME_SHARE,
+    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MIN_SCREENED_SAMPLES, REDOUBLING_GAIN, SCREENING_ONE_IN,
+    SELECTION_TIME_SHARE,
 };
 
 /// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
@@ -143,11 +143,7 @@ impl SimilarityChoice {
             true => "R² of leave-one-out predictions by the squared loss",
             false => "mean leave-one-out squared hinge",
         };
-        let caution = match is_regression && last.n_samples < MIN_SAMPLES_OF_REGRESSION_ESTIMATE {
-            true => "; on so few samples the estimate of the best of several is optimistic",
-            false => "",
-        };
-        Some(format!("{criterion} on {sizes} samples: {}{caution}", results.join(", ")))
+        Some(format!("{criterion} on {sizes} samples: {}", results.join(", ")))
     }
 }
 

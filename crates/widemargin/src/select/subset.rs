@@ -22,7 +22,7 @@ use crate::model::{
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
-use crate::problem::{Block, Intercept, Loss, OneVsRest, count};
+use crate::problem::{Block, Intercept, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::ridge::{Fitted, Ridge};
@@ -148,7 +148,10 @@ impl<'a> All<'a> {
                 (Answers::Targets(Cow::Owned(targets.of_rows(&distinct.rows))), distinct.weights.clone(), units)
             }
         };
-        Ok(All { samples, rows: distinct.rows, answers, weights, units })
+        // C is not a result: a search is the same in any unit of weights.
+        let typical = typical_weight(&units);
+        let in_units = |weights: Vec<f64>| weights.into_iter().map(|weight| weight / typical).collect();
+        Ok(All { samples, rows: distinct.rows, answers, weights: in_units(weights), units: in_units(units) })
     }
 
     pub fn len(&self) -> usize {

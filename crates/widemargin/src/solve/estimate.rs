@@ -54,14 +54,15 @@ pub struct ErrorEstimate {
 }
 
 impl ErrorEstimate {
-    /// From held-out scores. `population` has the weight of each class among all samples; it is ignored for multilabel
-    /// targets. None without scores, or if too many classes have none.
+    /// From held-out scores, and whether it is better than a constant by the weights of the fit. `population` has the
+    /// weight of each class among all samples; it is ignored for multilabel targets. None without scores, or if too many
+    /// classes have none.
     pub(crate) fn of(
         scores: &HeldOutScores,
         targets: OneVsRest<'_>,
         population: &[f64],
         method: EstimateMethod,
-    ) -> Option<Self> {
+    ) -> Option<(Self, bool)> {
         let (targets, k) = (targets.with_codes(&scores.codes), targets.n_problems());
         let n = scores.codes.len();
         if n == 0 || scores.values.len() != n * k || scores.values.iter().any(|value| value.is_nan()) {
@@ -88,9 +89,9 @@ impl ErrorEstimate {
         let spread = spread.sum::<f64>().sqrt() / total;
         let mut counts = targets.label_counts(&weights, |problem, row| row_scores(row)[problem]);
         let (mut bounded, mut unknown) = (error, 0.0);
+        let excess = (!targets.is_multilabel()).then(|| Excess::of(scores, &mistakes, population));
         if method == EstimateMethod::LeaveOneOut {
-            if !targets.is_multilabel() {
-                let excess = Excess::of(scores, &mistakes, population);
+            if let Some(excess) = &excess {
                 (bounded, unknown) = (error * (1.0 - excess.share), excess.standard_error);
             } else if targets.is_even() {
                 for ([wrong, all], constant) in counts.iter_mut().zip(targets.constant_errors(&weights)) {
@@ -100,24 +101,27 @@ impl ErrorEstimate {
                 bounded = error.min(wrong / all);
             }
         }
-        Some(ErrorEstimate {
+        let estimate = ErrorEstimate {
             method,
             error: bounded,
             standard_error: spread.max(least_standard_error(bounded, n_effective)).hypot(unknown),
             n_samples: scores.counts.iter().sum::<f64>().round() as usize,
             label_errors: counts.iter().map(|[wrong, all]| wrong / all).collect(),
-        })
+        };
+        Some((estimate, excess.is_some_and(|excess| excess.beats_constant)))
     }
 
-    /// From the weight of the wrong and of all samples of each class, or of each label, in fits without each
+    /// The same from the weight of the wrong and of all samples of each class, or of each label, in fits without each
     /// fold of `n_samples` samples.
     pub(crate) fn of_folds(
         groups: &[[f64; 2]],
         is_multilabel: bool,
         population: &[f64],
         n_samples: f64,
-    ) -> Option<Self> {
+    ) -> Option<(Self, bool)> {
         let (mut wrong, mut total) = (0.0, 0.0);
+        let of_fit = groups.iter().fold([0.0, 0.0], |sums, [mistakes, all]| [sums[0] + mistakes, sums[1] + all]);
+        let largest = groups.iter().map(|[_, all]| *all).fold(0.0, f64::max);
         for (at, [mistakes, all]) in groups.iter().enumerate().filter(|(_, [_, all])| *all > 0.0) {
             let weight = if is_multilabel { *all } else { *population.get(at)? };
             wrong += weight * mistakes / all;
@@ -128,15 +132,17 @@ impl ErrorEstimate {
             if is_multilabel { groups.iter().map(|[wrong, all]| wrong / all).collect() } else { Vec::new() };
         let standard_error = least_standard_error(error, n_samples);
         let n_samples = n_samples.round() as usize;
-        Some(ErrorEstimate { method: EstimateMethod::Folds, error, standard_error, n_samples, label_errors })
+        let estimate = ErrorEstimate { method: EstimateMethod::Folds, error, standard_error, n_samples, label_errors };
+        Some((estimate, is_below(of_fit[0], of_fit[1] - largest)))
     }
 
     /// A warning if the estimate is no better than always predicting the largest class; `population` has the weights of
-    /// the classes.
-    pub(crate) fn chance_warning(&self, population: &[f64]) -> Option<String> {
+    /// the classes. A model that is better than a constant by the weights of the fit has more errors because these count
+    /// less.
+    pub(crate) fn chance_warning(&self, population: &[f64], beats_constant: bool) -> Option<String> {
         let others = chance_error(population);
         // If all other classes have weight 0, there is nothing to compare with.
-        if others <= 0.0 || self.error < others - 1e-12 {
+        if others <= 0.0 || beats_constant || is_below(self.error, others) {
             return None;
         }
         Some(format!(
@@ -172,6 +178,8 @@ struct Excess {
     share: f64,
     /// What is not known of the error without it: which class is predicted.
     standard_error: f64,
+    /// Whether there are fewer mistakes.
+    beats_constant: bool,
 }
 
 impl Excess {
@@ -193,8 +201,13 @@ impl Excess {
         let (n, sum) = largest_ones().fold((0.0, 0.0), |(n, sum), (all, _)| (n + 1.0, sum + all));
         let squares: f64 = largest_ones().map(|(all, _)| (all - sum / n).powi(2)).sum();
         let spread = (squares / n).sqrt() / population.iter().sum::<f64>();
-        Excess { share, standard_error: spread * share * total / most }
+        let beats_constant = is_below(wrong, total - most);
+        Excess { share, standard_error: spread * share * total / most, beats_constant }
     }
+}
+
+fn is_below(error: f64, constant: f64) -> bool {
+    error < constant * (1.0 - 1e-12)
 }
 
 /// The error of always predicting the largest class, from the weights of the classes.
@@ -225,13 +238,22 @@ pub(crate) fn effective_number(weights: &[f64], units: &[f64]) -> f64 {
 
 /// The standard error of 1 − loss / reference, the mean over the outputs whose reference is above 0, from the weighted
 /// means of the losses and of their squares. Losses of the outputs of one sample may be dependent: their errors add up.
+/// For few samples it is at least the largest that a squared correlation ρ² can have, 2ρ (1 − ρ²)/√n at ρ² = 1/3.
 pub(crate) fn explained_standard_error(moments: &[[f64; 2]], references: &[f64], n_effective: f64) -> f64 {
     let varying = || moments.iter().zip(references).filter(|(_, reference)| **reference > 0.0);
     let error = |([mean, squares], reference): (&[f64; 2], &f64)| {
         ((squares - mean * mean).max(0.0) / n_effective).sqrt() / reference
     };
-    varying().map(error).sum::<f64>() / varying().count().max(1) as f64
+    let mean = varying().map(error).sum::<f64>() / varying().count().max(1) as f64;
+    if n_effective < MIN_INDEPENDENT_SAMPLES {
+        mean.max(LARGEST_ERROR_OF_R2 / (n_effective + 2.0).sqrt())
+    } else {
+        mean
+    }
 }
+
+/// 4/√27, for one sample.
+const LARGEST_ERROR_OF_R2: f64 = 0.769_800_358_919_501;
 
 /// The least standard error of a share in n samples: by Laplace's rule, so that it is above 0 even without a mistake.
 /// For few samples it is the largest that a share can have, since fits without each of them are not independent.
@@ -255,7 +277,7 @@ mod tests {
     }
 
     fn estimate(scores: &HeldOutScores, population: &[f64]) -> Option<ErrorEstimate> {
-        ErrorEstimate::of(scores, OneVsRest::new(&[], 2), population, EstimateMethod::HeldOut)
+        Some(ErrorEstimate::of(scores, OneVsRest::new(&[], 2), population, EstimateMethod::HeldOut)?.0)
     }
 
     #[test]
@@ -283,11 +305,11 @@ mod tests {
         let of = |rows: &[(u32, f64, f64)], population: &[f64], method| {
             ErrorEstimate::of(&scores(rows), OneVsRest::new(&[], 2), population, method).unwrap()
         };
-        let found = of(&rows, &[100.0, 100.0], EstimateMethod::LeaveOneOut);
+        let (found, beats_constant) = of(&rows, &[100.0, 100.0], EstimateMethod::LeaveOneOut);
         assert!((found.error - 0.5).abs() < 1e-12 && (found.standard_error - 0.035).abs() < 1e-3, "{found:?}");
-        assert!(found.chance_warning(&[100.0, 100.0]).is_some());
+        assert!(found.chance_warning(&[100.0, 100.0], beats_constant).is_some());
         // Held-out samples are not biased.
-        assert_eq!(of(&rows, &[100.0, 100.0], EstimateMethod::HeldOut).error, 1.0);
+        assert_eq!(of(&rows, &[100.0, 100.0], EstimateMethod::HeldOut).0.error, 1.0);
     }
 
     #[test]
@@ -298,7 +320,8 @@ mod tests {
             let of_classes = OneVsRest::new(&[], 2);
             ErrorEstimate::of(&scores(rows), of_classes, &[180.0, 20.0], EstimateMethod::LeaveOneOut).unwrap()
         };
-        let found = of(&rows);
+        let (found, beats_constant) = of(&rows);
+        assert!(found.chance_warning(&[180.0, 20.0], beats_constant).is_some());
         assert!((found.error - 0.5).abs() < 1e-12 && (found.standard_error - 0.4).abs() < 0.01, "{found:?}");
         // A model that is right for the smaller class is better than chance, though more often wrong than right.
         let right = |(at, row): (usize, &(u32, f64, f64))| {
@@ -306,7 +329,8 @@ mod tests {
             (row.0, if is_second { 1.0 } else { -1.0 }, row.2)
         };
         let right: Vec<_> = rows.iter().enumerate().map(right).collect();
-        let found = of(&right);
+        let (found, beats_constant) = of(&right);
+        assert_eq!(found.chance_warning(&[180.0, 20.0], beats_constant), None);
         assert!((found.error - 0.6).abs() < 0.01 && found.standard_error < 0.04, "{found:?}");
     }
 
@@ -326,9 +350,9 @@ mod tests {
 
     #[test]
     fn folds_count_classes_as_in_the_population() {
-        let found = ErrorEstimate::of_folds(&[[1.0, 10.0], [50.0, 100.0]], false, &[90.0, 10.0], 20.0).unwrap();
+        let (found, _) = ErrorEstimate::of_folds(&[[1.0, 10.0], [50.0, 100.0]], false, &[90.0, 10.0], 20.0).unwrap();
         assert!((found.error - 0.14).abs() < 1e-12);
-        let several = ErrorEstimate::of_folds(&[[1.0, 10.0], [3.0, 30.0]], true, &[], 20.0).unwrap();
+        let (several, _) = ErrorEstimate::of_folds(&[[1.0, 10.0], [3.0, 30.0]], true, &[], 20.0).unwrap();
         assert!((several.error - 0.1).abs() < 1e-12);
         assert_eq!(several.label_errors, [0.1, 0.1]);
     }

@@ -12,7 +12,7 @@ use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, n_independent};
+use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, n_independent, typical_weight};
 use crate::solve::EstimateMethod;
 use crate::solve::thin_plate::PathPoint;
 use crate::tuning::{HELD_OUT_PATH_START, HELD_OUT_PATH_TOL, HELD_OUT_PATH_WIDTH, MAX_HELD_OUT_OF_PATH};
@@ -31,7 +31,7 @@ pub(super) fn select_on_held_out(
     let LabeledSamples { labels, weights, units } = samples;
     let size = MAX_HELD_OUT_OF_PATH.min(n_independent(weights, units) / 5);
     let held_out = HeldOutRows::sets(labels, (weights, units), |_| false, (size, 1), solver.seed).into_iter().next();
-    let unit = mean_square(phi, weights, solver.intercept)?;
+    let unit = mean_square(phi, weights, solver.intercept)? * typical_weight(units);
     let Some(held_out) = held_out.filter(|_| unit > 0.0) else { return Ok(None) };
     let (begin, quiet) = (near.unwrap_or(HELD_OUT_PATH_START), monitor.without_progress());
     let mut path: Vec<(PathPoint, f64)> = Vec::new();

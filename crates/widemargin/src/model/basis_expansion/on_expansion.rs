@@ -9,6 +9,12 @@ macro_rules! on_expansion {
             self
         }
 
+        /// The same model with more warnings in its report.
+        pub fn with_warnings(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+            self.report.warnings.extend(warnings);
+            self
+        }
+
         /// The same model whose report begins with the seconds of the search for its similarity.
         pub fn with_search(mut self, seconds: f64) -> Self {
             self.report.stages.insert(0, crate::solve::Stage { name: "search".into(), seconds });

@@ -435,6 +435,16 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
     }
 
+    /// The same model with another estimate at its C, and its warning if it is no better than the mean.
+    pub(crate) fn with_estimate(mut self, estimate: RegressionPoint, warning: Option<String>) -> Self {
+        self.path.iter_mut().filter(|point| point.c == estimate.c).for_each(|point| *point = estimate.clone());
+        self.report.warnings.retain(|warning| !warning.starts_with("no better than the mean"));
+        self.report.warnings.extend(warning);
+        let note = "the estimate is that of five folds, each with a search of its own";
+        self.report.notes.push(note.into());
+        self
+    }
+
     /// Number of targets of each sample.
     pub fn n_outputs(&self) -> usize {
         self.intercepts.len()

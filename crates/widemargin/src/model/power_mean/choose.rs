@@ -20,7 +20,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::choose_rows;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::OneVsRest;
+use crate::problem::{OneVsRest, typical_weight};
 use crate::similarity::{AdditiveKernel, ScalarKernel};
 use crate::solve::least_squares::{LeastSquares, LeaveOneOut, path};
 use crate::solve::thin_plate::Problems;
@@ -240,6 +240,8 @@ struct Search<'a> {
     columns: &'a Columns,
     /// The mean of k(x, x), the unit of 1/C; of a kernel of one's own it is another each time.
     unit: Option<f64>,
+    /// As of [`typical_weight`].
+    typical_weight: f64,
     /// C if it is fixed.
     c: Option<f64>,
     pool: &'a Pool,
@@ -260,6 +262,7 @@ impl<'a> Search<'a> {
             problems: Problems { targets, weights, units },
             columns,
             unit: matches!(params.kernel, ScalarKernel::BuiltIn(_)).then_some(unit),
+            typical_weight: typical_weight(units),
             c,
             pool,
             monitor,
@@ -273,7 +276,7 @@ impl<'a> Search<'a> {
         let machine = LeastSquares::new(gram, &self.problems).ok_or(beyond)?;
         let losses = match self.c {
             Some(c) => vec![machine.leave_one_out(c)],
-            None => path(&machine, self.unit.unwrap_or_else(|| machine.unit())),
+            None => path(&machine, self.typical_weight * self.unit.unwrap_or_else(|| machine.unit())),
         };
         let all = losses.iter().all(|at| at.squared_hinge.is_finite());
         if all { Ok(losses) } else { Err(beyond.into()) }

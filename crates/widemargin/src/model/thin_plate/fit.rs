@@ -17,6 +17,7 @@ use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
 use crate::error::{Error, Result, bytes_text};
+use crate::model::Model;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
@@ -24,7 +25,7 @@ use crate::model::within_limit::{Size, fit_within_limit};
 use crate::model::{CChoice, choose_rows, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{HeldOutScores, OneVsRest, count};
+use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, RowData, Solved, Stop, WhyNotFree,
@@ -81,7 +82,9 @@ impl ThinPlateParams {
             let weights = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>());
             let picked = PickedRows { source: samples, rows };
             let params = self.clone().n_basis(n_basis);
-            Ok(params.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)?.of_picked(rows))
+            let mut model = params.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)?;
+            model.of_picked(rows);
+            Ok(model)
         };
         fit_within_limit(size, monitor, pick, fit, |model| &mut model.report)
     }
@@ -278,7 +281,7 @@ impl ThinPlateParams {
         }
     }
 
-    pub(crate) fn settings(&self) -> FitSettings {
+    pub(crate) fn settings(&self, units: &[f64]) -> FitSettings {
         FitSettings {
             polynomials: self.polynomials,
             c: self.c.value(),
@@ -288,6 +291,7 @@ impl ThinPlateParams {
             refines: self.confirms,
             confirms: self.confirms,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },
+            typical_weight: typical_weight(units),
         }
     }
 
@@ -507,7 +511,8 @@ impl Fit<'_, '_> {
         self.clock.end("kernel")?;
         let spreads = space.spreads(params.kernel.dilation_exponent());
         let polynomials = (&polynomials, &spreads[..]);
-        let mut fitted = fit_exact(gram, polynomials, problems, &params.settings(), pool, self.clock.monitor)?;
+        let mut fitted =
+            fit_exact(gram, polynomials, problems, &params.settings(problems.units), pool, self.clock.monitor)?;
         self.clock.end_solved("solve")?;
 
         let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));
@@ -541,7 +546,7 @@ impl Fit<'_, '_> {
         let row_data = RowData { targets: problems.targets, roots: &roots, units: &units };
         let row_data = (row_data, &space.spreads(kernel.dilation_exponent())[..]);
         let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
-        let (settings, monitor) = (params.settings(), self.clock.monitor);
+        let (settings, monitor) = (params.settings(problems.units), self.clock.monitor);
         let after_first_pass = || self.clock.end("features");
         let fitted =
             fit_blocks(&samples, feature_map, row_data, &settings, storage, (pool, monitor), after_first_pass)?;

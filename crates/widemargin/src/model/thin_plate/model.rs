@@ -47,13 +47,6 @@ pub struct ThinPlateSvc {
 impl ThinPlateSvc {
     tells_origin!(|model| Some(model.n_features));
 
-    /// The model of these rows of all samples.
-    pub(super) fn of_picked(mut self, rows: &[usize]) -> Self {
-        self.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
-        self.loo_values = Vec::new();
-        self
-    }
-
     /// Decision values of the samples in double precision, row-major, samples × problems, computed by `threads`
     /// threads, 0 meaning one per core.
     ///

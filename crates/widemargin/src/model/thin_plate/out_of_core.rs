@@ -139,6 +139,7 @@ impl ThinPlateParams {
         let targets = OneVsRest::of(labels);
         let total_weight = targets.total(&weights);
         let several = labels.is_multilabel().then_some(targets);
+        let settings = self.settings(&weights);
         drop(weights);
         let source = RowSource::Stream(stream, scale.as_deref());
         let rows =
@@ -153,8 +154,7 @@ impl ThinPlateParams {
         let spreads = rows.space.spreads(self.kernel.dilation_exponent());
         let row_data = (row_data, &spreads[..]);
         let after_first_pass = || clock.end("features");
-        let fitted =
-            fit_blocks(&rows, feature_map, row_data, &self.settings(), storage, (&pool, monitor), after_first_pass)?;
+        let fitted = fit_blocks(&rows, feature_map, row_data, &settings, storage, (&pool, monitor), after_first_pass)?;
         clock.end_solved("solve")?;
 
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);

@@ -356,7 +356,7 @@ impl ThinPlateParams {
         let SettledPolynomials { polynomials, why, settled } = settled;
         let BasisPlan { bases, space, feature_map, .. } = plan;
         let pool = Pool::new(self.threads)?;
-        let settings = &self.settings();
+        let settings = &self.settings(weights);
         let fitted = fit_remote(&mut rows, feature_map, settled, (polynomials, why), settings, (&pool, monitor))?;
         clock.end_solved("solve")?;
         stages.extend(clock.stages);

@@ -118,9 +118,10 @@ impl Spectrum {
         self.total
     }
 
-    /// Eight λ a decade, from where the fit tends to P alone to 1e-7 of [`Spectrum::unit`].
-    pub fn lambdas(&self) -> Vec<f64> {
-        let unit = self.unit();
+    /// Eight λ a decade, from where the fit tends to P alone to 1e-7 of [`Spectrum::unit`] times the weight of a typical
+    /// sample.
+    pub fn lambdas(&self, typical_weight: f64) -> Vec<f64> {
+        let unit = self.unit() * typical_weight;
         let most = 10.0 * self.values.last().copied().unwrap_or(unit) / unit;
         let first = (most.log10() * f64::from(RIDGE_C_PER_DECADE)).ceil() as i32;
         let last = (MIN_PATH_LAMBDA.log10() * f64::from(RIDGE_C_PER_DECADE)).round() as i32;

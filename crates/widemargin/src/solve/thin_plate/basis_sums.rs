@@ -169,7 +169,7 @@ pub(crate) fn fit_rows(
     };
     let log = log.map(|log| log.with_unit(flat, unit));
     let path = settings.in_units(unit);
-    let mut visits = BasisVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
+    let mut visits = BasisVisits::new(batched_newton, path.unit, settings.stop, pool, monitor, log);
     let origins = visits.origins();
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
 }

@@ -22,7 +22,7 @@ use crate::linalg::factor::{Matrix, add_gram, add_scaled};
 use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{self, Intercept};
+use crate::problem::{self, Intercept, typical_weight};
 use crate::tuning::{FEATURE_PATH_LOWEST, MAX_STEPS_OF_CANDIDATE, MAX_VIOLATION_OF_CANDIDATE};
 
 /// A fit on a matrix of features.
@@ -185,7 +185,7 @@ pub(crate) fn fit_features(
 ) -> Result<FeatureFit> {
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept);
-    let settings = settings_of(intercept, path);
+    let settings = settings_of(intercept, path, problems);
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets.n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
@@ -235,16 +235,18 @@ pub(crate) fn leave_one_out_path(
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept);
     let rows = if is_single { rows.in_single_precision(intercept) } else { rows };
-    let settings = FitSettings { stays, ..settings_of(intercept, PathOptions { near, ..PathOptions::default() }) };
+    let settings =
+        FitSettings { stays, ..settings_of(intercept, PathOptions { near, ..PathOptions::default() }, problems) };
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }
 
-fn settings_of(intercept: Intercept, path: PathOptions) -> FitSettings {
+fn settings_of(intercept: Intercept, path: PathOptions, problems: &Problems<'_>) -> FitSettings {
     let PathOptions { c, near, refines, confirms } = path;
     let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
     let stop = Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE };
     let lowest = FEATURE_PATH_LOWEST;
-    FitSettings { polynomials, c, lowest, near, stays: false, refines, confirms, stop }
+    let typical_weight = typical_weight(problems.units);
+    FitSettings { polynomials, c, lowest, near, stays: false, refines, confirms, stop, typical_weight }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.

@@ -26,7 +26,7 @@ use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot
 use crate::linalg::single::{SingleFactor, SingleMatrix};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{self, Intercept};
+use crate::problem::{self, Intercept, typical_weight};
 use crate::solve::Status;
 use crate::solve::ridge::rounding_of_center;
 use crate::tuning::{
@@ -249,7 +249,7 @@ impl<'a> System<'a> {
             return Err(Error::parameter("similarity", "features", "values whose squares are finite"));
         }
         // Where all rows are the same, any λ does.
-        let unit = if trace > rounding { trace / total } else { 1.0 };
+        let unit = if trace > rounding { trace / total * typical_weight(problems.units) } else { 1.0 };
         Ok(System { roots: rows.roots, targets, means, center, of_mean, sides, unit })
     }
 

@@ -82,7 +82,7 @@ impl Problems<'_> {
 pub(crate) struct PathSettings {
     /// A fixed C; `None` selects the best of the path.
     pub c: Option<f64>,
-    /// trace(G)/n.
+    /// trace(G)/n, times the weight of a typical sample.
     pub unit: f64,
     /// The smallest λ of the path, in half decades.
     pub lowest: i32,

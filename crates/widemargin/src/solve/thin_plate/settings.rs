@@ -21,12 +21,15 @@ pub(crate) struct FitSettings {
     /// Whether the error at the C selected is estimated by refits.
     pub confirms: bool,
     pub stop: Stop,
+    /// As of [`typical_weight`](crate::problem::typical_weight).
+    pub typical_weight: f64,
 }
 
 impl FitSettings {
     /// The path's, for a kernel with this mean diagonal.
-    pub fn in_units(&self, unit: f64) -> PathSettings {
+    pub fn in_units(&self, mean_diagonal: f64) -> PathSettings {
         let FitSettings { lowest, near, refines, confirms, stop, .. } = *self;
+        let unit = mean_diagonal * self.typical_weight;
         let c = self.c.or(near.filter(|_| self.stays).map(|lambda| 0.5 / (lambda * unit)));
         PathSettings { c, unit, lowest, near, refines, confirms, stop }
     }

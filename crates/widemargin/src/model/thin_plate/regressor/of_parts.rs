@@ -113,7 +113,7 @@ impl BasisPlan {
         let (alphas, betas) = (0..n_outputs).map(one).unzip();
         let half_norm = |weights: &Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
         Ok(Solved {
-            lambda: chosen.lambda / ridge.spectrum().unit(),
+            lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
             rank: settled.rank,
             half_norms: columns(&weights).iter().map(half_norm).collect(),
             standard: standard.clone(),

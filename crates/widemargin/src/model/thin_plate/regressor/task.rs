@@ -121,7 +121,7 @@ impl Task<'_> {
         let alphas = merged(&columns(&alphas), &first);
         let support: Vec<usize> = (0..n).filter(|&i| first[i] == i).collect();
         Ok(Solved {
-            lambda: chosen.lambda / ridge.spectrum().unit(),
+            lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
             rank: ridge.n_free(),
             bases: support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect(),
             alphas: alphas.iter().map(|alphas| support.iter().map(|&i| alphas[i]).collect()).collect(),

@@ -1,0 +1,99 @@
+//! Similarities of outlier detection, which has no labels by which to choose one.
+
+use crate::data::{Rows as _, SamplesView};
+use crate::error::Result;
+use crate::similarity::AnySimilarity;
+use crate::tuning::{DISTANT_SPREADS, UNEVEN_SPREADS};
+
+/// The similarity for the outliers of vectors: rbf, of standardized columns where these may have different units. None
+/// for samples of another kind.
+///
+/// # Errors
+/// Errors of reading the samples.
+pub fn outlier_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<Option<&'static str>> {
+    if samples.kind() != "vectors" {
+        return Ok(None);
+    }
+    Ok(Some(if unevenness(samples, weights)? > UNEVEN_SPREADS { "z-score/rbf" } else { "rbf" }))
+}
+
+/// A warning where outliers in columns of small values cannot be found, since the similarity compares unscaled columns of
+/// very different spreads.
+///
+/// # Errors
+/// Errors of reading the samples.
+pub fn uneven_columns(
+    samples: &SamplesView<'_>,
+    weights: Option<&[f64]>,
+    similarity: &AnySimilarity,
+) -> Result<Option<String>> {
+    let specs = similarity.specs();
+    let [spec] = &specs[..] else { return Ok(None) };
+    let name = spec.split(':').next().unwrap_or_default();
+    if samples.kind() != "vectors" || !["rbf", "laplacian", "linear", "polynomial"].contains(&name) {
+        return Ok(None);
+    }
+    let factor = unevenness(samples, weights)?;
+    Ok((factor > DISTANT_SPREADS).then(|| {
+        format!(
+            "the spreads of columns differ by a factor of {factor:.0}: outliers in columns of small spread are not found \
+             with {name}, but with z-score/{name}, which standardizes them"
+        )
+    }))
+}
+
+/// The largest of the standard deviations of dense columns over the least that is above 0, among samples of weight above
+/// 0; 1 for sparse ones.
+fn unevenness(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<f64> {
+    let rows = samples.rows("outlier detection")?;
+    if rows.is_sparse() {
+        return Ok(1.0);
+    }
+    // Of the differences to the first sample, so that nothing is lost of columns far from 0.
+    let mut first: Option<Vec<f64>> = None;
+    let (mut values, mut sums, mut total) = (vec![0.0; rows.n_cols()], vec![[0.0; 2]; rows.n_cols()], 0.0);
+    for row in 0..rows.n_rows() {
+        let weight = weights.map_or(1.0, |weights| weights[row]);
+        if weight <= 0.0 {
+            continue;
+        }
+        values.fill(0.0);
+        rows.for_each_nonzero(row, |column, value| values[column] = value);
+        let first = first.get_or_insert_with(|| values.clone());
+        total += weight;
+        for ((x, of_first), sum) in values.iter().zip(first).zip(&mut sums) {
+            let difference = x - *of_first;
+            sum[0] += weight * difference;
+            sum[1] += weight * difference * difference;
+        }
+    }
+    let spreads = sums.iter().map(|[sum, squares]| (squares / total - (sum / total).powi(2)).max(0.0).sqrt());
+    let (least, most) = spreads.filter(|s| *s > 0.0).fold((f64::INFINITY, 0.0f64), |(a, b), s| (a.min(s), b.max(s)));
+    Ok(if most > 0.0 { most / least } else { 1.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{AnyRows, DenseView};
+
+    #[test]
+    fn columns_of_other_units_are_standardized() {
+        let column = |row: usize, factor: f64| factor * ((row * 7 + 3) % 11) as f64;
+        let of =
+            |factor: f64| (0..50).flat_map(|row| [column(row, 1.0), 5.0, column(row, factor)]).collect::<Vec<f64>>();
+        for (factor, similarity, is_warned) in
+            [(1.0, "rbf", false), (5.0, "z-score/rbf", false), (1e3, "z-score/rbf", true)]
+        {
+            let values = of(factor);
+            let view = SamplesView::Rows(AnyRows::DenseF64(DenseView::new(&values, 50, 3).unwrap()));
+            assert_eq!(outlier_similarity(&view, None).unwrap(), Some(similarity));
+            let warning = |spec: &str| {
+                let similarity = AnySimilarity::new(&[spec.to_owned()]).unwrap();
+                uneven_columns(&view, None, &similarity).unwrap()
+            };
+            assert_eq!(warning("rbf:gamma=0.1").is_some(), is_warned);
+            assert_eq!(warning("z-score/rbf"), None);
+        }
+    }
+}

@@ -20,6 +20,7 @@ from sklearn.metrics import r2_score
 
 from .. import _core
 from .. import basis_expansion as _expansions
+from .. import one_class as _one_class
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
 from .._base import CONSTRAINTS, ExactSeed, fitting, specs_of
@@ -523,7 +524,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         return model, rows
 
 
-class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
+class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     """`widemargin.BasisExpansionOneClass` on samples on several machines.
 
     X is a Dask array, frame or bag. The bases are selected and sent once; each partition becomes a block of
@@ -552,7 +553,7 @@ class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
     [1, -1]
     """
 
-    plain = _expansions.BasisExpansionOneClass
+    plain = _one_class.BasisExpansionOneClass
     _summary = staticmethod(_tasks.sample_summary)
     _cut = "precise-millionth"
 

@@ -340,13 +340,13 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(svc, at, tolerance, digi
         pids = list(client.run(os.getpid).values())
         sums = []
 
-        def sum_and_kill(self, parts, *query, own=_rows.Sums.wait):
+        def sum_and_kill(self, parts, *query, own=_rows.Rows._sum):
             sums.append(len(parts))
             if len(sums) == at:
                 os.kill(pids[0], signal.SIGKILL)
             return own(self, parts, *query)
 
-        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
+        monkeypatch.setattr(_rows.Rows, "_sum", sum_and_kill)
         disturbed = svc.fit(*parts)
         assert len(sums) > at
         assert pids[0] not in client.run(os.getpid).values()

@@ -141,7 +141,7 @@ class FittedModel(LimitedMixin):
     _table_columns: str | None = None
     # The function of the extension module that trains the model.
     _core_fit: ClassVar[Any]
-    # Whether there is one number per sample: one class to be like, or targets of one dimension.
+    # Whether there is one number per sample: in outlier detection, and for targets of one dimension.
     _is_flat = False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:

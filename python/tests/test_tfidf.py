@@ -1,8 +1,8 @@
-"""The descriptor `tfidf` compared with scikit-learn's TfidfVectorizer, and in models."""
+"""The descriptor `tfidf` compared with scikit-learn's TfidfVectorizer."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -15,6 +15,7 @@ TEXTS = st.lists(
 ANALYZERS = {"characters": "char", "words-padded": "char_wb", "words": "word"}
 
 
+@settings(deadline=None)
 @given(
     TEXTS, st.integers(1, 4), st.integers(0, 3), st.sampled_from(sorted(ANALYZERS)), st.booleans(), st.integers(1, 2)
 )
